@@ -3,6 +3,7 @@ takes pictures."""
 
 import base64
 import io
+import os
 import re
 import shutil
 import zipfile
@@ -72,19 +73,21 @@ class Phone:
     def cache(self) -> Path:
         return self.folder / "data" / "cache" / "mobpack" / "Contracts"
 
-    def decode(self, *requests: tuple[object, int], **given: object) -> list[Mapping[str, str]]:
-        """Facts about each picture at an address, with a longest side that is asked for or 0, all in one process."""
+    def decode(self, *requests: tuple[object, int], java: str = "", **given: object) -> list[Mapping[str, str]]:
+        """Facts about each picture at an address, with a longest side that is asked for or 0, all in one process, which
+        gets options of Java's."""
         arguments = {"apk": self.folder / "app.apk", "data": self.folder / "data", **given}
         for number, (uri, size) in enumerate(requests):
             arguments |= {f"uri.{number}": uri, f"size.{number}": size}
-        facts = jvm.run("reactnative.DecodeKt", arguments, classpath=self.classes).facts
+        variables = {"JAVA_TOOL_OPTIONS": java} if java else None
+        facts = jvm.run("reactnative.DecodeKt", arguments, classpath=self.classes, variables=variables).facts
         return [
             {name.removeprefix(f"{number}."): value for name, value in facts.items() if name.startswith(f"{number}.")}
             for number, _ in enumerate(requests)
         ]
 
-    def pictures(self, *uris: object, **given: object) -> list[Image.Image]:
-        return [pixels_of(facts) for facts in self.decode(*((uri, 0) for uri in uris), **given)]
+    def pictures(self, *uris: object, provided: Path) -> list[Image.Image]:
+        return [pixels_of(facts) for facts in self.decode(*((uri, 0) for uri in uris), provided=provided)]
 
     def errors(self, *uris: object) -> list[tuple[str, str]]:
         """Code and words of each; nothing is left of the pixels."""
@@ -170,6 +173,9 @@ REFUSED = {
     "/nowhere/cat.jpg": ("missing", "there is no /nowhere/cat.jpg"),
     "content://gone/1": ("missing", "there is no content://gone/1"),
     "content://forbidden/1": ("unreadable", "content://forbidden/1: Permission Denial"),
+    "content://throws/java.lang.IllegalArgumentException": ("unreadable", "content://throws/java.lang.IllegalArgument"),
+    "content://throws/java.lang.OutOfMemoryError": ("out-of-memory", "its words"),
+    "content://throws/java.lang.NoSuchMethodError": ("runtime", "its words"),
     "data:image/png,hello": ("bad-input", "data:image/png,hello is not in base64"),
     "data:image/png;base64,&&&": ("bad-input", "data:image/png;base64,&&& is not in base64"),
     "data:image/png;base64,aGVsbG8=": ("bad-input", "data:image/png;base64,aGVsbG8= is no picture"),
@@ -189,6 +195,26 @@ def test_a_picture_that_is_too_large_asks_for_a_size(phone: Phone, tmp_path: Pat
     Image.new("1", (8200, 8200)).save(huge)
     assert phone.errors(huge) == [("bad-input", f"{huge} has 8200 x 8200 pixels: pass maxSize")]
     assert pixels_of(phone.decode((huge, 100))[0]).size == (100, 100)
+
+
+def test_a_large_picture_takes_little_memory_of_javas(phone: Phone, tmp_path: Path) -> None:
+    path = tmp_path / "photo.png"
+    noise = Image.effect_noise((1200, 900), 90).convert("RGB")
+    noise.save(path)
+    [facts] = phone.decode((path, 0), java="-XX:MaxDirectMemorySize=1m")
+    assert pixels_of(facts).convert("RGB").tobytes() == noise.tobytes()
+
+
+def test_pixels_that_an_app_left_behind_are_removed(phone: Phone, tmp_path: Path) -> None:
+    (tmp_path / "photo.png").write_bytes(encoded(6, 4))
+    phone.cache.mkdir(parents=True)
+    left, read, other = (phone.cache / name for name in ("picture1.rgba", "picture2.rgba", "old.txt"))
+    for path in (left, read, other):
+        path.write_bytes(b"pixels")
+    for path in (left, other):
+        os.utime(path, (1e9, 1e9))
+    [facts] = phone.decode((tmp_path / "photo.png", 0))
+    assert set(phone.cache.iterdir()) == {read, other, Path(facts["path"])}
 
 
 def specs_of(package: Path, folder: Path, project: str) -> Path:

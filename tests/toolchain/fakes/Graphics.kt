@@ -101,6 +101,21 @@ public class Bitmap(
         public fun createBitmap(width: Int, height: Int, config: Config): Bitmap =
             Bitmap(config, width, height, 4 * width, true, true, ByteArray(4 * width * height)).also { copies += it }
 
+        /** The bitmap itself where it has no other pixels. */
+        @JvmStatic
+        public fun createBitmap(source: Bitmap, x: Int, y: Int, width: Int, height: Int): Bitmap {
+            check(!source.isRecycled && source.config == Config.ARGB_8888) { "not for tests" }
+            require(x >= 0 && y >= 0 && width > 0 && x + width <= source.width) { "x + width must be <= bitmap.width()" }
+            require(height > 0 && y + height <= source.height) { "y + height must be <= bitmap.height()" }
+            if (width == source.width && height == source.height) return source
+            val pixels = ByteArray(4 * width * height)
+            for (row in 0 until height) {
+                val from = (y + row) * source.rowBytes + 4 * x
+                source.memory.copyInto(pixels, 4 * width * row, from, from + 4 * width)
+            }
+            return Bitmap(source.config, width, height, 4 * width, source.hasAlpha, true, pixels).also { copies += it }
+        }
+
         /** Without a filter: tests look at sizes and at areas of one colour. */
         @JvmStatic
         public fun createScaledBitmap(source: Bitmap, width: Int, height: Int, filter: Boolean): Bitmap {

@@ -11,6 +11,11 @@ import device.report
 import java.io.File
 
 fun main(arguments: Array<String>) {
+    // As on Android.
+    Thread.setDefaultUncaughtExceptionHandler { _, thrown ->
+        System.err.println("the app is killed by $thrown")
+        Runtime.getRuntime().halt(1)
+    }
     val given = arguments.associate { it.substringBefore('=') to it.substringAfter('=') }
     val data = File(given.getValue("data"))
     val app = InstalledApp(File(given.getValue("apk")), data)

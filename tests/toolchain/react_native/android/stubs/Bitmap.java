@@ -12,6 +12,8 @@ public final class Bitmap {
 
     public static native Bitmap createBitmap(int width, int height, Config config);
 
+    public static native Bitmap createBitmap(Bitmap source, int x, int y, int width, int height);
+
     public native ColorSpace getColorSpace();
 
     public native Config getConfig();

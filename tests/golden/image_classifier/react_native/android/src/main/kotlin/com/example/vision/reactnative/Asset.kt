@@ -10,9 +10,6 @@ import java.io.RandomAccessFile
 /** Where the bytes of a file are: from [offset] on in the file at [path]. */
 internal class Place(val path: String, val offset: Long)
 
-/** Why an asset cannot be had: [code] is that of the error which JavaScript gets. */
-internal class AssetException(val code: String, message: String, cause: Throwable? = null) : IOException(message, cause)
-
 /** A file among the app's assets. [size] is what it must have in bytes, negative when nobody knows. */
 internal class Asset(private val context: Context, private val name: String, private val size: Long) {
     /**
@@ -23,7 +20,7 @@ internal class Asset(private val context: Context, private val name: String, pri
      */
     fun locate(): Place {
         if (name.split('/').any { it == ".." || it.isEmpty() }) {
-            throw AssetException("missing", "the app has no asset $name")
+            throw FileException("missing", "the app has no asset $name")
         }
         return placeInPackage() ?: Place(copy().canonicalPath, 0)
     }
@@ -45,15 +42,15 @@ internal class Asset(private val context: Context, private val name: String, pri
 
     private fun check(found: Long) {
         if (size >= 0 && found != size) {
-            throw AssetException("corrupted", "$name has $found bytes, the package was built with $size")
+            throw FileException("corrupted", "$name has $found bytes, the package was built with $size")
         }
     }
 
     /** The copy, made now if there is none. Another process of the app that does the same waits for this one. */
     private fun copy(): File = synchronized(copying) {
         val target = File(context.noBackupFilesDir, name)
-        val folder = target.absoluteFile.parentFile ?: throw AssetException("missing", "the app has no asset $name")
-        if (!folder.isDirectory && !folder.mkdirs()) throw AssetException("unreadable", "cannot make $folder")
+        val folder = target.absoluteFile.parentFile ?: throw FileException("missing", "the app has no asset $name")
+        if (!folder.isDirectory && !folder.mkdirs()) throw FileException("unreadable", "cannot make $folder")
         RandomAccessFile(File(folder, LOCK), "rw").use { file ->
             file.channel.lock().use {
                 if (!isCurrent(target)) replace(target)
@@ -80,7 +77,7 @@ internal class Asset(private val context: Context, private val name: String, pri
         try {
             write(unfinished)
             check(unfinished.length())
-            if (!unfinished.renameTo(copy)) throw AssetException("unreadable", "cannot rename $unfinished to $copy")
+            if (!unfinished.renameTo(copy)) throw FileException("unreadable", "cannot rename $unfinished to $copy")
             note(copy).writeText("${copy.length()} $app")
         } finally {
             unfinished.delete()
@@ -96,10 +93,10 @@ internal class Asset(private val context: Context, private val name: String, pri
                 }
             }
         } catch (missing: FileNotFoundException) {
-            throw AssetException("missing", "the app has no asset $name", missing)
+            throw FileException("missing", "the app has no asset $name", missing)
         } catch (failure: IOException) {
             if (failure.message?.contains(FULL) != true) throw failure
-            throw AssetException("no-space", "there is no room for a copy of $name", failure)
+            throw FileException("no-space", "there is no room for a copy of $name", failure)
         }
     }
 

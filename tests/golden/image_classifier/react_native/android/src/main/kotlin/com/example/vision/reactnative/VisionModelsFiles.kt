@@ -7,8 +7,6 @@ import com.facebook.react.bridge.Promise
 import com.facebook.react.bridge.ReactApplicationContext
 import com.facebook.react.bridge.WritableMap
 import java.io.File
-import java.io.IOException
-import kotlin.concurrent.thread
 
 /** Tells the C++ module what only Android knows: where the files of models are, and which device this is. */
 internal class VisionModelsFiles(context: ReactApplicationContext) : NativeVisionModelsFilesAndroidSpec(context) {
@@ -30,22 +28,11 @@ internal class VisionModelsFiles(context: ReactApplicationContext) : NativeVisio
         putString("folder", File(app.noBackupFilesDir, "mobpack/VisionModels").path)
     }
 
-    /** Copying a large model takes seconds: a thread of its own does it, so that no other module waits. */
-    override fun locate(asset: String, size: Double, promise: Promise) {
-        thread(name = "VisionModels", isDaemon = true) {
-            try {
-                val place = Asset(app, asset, size.toLong()).locate()
-                promise.resolve(
-                    Arguments.createMap().apply {
-                        putString("path", place.path)
-                        putDouble("offset", place.offset.toDouble())
-                    },
-                )
-            } catch (failure: AssetException) {
-                promise.reject(failure.code, "[${failure.code}] ${failure.message}", failure)
-            } catch (failure: IOException) {
-                promise.reject("unreadable", "[unreadable] $asset: ${failure.message}", failure)
-            }
+    override fun locate(asset: String, size: Double, promise: Promise): Unit = answer(promise) {
+        val place = Asset(app, asset, size.toLong()).locate()
+        Arguments.createMap().apply {
+            putString("path", place.path)
+            putDouble("offset", place.offset.toDouble())
         }
     }
 
