@@ -37,6 +37,7 @@ PROGRAMS = Path(__file__).with_name("toolchain") / "dart_programs"
 BRAIN = "(bfloat16[2, 3] x) => (bfloat16[3, 2] y) { y = Transpose (x) }"
 LARGE = "(float[N] x) => (float[N] y) { y = Neg (x) }"
 LARGEST = "(float[N] x) => (float[1] y) { y = ReduceMax <keepdims = 1> (x) }"
+HUGE = "(int64[1] n) => (float[N] y) { y = ConstantOfShape (n) }"
 SAID = re.compile(r"^([a-z][a-z0-9 ]*) ([\[{\"\d-].*|true)$", re.MULTILINE)
 
 
@@ -76,6 +77,7 @@ def said(
     for program in ("typed.dart", "serving.dart"):
         (folder / "package" / program).write_bytes((PROGRAMS / program).read_bytes())
     own = saved(folder / "package" / "own.onnx", onnx_model(BRAIN))
+    saved(folder / "package" / "huge.onnx", onnx_model(HUGE))
     texts = folder / "package" / "texts.json"
     texts.write_text(json.dumps({**given_texts(), "prompt": PROMPT, "seeds": SEEDS}), encoding="utf-8")
     toolchain = dart()
@@ -220,15 +222,50 @@ def test_a_run_that_fails_is_repeated_on_the_cpu(said: Mapping[str, Any]) -> Non
     answers, log, provider, reasons = said["retries"]
     assert answers == ["cpu again"] * 3 + ["cpu"]
     assert log == ["open nnapi", "open cpu", "close nnapi", "close cpu"]
-    assert (provider, reasons) == ("cpu", ["no kernel"])
+    assert (provider, reasons) == ("cpu", ["no kernel on nnapi"])
     again = ["cpu again", "cpu again", "nnapi"]
     assert said["three in a row"] == [again + again, "nnapi"]
     assert said["not repeated"] == ["runtime", "runtime"]
 
 
+def test_the_session_of_a_retry_does_not_stay(said: Mapping[str, Any]) -> None:
+    code, words, log, answers = said["bad inputs"]
+    assert (code, answers) == ("runtime", ["cpu again", "nnapi"])
+    assert words == "no kernel on cpu; nnapi had failed before: no kernel on nnapi"
+    assert log == ["open nnapi", "open cpu", "close cpu"] * 2
+
+
+def test_a_failed_host_is_replaced_and_one_that_starts_holds_no_cancelled_run(said: Mapping[str, Any]) -> None:
+    assert said["another host"] == ["cpu", ["open cpu", "open cpu"]]
+    assert said["cancelled while it opens"] == "cancelled"
+
+
+def test_whatever_an_isolate_throws_is_told_and_requests_to_one_that_has_ended_end(said: Mapping[str, Any]) -> None:
+    answers, words = said["broken workers"]
+    assert answers == ["host", "1"], words
+    assert words == "the isolate of the model failed: Bad state: nobody expected this"
+    assert said["dead workers"] == [["host", "host"], "host", True]
+    assert said["no memory"] == ["1", "outOfMemory"]
+
+
+def test_the_latest_frame_wins_while_a_listener_is_busy(said: Mapping[str, Any]) -> None:
+    seen, runs, before, last = said["latest frames"]
+    assert seen == runs == [0, 199, 299, 399]
+    assert (before, last) == ([], [4])
+
+
+def test_a_lock_ends_with_its_isolate(said: Mapping[str, Any]) -> None:
+    assert said["locks"] == [None, True]
+
+
 def test_a_hot_device_halves_the_threads(said: Mapping[str, Any]) -> None:
-    """Not while a run is under way."""
-    assert said["heat"] == [[2, 0, 2], 3]
+    """Another session is opened first. What is warm changes nothing, nor does a run that is under way."""
+    changed = ["open cpu", "close cpu", "release thermal"]
+    assert said["heat"] == [[2, 0], changed * 2]
+    assert said["heat while it runs"] == 2
+    assert said["heat of others"] == [[], []]
+    assert said["heat at once"] == [[2], [each.replace("cpu", "xnnpack") for each in changed]]
+    assert said["heat without a file"] == [[[], []], "cpu"]
 
 
 def test_a_model_that_was_released_is_opened_again(said: Mapping[str, Any]) -> None:
@@ -251,8 +288,10 @@ def test_what_each_provider_runs_is_told(said: Mapping[str, Any]) -> None:
 
 def test_runs_are_counted(said: Mapping[str, Any]) -> None:
     who, counts, is_sorted, is_bounded, attributes = said["metrics"]
-    assert who == ["brain", "1.0.0", "cpu", 2, 1]
-    assert counts == [4, 0, 0, 4, 4]
+    assert who == ["brain", "1.0.0", "cpu", 3, 1]
+    assert said["cancelled run"] == "cancelled"
+    assert counts == [5, 0, 0, 4, 4]
+    assert said["repeated"] == [101, 1, 101, 100]
     assert (is_sorted, is_bounded) == (True, True)
     assert {"mobpack.run.duration.p99", "mobpack.provider", "process.memory.usage"} <= set(attributes)
     p50, p90, p99, mean = said["percentiles"]

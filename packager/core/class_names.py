@@ -168,8 +168,8 @@ PLATFORMS: Mapping[str, str] = {
 
 OWN = """
     About Allowed AndroidConditions Annotations Answer AnyModel Arena ArrayBufferView Asset Assignment
-    AsyncIteratorProtocol AsyncRunOptions AsyncThrowingStream AtomicInteger Attempt Backend BadModelException Base64
-    BatteryManager BFloat16 BufferedInput BundledSource ByteArrayOutputStream ByteBuffer ByteOrder Bytes Call
+    AsyncIteratorProtocol AsyncRunOptions AsyncThrowingStream AtomicInteger Attempt Backend BadModelException BanEvent
+    Base64 BatteryManager BFloat16 BufferedInput BundledSource ByteArrayOutputStream ByteBuffer ByteOrder Bytes Call
     CallOptions Calls Cancellation CancellationError CancellationException Carried CChar CGColorSpace CGContext CGFloat
     CGImage CGImageAlphaInfo CGImagePropertyOrientation CGRect ChannelAnswer ChannelDocument ChannelFile ChannelRelease
     ChannelRequest Charsets Checked Checksum Chroma Cipher Classification ClassifyOptions ClassifySyncOptions CocoaError

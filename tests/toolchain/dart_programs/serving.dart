@@ -4,11 +4,19 @@
 import 'dart:async';
 import 'dart:convert';
 import 'dart:io';
+import 'dart:isolate';
 import 'dart:typed_data';
 
+import 'package:typed/src/runtime/frames.dart';
 import 'package:typed/src/runtime/heat.dart';
+import 'package:typed/src/runtime/library.dart';
+import 'package:typed/src/runtime/mapped_file.dart';
+import 'package:typed/src/runtime/memory.dart';
+import 'package:typed/src/runtime/onnxruntime.dart';
 import 'package:typed/src/runtime/reopening.dart';
 import 'package:typed/src/runtime/serving.dart';
+import 'package:typed/src/runtime/storage.dart';
+import 'package:typed/src/runtime/worker.dart';
 import 'package:typed/typed.dart';
 
 void say(String name, Object? value) => print('$name ${jsonEncode(value)}');
@@ -23,6 +31,9 @@ final class Fake implements Served {
   final Provider provider;
   final List<String> log;
   bool fails;
+
+  @override
+  bool isEnded = false;
 
   @override
   List<Fallback> get fallbacks => const [];
@@ -45,16 +56,24 @@ Serving<Fake> serving(
   heat: heat,
 );
 
-Future<String> ran(Serving<Fake> serving) async {
+Future<String> ran(Serving<Fake> serving, [Cancellation? cancellation]) => codeOf(
+  () => serving.run((session, {required isRetry}) async {
+    if (session.fails) throw ModelException(ModelErrorCode.runtime, 'no kernel on ${session.provider.name}');
+    return '${session.provider.name}${isRetry ? ' again' : ''}';
+  }, cancellation),
+);
+
+Future<String> codeOf(Future<Object?> Function() work) async {
   try {
-    return await serving.run((session, {required isRetry}) async {
-      if (session.fails) throw const ModelException(ModelErrorCode.runtime, 'no kernel');
-      return '${session.provider.name}${isRetry ? ' again' : ''}';
-    });
+    return '${await work()}';
   } on ModelException catch (error) {
+    failure = error.message;
     return error.code.name;
   }
 }
+
+/// Of the last call of [codeOf] that failed.
+String failure = '';
 
 Future<void> retries() async {
   final log = <String>[];
@@ -75,34 +94,173 @@ Future<void> retries() async {
   say('not repeated', [await ran(never), await ran(cpu)]);
 }
 
+/// What no provider computes, and what comes between.
+Future<void> badInputs() async {
+  final log = <String>[];
+  final first = Fake(Provider.nnapi, log, fails: true);
+  final some = serving(first, log, open: (provider, threads) async => Fake(provider, log, fails: true));
+  final code = await ran(some);
+  final words = failure;
+  final passing = Fake(Provider.nnapi, log, fails: true);
+  final other = serving(passing, log);
+  final answers = [await ran(other)];
+  passing.fails = false;
+  answers.add(await ran(other));
+  say('bad inputs', [code, words, log, answers]);
+}
+
+/// Sessions that take for ever to open, and hosts that end.
+Future<void> hosts() async {
+  final log = <String>[];
+  final first = Fake(Provider.cpu, log);
+  final some = serving(first, log);
+  first.isEnded = true;
+  say('another host', [await ran(some), log]);
+  final endless = serving(
+    Fake(Provider.cpu, log)..isEnded = true,
+    log,
+    open: (provider, threads) => Completer<Fake>().future,
+  );
+  final cancellation = Cancellation();
+  final waiting = ran(endless, cancellation);
+  cancellation.cancel();
+  say('cancelled while it opens', await waiting);
+  await endless.end();
+}
+
 Future<void> heat() async {
   final log = <String>[];
   final threads = <int>[];
-  var isHot = false;
-  final some = serving(
-    Fake(Provider.cpu, log),
+  var now = Warmth.cool;
+  var mayOpen = true;
+  Serving<Fake> heated(Provider provider, {Duration dwell = Duration.zero}) => serving(
+    Fake(provider, log),
     log,
-    heat: Heat(4, () => isHot),
+    heat: Heat(4, () => now, dwell: dwell),
     open: (provider, count) async {
+      if (!mayOpen) throw const ModelException(ModelErrorCode.missing, 'the file is gone');
       threads.add(count);
       return Fake(provider, log);
     },
   );
-  for (final hot in [true, true, false, false]) {
-    isHot = hot;
-    some.followHeat();
+  Future<Object> told(Serving<Fake> some, List<Warmth> levels) async {
+    threads.clear();
+    log.clear();
     await ran(some);
+    for (now in levels) {
+      some.followHeat();
+      await ran(some);
+      await Future<void>.delayed(Duration.zero);
+    }
+    return [
+      [...threads],
+      [...log],
+    ];
   }
-  isHot = true;
-  final under = some.run((session, {required isRetry}) async {
-    some.followHeat();
-    return session;
-  });
-  await under;
-  some.followHeat();
-  await ran(some);
-  say('heat', [threads, log.where((each) => each.startsWith('release')).length]);
+
+  const both = [Warmth.hot, Warmth.warm, Warmth.hot, Warmth.cool, Warmth.warm];
+  final cpu = heated(Provider.cpu);
+  say('heat', await told(cpu, both));
+  now = Warmth.hot;
+  await cpu.run((session, {required isRetry}) async => cpu.followHeat());
+  say('heat while it runs', threads.length);
+  say('heat of others', await told(heated(Provider.coreml), both));
+  say('heat at once', await told(heated(Provider.xnnpack, dwell: const Duration(hours: 1)), both));
+  now = Warmth.cool;
+  mayOpen = false;
+  final offline = heated(Provider.cpu);
+  say('heat without a file', [await told(offline, both), await ran(offline)]);
 }
+
+/// Frames that come while a listener is busy.
+Future<void> frames() async {
+  final source = StreamController<int>();
+  final runs = <int>[];
+  final seen = <int>[];
+  final results = latestOf(source.stream, (frame, cancellation) async {
+    runs.add(frame);
+    return frame;
+  });
+  source.add(0);
+  await for (final each in results) {
+    seen.add(each);
+    if (seen.length > 3) break;
+    for (var frame = 1; frame < 100; frame++) {
+      source.add(100 * seen.length + frame);
+      if (frame % 10 == 0) await Future<void>.delayed(Duration.zero);
+    }
+    await Future<void>.delayed(Duration.zero);
+  }
+  final ended = StreamController<int>();
+  final last = <int>[];
+  final whole = latestOf(ended.stream, (frame, cancellation) async => frame).listen(last.add);
+  whole.pause();
+  for (var frame = 0; frame < 5; frame++) {
+    ended.add(frame);
+  }
+  await ended.close();
+  final before = [...last];
+  whole.resume();
+  await whole.asFuture<void>();
+  say('latest frames', [seen, runs, before, last]);
+}
+
+/// Throws what is no ModelException, or ends its isolate, before a file is opened.
+final class Broken implements FileOpening {
+  const Broken({this.isDeadly = false});
+
+  final bool isDeadly;
+
+  @override
+  ModelBytes open(ModelBytes bytes) => isDeadly ? Isolate.exit() : throw StateError('nobody expected this');
+}
+
+Future<void> workers(String library, Directory folder) async {
+  const settings = SessionSettings(threads: 1, entries: {'session.record_ep_graph_assignment_info': '1'});
+  PlacedFile file(String name) => PlacedFile.at('${folder.path}/$name.onnx', name, null);
+  final worker = await Worker.start();
+  Future<String> opened(PlacedFile file) =>
+      codeOf(() async => (await worker.open(RuntimeLibrary.named(library), file, const [], settings)).outputs.length);
+  final broken = await opened(file('own').openedBy(const Broken()));
+  final words = failure;
+  say('broken workers', [
+    [broken, await opened(file('own'))],
+    words,
+  ]);
+  final huge = await opened(file('huge'));
+  final size = Int64List.fromList([1 << 50]);
+  say('no memory', [huge, await codeOf(() => ranHuge(worker, size))]);
+  final under = [opened(file('own').openedBy(const Broken(isDeadly: true))), opened(file('own'))];
+  say('dead workers', [await Future.wait(under), await opened(file('own')), worker.isEnded]);
+  await worker.close();
+}
+
+Future<Object> ranHuge(Worker worker, Int64List size) async {
+  final memory = Arena();
+  final address = memory.longs(size).address;
+  final ran = await worker.run([
+    FedTensor(0, ElementType.int64, const [1], address, 8, null),
+  ], 0);
+  return ran.outputs.length;
+}
+
+/// Locks of isolates that have ended are free.
+Future<void> locks(Directory folder) async {
+  final file = File('${folder.path}/a.lock');
+  final held = ReceivePort();
+  final ended = ReceivePort();
+  final isolate = await Isolate.spawn(_hold, (file.path, held.sendPort), onExit: ended.sendPort);
+  await held.first;
+  final taken = await lockedOrNull(file, () async => true);
+  isolate.kill(priority: Isolate.immediate);
+  await ended.first;
+  say('locks', [taken, await lockedOrNull(file, () async => true)]);
+}
+
+Future<void> _hold((String, SendPort) given) => locked(File(given.$1), () {
+  given.$2.send(true);
+  return ReceivePort().first; // nothing comes
+});
 
 Future<void> release() async {
   final log = <String>[];
@@ -154,13 +312,21 @@ Future<void> models(LoadOptions given, String own) async {
   await last.dispose();
   say('disposed under way', (await under).y.shape);
   final onnx = await Brain.load(LoadOptions(library: given.library, source: ModelSource.path(own)));
-  say('assignment', [for (final each in onnx.assignment!) [each.provider.name, each.nodes, each.macs]]);
+  say('assignment', [
+    for (final each in onnx.assignment!) [each.provider.name, each.nodes, each.macs],
+  ]);
   await onnx.dispose();
   try {
     await Brain.load(LoadOptions(library: given.library, observer: told, source: const ModelSource.path('/nowhere')));
   } on ModelException {
     // counted
   }
+  final ended = await Brain.load(options);
+  final cancellation = Cancellation();
+  final cancelled = codeOf(() => ended.run(input, cancellation: cancellation));
+  cancellation.cancel();
+  say('cancelled run', await cancelled);
+  await ended.dispose();
   final [snapshot] = metrics.snapshot();
   say('metrics', [
     [snapshot.model, snapshot.version, snapshot.provider?.name, snapshot.loads, snapshot.failures],
@@ -174,13 +340,22 @@ Future<void> models(LoadOptions given, String own) async {
     percentiles.observer.onRun!(RunEvent('m', Provider.cpu, Duration(milliseconds: run), null));
   }
   final [of] = percentiles.snapshot();
+  percentiles.observer.onRun!(const RunEvent('m', Provider.cpu, Duration(seconds: 1), null, isRetry: true));
+  final [repeated] = percentiles.snapshot();
+  say('repeated', [repeated.runs, repeated.retries, repeated.latency.count, repeated.queue.count]);
   say('percentiles', [
     for (final each in [of.latency.p50, of.latency.p90, of.latency.p99, of.latency.mean]) each.inMicroseconds / 1000,
   ]);
 }
 
 Future<void> serve(LoadOptions options, String own) async {
+  final folder = File(own).parent;
   await retries();
+  await badInputs();
+  await hosts();
+  await frames();
+  await workers(options.library!, folder);
+  await locks(folder);
   await heat();
   await release();
   await models(options, own);

@@ -23,6 +23,12 @@ enum ModelErrorCode {
   /// ONNX Runtime reports an error; the message is its own.
   runtime,
 
+  /// The device has not enough memory.
+  outOfMemory,
+
+  /// What hosts the model, an isolate or a worker of a page, has failed or ended: the next call starts another.
+  host,
+
   /// The app has an older ONNX Runtime than this package was built for.
   runtimeVersion,
 

@@ -4,52 +4,69 @@ import 'dart:async';
 
 import 'cancellation.dart';
 
-/// What `run` gives for the latest event of `source`, one after the other: of events that come while the model is busy
-/// all but the last are dropped. Ends with its source. Who stops listening ends the source, and the run that is under way.
+/// What `run` gives for the latest event of `source`, one after the other: of events that come while the model is busy, or
+/// while the listener is paused, all but the last are dropped. Ends with its source. Who stops listening ends the source,
+/// and the run that is under way.
 Stream<Result> latestOf<Frame, Result>(
   Stream<Frame> source,
   Future<Result> Function(Frame frame, Cancellation cancellation) run,
-) {
-  final results = StreamController<Result>();
-  final cancellation = Cancellation();
-  StreamSubscription<Frame>? frames;
-  (Frame,)? latest;
-  var isBusy = false;
-  var isDone = false;
+) => _Latest(source, run)._results.stream;
 
-  Future<void> work() async {
-    isBusy = true;
-    while (latest != null && !cancellation.isCancelled) {
-      final (frame,) = latest!;
-      latest = null;
-      try {
-        final result = await run(frame, cancellation);
-        if (!cancellation.isCancelled) results.add(result);
-      } on Object catch (error, trace) {
-        if (!cancellation.isCancelled) results.addError(error, trace);
-      }
-    }
-    isBusy = false;
-    if (isDone) unawaited(results.close());
+/// Runs of one stream.
+final class _Latest<Frame, Result> {
+  _Latest(this._source, this._run) {
+    _results
+      ..onListen = _begin
+      ..onResume = _go
+      ..onCancel = _leave;
   }
 
-  results
-    ..onListen = () {
-      frames = source.listen(
-        (frame) {
-          latest = (frame,);
-          if (!isBusy) unawaited(work());
-        },
-        onError: results.addError,
-        onDone: () {
-          isDone = true;
-          if (!isBusy) unawaited(results.close());
-        },
-      );
+  final Stream<Frame> _source;
+  final Future<Result> Function(Frame frame, Cancellation cancellation) _run;
+
+  /// Results reach a listener at once, so that `await for` pauses before the next run begins.
+  final StreamController<Result> _results = StreamController(sync: true);
+  final Cancellation _cancellation = Cancellation();
+  StreamSubscription<Frame>? _frames;
+  (Frame,)? _latest;
+  bool _isBusy = false;
+  bool _isDone = false;
+
+  void _begin() => _frames = _source.listen(
+    (frame) {
+      _latest = (frame,);
+      _go();
+    },
+    onError: _results.addError,
+    onDone: () {
+      _isDone = true;
+      _go();
+    },
+  );
+
+  void _go() {
+    if (!_isBusy) unawaited(_work());
+  }
+
+  Future<void>? _leave() {
+    _cancellation.cancel();
+    _latest = null;
+    return _frames?.cancel();
+  }
+
+  Future<void> _work() async {
+    _isBusy = true;
+    while (_latest != null && !_results.isPaused) {
+      final (frame,) = _latest!;
+      _latest = null;
+      try {
+        final result = await _run(frame, _cancellation);
+        if (!_cancellation.isCancelled) _results.add(result);
+      } on Object catch (error, trace) {
+        if (!_cancellation.isCancelled) _results.addError(error, trace);
+      }
     }
-    ..onCancel = () {
-      cancellation.cancel();
-      return frames?.cancel();
-    };
-  return results.stream;
+    _isBusy = false;
+    if (_isDone && _latest == null) unawaited(_results.close());
+  }
 }

@@ -16,9 +16,11 @@ final void Function(Pointer<Void> memory) _free = _library
     .lookupFunction<Void Function(Pointer<Void>), void Function(Pointer<Void>)>('free');
 
 /// Zeroed memory of `size` bytes, at least one.
+///
+/// Throws ModelException `outOfMemory`.
 Pointer<Uint8> allocate(int size) {
   final memory = _calloc(size == 0 ? 1 : size, 1);
-  if (memory == nullptr) throw ModelException(ModelErrorCode.runtime, 'no memory for $size bytes');
+  if (memory == nullptr) throw ModelException(ModelErrorCode.outOfMemory, 'there is no memory for $size bytes');
   return memory.cast();
 }
 

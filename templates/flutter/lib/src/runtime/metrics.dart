@@ -2,6 +2,7 @@
 
 import 'dart:math' as math;
 
+import 'errors.dart';
 import 'options.dart';
 
 /// How long something took; all zero before the first time. Percentiles are at most 10 % too high.
@@ -61,7 +62,7 @@ final class ModelSnapshot {
   /// How long runs took that succeeded.
   final Durations latency;
 
-  /// How long these waited for their turn.
+  /// How long these waited for their turn, without those that repeated one that failed.
   final Durations queue;
 
   /// Runs per second since the first one began.
@@ -88,11 +89,14 @@ final class ModelSnapshot {
   /// Resident bytes of the process after the last load; null where the platform does not tell.
   int? get memoryBytes => _counts.loaded?.memoryBytes;
 
-  /// All runs, those that failed included.
+  /// All runs, those that failed or were cancelled included.
   int get runs => _counts.runs;
 
-  /// Runs that failed.
+  /// Runs that failed: not those that were cancelled.
   int get errors => _counts.errors;
+
+  /// Releases of an updater that were banned after they had failed on this device.
+  int get bans => _counts.bans;
 
   /// Runs that repeated one that failed.
   int get retries => _counts.retries;
@@ -106,6 +110,7 @@ final class ModelSnapshot {
     'mobpack.run.count': runs,
     'mobpack.run.errors': errors,
     'mobpack.run.retries': retries,
+    'mobpack.release.bans': bans,
     'mobpack.run.duration.p50': _seconds(latency.p50),
     'mobpack.run.duration.p90': _seconds(latency.p90),
     'mobpack.run.duration.p99': _seconds(latency.p99),
@@ -138,6 +143,7 @@ final class ModelMetrics {
     onLoad: (event) => _of(event.info.name).load(event),
     onRun: (event) => _of(event.model).run(event),
     onFailure: (event) => _of(event.model).failures++,
+    onBan: (event) => _of(event.model).bans++,
   );
 
   /// Of each model that was loaded or failed to load, in the order in which they were first heard of.
@@ -155,6 +161,7 @@ final class _Counts {
   int runs = 0;
   int errors = 0;
   int retries = 0;
+  int bans = 0;
   final Stopwatch _sinceFirst = Stopwatch();
   Duration _first = Duration.zero;
   final _Histogram _latency = _Histogram();
@@ -171,13 +178,14 @@ final class _Counts {
       _sinceFirst.start();
     }
     if (event.isRetry) retries++;
-    if (event.error != null) {
-      errors++;
+    final error = event.error;
+    if (error != null) {
+      if (error.code != ModelErrorCode.cancelled) errors++;
       return;
     }
     provider = event.provider;
     _latency.add(event.duration);
-    _queue.add(event.queued);
+    if (!event.isRetry) _queue.add(event.queued);
   }
 
   ModelSnapshot snapshot(String model) {
@@ -188,7 +196,8 @@ final class _Counts {
       ..failures = failures
       ..runs = runs
       ..errors = errors
-      ..retries = retries;
+      ..retries = retries
+      ..bans = bans;
     final seconds = math.max(_seconds(_sinceFirst.elapsed + _first), _least);
     return ModelSnapshot._(
       copy,

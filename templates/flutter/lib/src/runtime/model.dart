@@ -49,7 +49,7 @@ final class LoadedModel {
       // It must not refer to the model, which may be collected.
       open: _reopener(descriptor, options, _files),
       onRelease: _releaser(descriptor.name, options),
-      heat: hasUsualThreads && options.policies.fewerThreadsWhenHot ? Heat(usual, isHot) : null,
+      heat: hasUsualThreads && options.policies.fewerThreadsWhenHot ? Heat(usual, warmth) : null,
     );
   }
 
@@ -243,7 +243,10 @@ final class LoadedModel {
     return _called(
       inputs,
       cancellation,
-      (fed) => _serving.run((session, {required isRetry}) => _ran(session, fed, cancellation, isRetry: isRetry)),
+      (fed) => _serving.run(
+        (session, {required isRetry}) => _ran(session, fed, cancellation, isRetry: isRetry),
+        cancellation,
+      ),
     );
   }
 
@@ -363,6 +366,9 @@ final class _Session implements Served {
 
   @override
   Provider get provider => _outcome.provider;
+
+  @override
+  bool get isEnded => _worker.isEnded;
 
   @override
   Future<void> close() => _worker.close();

@@ -16,6 +16,9 @@ const int _logErrors = 3;
 const int _deviceAllocator = 0;
 const int _defaultMemory = 0;
 
+/// ONNX Runtime has no code for it: its own words, and those of C++.
+final RegExp _noMemory = RegExp('Failed to allocate memory|bad[_ ]alloc');
+
 /// The bits of nnapi_provider_factory.h.
 const Map<String, int> _nnapiFlags = {'USE_FP16': 1, 'USE_NCHW': 2, 'CPU_DISABLED': 4, 'CPU_ONLY': 8};
 
@@ -167,12 +170,12 @@ final class OnnxRuntime {
   /// ONNX Runtime's own, which nobody releases.
   late final Pointer<Void> _allocator = _made(api.getAllocatorWithDefaultOptions);
 
-  /// Throws ModelException `runtime` with what ONNX Runtime has to say.
+  /// Throws ModelException `runtime`, or `outOfMemory`, with what ONNX Runtime has to say.
   void check(Pointer<Void> status) {
     if (status == nullptr) return;
     final message = textAt(api.getErrorMessage(status));
     api.releaseStatus(status);
-    throw ModelException(ModelErrorCode.runtime, message);
+    throw ModelException(_noMemory.hasMatch(message) ? ModelErrorCode.outOfMemory : ModelErrorCode.runtime, message);
   }
 
   /// Options of a run that another isolate may end.

@@ -372,6 +372,24 @@ final class FailureEvent {
   String toString() => '$model was not loaded in ${_inWords(duration)}: $error';
 }
 
+/// A release that an updater brought has failed on this device: it is not tried again for some time.
+final class BanEvent {
+  /// Made by this package.
+  const BanEvent(this.model, this.version, this.reason);
+
+  /// Name of the model.
+  final String model;
+
+  /// Of the release.
+  final String version;
+
+  /// Why.
+  final String reason;
+
+  @override
+  String toString() => '$model $version is not tried for some time: $reason';
+}
+
 /// Why the memory of a model is given back.
 enum ReleaseReason {
   /// The app disposed of it.
@@ -380,7 +398,7 @@ enum ReleaseReason {
   /// Memory is short: the next run opens it again.
   memory,
 
-  /// The device has become too hot, or cool again: the next run opens it with other threads.
+  /// The device has become too hot, or cool again: it was opened with other threads.
   thermal,
 }
 
@@ -405,7 +423,7 @@ String _inWords(Duration duration) => '${(duration.inMicroseconds / 1000).toStri
 /// them throws is logged, and ends nothing.
 final class ModelObserver {
   /// All functions are optional.
-  const ModelObserver({this.onLoad, this.onRun, this.onFailure, this.onRelease});
+  const ModelObserver({this.onLoad, this.onRun, this.onFailure, this.onRelease, this.onBan});
 
   /// A model was loaded, or opened again after it had been released.
   final void Function(LoadEvent event)? onLoad;
@@ -418,4 +436,7 @@ final class ModelObserver {
 
   /// The memory of a model is given back.
   final void Function(ReleaseEvent event)? onRelease;
+
+  /// A release that an updater brought was banned.
+  final void Function(BanEvent event)? onBan;
 }

@@ -10,8 +10,8 @@ final class Policies {
   final bool retryOnCpu;
 
   /// Half the threads while the device is so hot that Android or Apple's systems slow it down, unless the option `threads`
-  /// is set: the next run that finds no other under way opens the model with them, and with the usual ones when it is cool
-  /// again.
+  /// is set: a model on the CPU or XNNPACK is opened with them beside the one that runs, which it then replaces, and with
+  /// the usual ones when it is cool again; at most once in a minute.
   final bool fewerThreadsWhenHot;
 
   /// When the app says that memory is short, by `releaseUnusedModels`, a model that nothing runs is released, and its next

@@ -1,5 +1,8 @@
 // A session that may be closed between runs, and is opened again by the next one.
 
+import 'dart:async';
+
+import 'cancellation.dart';
 import 'errors.dart';
 import 'options.dart';
 
@@ -10,6 +13,9 @@ abstract interface class Served {
 
   /// The providers that did not start.
   List<Fallback> get fallbacks;
+
+  /// Whether what hosts it has ended by itself.
+  bool get isEnded;
 
   /// Gives its memory back, after the runs that were asked for.
   Future<void> close();
@@ -30,14 +36,33 @@ final class Reopening<Session extends Served> {
   Session? get current => _session;
 
   /// Does something with the session, at once where it is open. Until that has ended it is not released.
-  Future<Result> use<Result>(Future<Result> Function(Session session) work) async {
+  ///
+  /// Throws ModelException `cancelled` as soon as `cancellation` ends the call while the session is opened.
+  Future<Result> use<Result>(Future<Result> Function(Session session) work, [Cancellation? cancellation]) async {
     _users++;
     try {
-      return await work(_session ?? await (_opening ??= _open()));
+      if (_session?.isEnded ?? false) _session = null;
+      return await work(_session ?? await _unlessCancelled(_opening ??= _open(), cancellation));
     } finally {
       _users--;
     }
   }
+
+  /// Opens another session, which takes the place of the one that is open. False if that stays: another one cannot be
+  /// opened.
+  Future<bool> replace() async {
+    final before = _session;
+    try {
+      await (_opening ??= _open());
+    } on ModelException {
+      return false;
+    }
+    await before?.close();
+    return true;
+  }
+
+  /// Whether nothing uses the session, and it is open.
+  bool get isIdle => _session != null && _users == 0 && _opening == null;
 
   /// Closes the session if nothing uses it. Null if it stays open, or was closed.
   Future<void>? release() {
@@ -60,11 +85,33 @@ final class Reopening<Session extends Served> {
       final session = await _reopen();
       if (_isEnded) {
         await session.close();
-        throw const ModelException(ModelErrorCode.disposed, 'the model was disposed of while it was opened again');
+        throw _disposed;
       }
       return _session = session;
+    } on ModelException {
+      if (_isEnded) throw _disposed;
+      rethrow;
     } finally {
       _opening = null;
     }
+  }
+}
+
+const ModelException _disposed = ModelException(
+  ModelErrorCode.disposed,
+  'the model was disposed of while it was opened again',
+);
+
+/// What is being opened, which goes on for others.
+Future<Session> _unlessCancelled<Session>(Future<Session> opening, Cancellation? cancellation) async {
+  if (cancellation == null) return opening;
+  final cancelled = Completer<Session>();
+  final forget = cancellation.listen(
+    () => cancelled.completeError(const ModelException(ModelErrorCode.cancelled, 'the call was cancelled')),
+  );
+  try {
+    return await Future.any([opening, cancelled.future]);
+  } finally {
+    forget();
   }
 }

@@ -2,6 +2,7 @@
 
 import 'dart:async';
 
+import 'cancellation.dart';
 import 'errors.dart';
 import 'heat.dart';
 import 'options.dart';
@@ -10,6 +11,9 @@ import 'pressure.dart';
 import 'reopening.dart';
 
 const int _mostFailures = 3;
+
+/// Providers whose runs take the threads of the session.
+const Set<Provider> _threaded = {Provider.cpu, Provider.xnnpack};
 
 /// Does something with a session; `isRetry` after another one failed.
 typedef Attempt<Session, Result> = Future<Result> Function(Session session, {required bool isRetry});
@@ -53,30 +57,41 @@ final class Serving<Session extends Served> implements Releasable {
   bool _wasRun = false;
   bool _isEnded = false;
 
-  /// Closes the session if the device has become hot or cool since, and nothing uses it: the next run opens another.
+  /// Opens another session if the device has become hot or cool since, and nothing uses the one that is open: that runs
+  /// the model until then.
   void followHeat() {
     final heat = _heat;
-    if (heat == null || !_wasRun || _isEnded || !heat.isChanged) return;
-    unawaited(_spare?.release());
-    final released = _usual.release();
-    if (released == null && _usual.current != null) return;
+    if (heat == null || !_wasRun || _isEnded || !_threaded.contains(latest.provider) || !heat.isChanged) return;
+    if (_usual.current == null) return heat.follow();
+    if (_usual.isIdle) unawaited(_replace(heat));
+  }
+
+  Future<void> _replace(Heat heat) async {
+    final before = heat.threads;
     heat.follow();
-    if (released == null) return;
-    unawaited(released);
-    _onRelease(ReleaseReason.thermal);
+    unawaited(_spare?.release());
+    if (await _usual.replace()) {
+      _onRelease(ReleaseReason.thermal);
+    } else {
+      heat.threads = before;
+    }
   }
 
   /// Does something on the session, which is opened first where it was released, and once more on the CPU if that fails.
-  Future<Result> run<Result>(Attempt<Session, Result> attempt) async {
+  ///
+  /// Throws ModelException `cancelled` as soon as `cancellation` ends the call while a session is opened.
+  Future<Result> run<Result>(Attempt<Session, Result> attempt, [Cancellation? cancellation]) async {
     final usual = _usual;
-    final mayRetry = _policies.retryOnCpu && latest.provider != Provider.cpu;
+    final provider = latest.provider;
+    final mayRetry = _policies.retryOnCpu && provider != Provider.cpu;
     try {
-      final result = await use((session) => attempt(session, isRetry: false));
+      final result = await use((session) => attempt(session, isRetry: false), cancellation);
       _failures = 0;
+      unawaited(_spare?.release());
       return result;
     } on ModelException catch (error) {
       if (error.code != ModelErrorCode.runtime || !mayRetry || _isEnded) rethrow;
-      final result = await _retry(attempt, usual, error);
+      final result = await _retry(attempt, usual, provider, error, cancellation);
       return result;
     } finally {
       unawaited(_retired?.release());
@@ -84,9 +99,9 @@ final class Serving<Session extends Served> implements Releasable {
   }
 
   /// [run] without another attempt.
-  Future<Result> use<Result>(Future<Result> Function(Session session) work) {
+  Future<Result> use<Result>(Future<Result> Function(Session session) work, [Cancellation? cancellation]) {
     _wasRun = true;
-    return _usual.use(work);
+    return _usual.use(work, cancellation);
   }
 
   @override
@@ -112,15 +127,27 @@ final class Serving<Session extends Served> implements Releasable {
     return latest = session;
   }
 
-  /// If it succeeds on the CPU, what failed is the provider.
-  Future<Result> _retry<Result>(Attempt<Session, Result> attempt, Reopening<Session> failed, ModelException error) {
+  /// If it succeeds on the CPU, what failed is the provider; else it may be the input, and the CPU's session does not stay.
+  Future<Result> _retry<Result>(
+    Attempt<Session, Result> attempt,
+    Reopening<Session> failed,
+    Provider provider,
+    ModelException error,
+    Cancellation? cancellation,
+  ) async {
     // Others may have failed before, and the model may be on the CPU since.
     final cpu = identical(_retired, failed) ? _usual : _cpu();
-    return cpu.use((session) async {
-      final result = await attempt(session, isRetry: true);
-      if (identical(_usual, failed)) _countFailure(cpu, session, error);
-      return result;
-    });
+    try {
+      return await cpu.use((session) async {
+        final result = await attempt(session, isRetry: true);
+        if (identical(_usual, failed)) _countFailure(cpu, session, error);
+        return result;
+      }, cancellation);
+    } on ModelException catch (again) {
+      unawaited(_spare?.release());
+      if (again.code == ModelErrorCode.cancelled || again.code == ModelErrorCode.disposed) rethrow;
+      throw ModelException(again.code, '${again.message}; ${provider.name} had failed before: ${error.message}');
+    }
   }
 
   Reopening<Session> _cpu() => _spare ??= Reopening(null, () => _open(Provider.cpu, _heat?.threads ?? 0));

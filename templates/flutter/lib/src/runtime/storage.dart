@@ -169,9 +169,15 @@ Future<T> _alone<T>(String name, Future<T> Function() work) async {
   }
 }
 
-/// A lock of the system, which ends with the process.
-final class _Lock {
-  const _Lock._(this._descriptor, this._file);
+/// A lock of the system, which ends with the process, and with the isolate: an app may end it at any time.
+final class _Lock implements Finalizable {
+  _Lock._(this._descriptor) : _file = null {
+    _closing.attach(this, Pointer.fromAddress(_descriptor), detach: this);
+  }
+
+  _Lock._onWindows(RandomAccessFile this._file) : _descriptor = -1;
+
+  static final NativeFinalizer _closing = NativeFinalizer(_library.lookup('close'));
 
   final int _descriptor;
   final RandomAccessFile? _file;
@@ -191,7 +197,7 @@ final class _Lock {
     final open = await file.open(mode: FileMode.append);
     if (Platform.isWindows) {
       try {
-        return _Lock._(-1, await open.lock());
+        return _Lock._onWindows(await open.lock());
       } on FileSystemException {
         await open.close();
         return null;
@@ -201,7 +207,7 @@ final class _Lock {
     // Those of dart:io are of the whole process, and would not keep isolates from each other.
     final descriptor = withArena((arena) => _open(arena.text(file.path), _readOnly | _closeOnExec));
     if (descriptor < 0) throw FileSystemException('cannot be opened', file.path);
-    if (_flock(descriptor, _exclusive | _atOnce) == 0) return _Lock._(descriptor, null);
+    if (_flock(descriptor, _exclusive | _atOnce) == 0) return _Lock._(descriptor);
     _close(descriptor);
     return null;
   }
@@ -209,6 +215,7 @@ final class _Lock {
   Future<void> release() async {
     final file = _file;
     if (file == null) {
+      _closing.detach(this);
       _close(_descriptor);
     } else {
       await file.close();

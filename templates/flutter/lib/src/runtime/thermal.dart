@@ -3,39 +3,43 @@
 import 'dart:ffi';
 import 'dart:io';
 
+import 'heat.dart';
 import 'memory.dart';
 
-/// Android's THERMAL_STATUS_SEVERE.
+/// Android's THERMAL_STATUS_LIGHT, up to which a device is cool, and THERMAL_STATUS_SEVERE, from which on it is hot.
+const int _light = 1;
 const int _severe = 3;
 
-/// NSProcessInfoThermalStateSerious.
+/// The same of NSProcessInfo: NSProcessInfoThermalStateNominal and NSProcessInfoThermalStateSerious.
+const int _nominal = 0;
 const int _serious = 2;
 
 /// How long an answer holds: each one is a call of another process on Android.
 const Duration _holds = Duration(seconds: 1);
 
 final Stopwatch _age = Stopwatch();
-bool _wasHot = false;
+Warmth _last = Warmth.cool;
 
-/// Whether the system slows the device down because it is hot: Android 11 and later, and Apple's systems say so. False
-/// elsewhere.
-bool isHot() {
-  if (_age.isRunning && _age.elapsed < _holds) return _wasHot;
+/// How hot the device is: Android 11 and later, and Apple's systems say so. Cool elsewhere.
+Warmth warmth() {
+  if (_age.isRunning && _age.elapsed < _holds) return _last;
   _age
     ..reset()
     ..start();
-  return _wasHot = _asked();
+  return _last = _asked();
 }
 
-bool _asked() {
+Warmth _asked() {
   try {
-    if (Platform.isAndroid) return _androidStatus() >= _severe;
-    if (Platform.isIOS || Platform.isMacOS) return _appleState() >= _serious;
+    if (Platform.isAndroid) return _between(_androidStatus(), _light, _severe);
+    if (Platform.isIOS || Platform.isMacOS) return _between(_appleState(), _nominal, _serious);
   } on ArgumentError {
     // Android 10 has no such functions.
   }
-  return false;
+  return Warmth.cool;
 }
+
+Warmth _between(int level, int cool, int hot) => level >= hot ? Warmth.hot : (level > cool ? Warmth.warm : Warmth.cool);
 
 int _androidStatus() {
   final android = DynamicLibrary.open('libandroid.so');

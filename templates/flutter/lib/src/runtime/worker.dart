@@ -126,61 +126,84 @@ final class _Answer {
   final String message;
 }
 
+/// What an isolate was asked. It does not refer to the worker, which may be collected while nothing is asked.
+final class _Asked {
+  final Completer<SendPort> started = Completer()..future.ignore();
+  final Map<int, Completer<Object?>> waiting = {};
+  bool isClosed = false;
+  bool isEnded = false;
+
+  ModelException get failure => isClosed
+      ? const ModelException(ModelErrorCode.disposed, 'the model was disposed of')
+      : const ModelException(ModelErrorCode.host, 'the isolate of the model has ended: the next call starts another');
+
+  void end() {
+    isEnded = true;
+    if (!started.isCompleted) started.completeError(failure);
+    for (final each in waiting.values) {
+      each.completeError(failure);
+    }
+    waiting.clear();
+  }
+}
+
 /// An isolate with one session.
 final class Worker {
   Worker._(this._answers);
 
   final RawReceivePort _answers;
-  final Completer<SendPort> _started = Completer();
-  final Map<int, Completer<Object?>> _waiting = {};
-  int _asked = 0;
+  final _Asked _asked = _Asked();
+  int _count = 0;
+
+  /// Whether the isolate is there no more.
+  bool get isEnded => _asked.isEnded;
 
   /// Closes the session of a worker that nobody refers to.
   static final Finalizer<SendPort> _finalizer = Finalizer((port) => port.send((0, const _Close())));
 
   /// Starts an isolate.
+  ///
+  /// Throws ModelException `host`.
   static Future<Worker> start() async {
     final answers = RawReceivePort();
     final worker = Worker._(answers);
-    answers.handler = _receiver(answers, worker._started, worker._waiting);
-    await Isolate.spawn(_serve, answers.sendPort, onExit: answers.sendPort, debugName: 'mobpack');
-    final port = await worker._started.future;
+    answers.handler = _receiver(answers, worker._asked);
+    try {
+      await Isolate.spawn(_serve, answers.sendPort, onExit: answers.sendPort, debugName: 'mobpack');
+    } on IsolateSpawnException catch (error) {
+      answers.close();
+      throw ModelException(ModelErrorCode.host, 'no isolate can be started for the model: $error');
+    }
+    final port = await worker._asked.started.future;
     Isolate.current.addOnExitListener(port); // sends null
     _finalizer.attach(worker, port, detach: worker);
     answers.keepIsolateAlive = false;
     return worker;
   }
 
-  /// Does not refer to the worker, which may be collected while nothing is asked.
-  static void Function(Object?) _receiver(
-    RawReceivePort answers,
-    Completer<SendPort> started,
-    Map<int, Completer<Object?>> waiting,
-  ) => (message) {
+  static void Function(Object?) _receiver(RawReceivePort answers, _Asked asked) => (message) {
     switch (message) {
       case SendPort():
-        started.complete(message);
+        asked.started.complete(message);
       case _Answer(:final number, :final value, :final code):
-        final asked = waiting.remove(number);
+        final waiting = asked.waiting.remove(number);
         if (code == null) {
-          asked?.complete(value);
+          waiting?.complete(value);
         } else {
-          asked?.completeError(ModelException(code, message.message));
+          waiting?.completeError(ModelException(code, message.message));
         }
-        answers.keepIsolateAlive = waiting.isNotEmpty;
+        answers.keepIsolateAlive = asked.waiting.isNotEmpty;
       default: // the isolate has ended
-        for (final each in waiting.values) {
-          each.completeError(const ModelException(ModelErrorCode.disposed, 'the model was disposed of'));
-        }
-        waiting.clear();
+        asked.end();
         answers.close();
     }
   };
 
   Future<Object?> _ask(Object request) async {
-    final port = await _started.future;
-    final number = ++_asked;
-    final asked = _waiting[number] = Completer<Object?>();
+    final port = await _asked.started.future;
+    if (_asked.isEnded) throw _asked.failure;
+    final number = ++_count;
+    final asked = _asked.waiting[number] = Completer<Object?>();
     _answers.keepIsolateAlive = true;
     port.send((number, request));
     return asked.future;
@@ -205,7 +228,13 @@ final class Worker {
   /// Closes the session after all runs that were asked for, and ends the isolate.
   Future<void> close() async {
     _finalizer.detach(this);
-    await _ask(const _Close());
+    if (_asked.isEnded) return;
+    _asked.isClosed = true;
+    try {
+      await _ask(const _Close());
+    } on ModelException {
+      return; // it has ended meanwhile
+    }
   }
 }
 
@@ -226,6 +255,10 @@ _Answer _answer(int number, Object? Function() serve) {
     return _Answer(number, serve(), null, '');
   } on ModelException catch (error) {
     return _Answer(number, null, error.code, error.message);
+  } on Object catch (error) {
+    // The isolate stays: what fails is one request.
+    final code = error is OutOfMemoryError ? ModelErrorCode.outOfMemory : ModelErrorCode.host;
+    return _Answer(number, null, code, 'the isolate of the model failed: $error');
   }
 }
 
