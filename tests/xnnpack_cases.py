@@ -357,6 +357,20 @@ BRANCHES = """(float[1, 4, 8, 8] x, bool c) => (float[1, 4, N, M] y) { y = If (c
 
 FAILS = [
     case(BRANCHES % "Conv_q = Conv <dilations = [4, 4]> (x, w)", "refuses a window of 9 on a size of 8"),
+    case(
+        BRANCHES % "a = Pad (x, cut) Conv_q = Conv (a, w)",
+        "refuses a window of 3 on a size of 2",
+        cut=i64(0, 0, -3, 0, 0, 0, -3, 0),
+    ),
+    case(
+        BRANCHES
+        % """size = Shape <start = 2> (x) most = Max (size, four) end = Div (most, four)
+             a = Slice (x, start, end, last) Conv_q = Conv (a, w)""",
+        "may refuse its size, which only ONNX Runtime finds out",
+        four=i64(4, 4),
+        start=i64(0, 0),
+        last=i64(2, 3),
+    ),
     case(group("c = Softmax (xd)", z="z_u8", n="z_u8", t="s_255", shape="1,10"), "which is not 1/256"),
     case(resize(shape="1,4,H,W"), "refuses an unknown height or width"),
     case(resize(inputs="x, , , to_20", shape="N,4,12,12"), "refuses sizes where the batch is unknown"),

@@ -5,9 +5,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from packager.core.values import Dimension
+from packager.graph import traversal
 from packager.graph.constants import fed_inputs
 from packager.graph.view import SMALL_BYTES, Attribute, Graph, Node, Value
 from packager.models import shapes
+from packager.rewriting.finishing import constant_of
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, TypeProto
@@ -17,12 +19,34 @@ if TYPE_CHECKING:
 def read_graph(content: bytes) -> Graph:
     """The graph of the serialized ModelProto `content`, types and shapes inferred; external weights are not read.
 
-    The last few results are cached: a build requests the same ones many times.
+    Branches and bodies get copies of the small constants around them: ONNX Runtime infers shapes with them, and ONNX's
+    inference does not see them. The last few results are cached: a build requests the same ones many times.
     """
     import onnx
 
-    proto = shapes.infer_shapes(onnx.ModelProto.FromString(content))
+    proto = onnx.ModelProto.FromString(content)
+    _copy_constants_inside(proto.graph, {})
+    proto = shapes.infer_shapes(proto)
     return _graph(proto.graph, {entry.domain: entry.version for entry in proto.opset_import}, {})
+
+
+def _copy_constants_inside(graph: "GraphProto", around: "Mapping[str, TensorProto]") -> None:
+    """Gives the graphs in the nodes of `graph` the small constants that they take from it and from those `around`."""
+    holders = [node for node in graph.node if node.attribute and any(traversal.subgraphs(node))]
+    if not holders:
+        return
+    given = {each.name for each in graph.input}
+    own = {each.name: each for each in graph.initializer if each.name not in given}
+    own |= {node.output[0]: tensor for node in graph.node if _is_constant(node) and (tensor := constant_of(node))}
+    known = {**around, **{name: each for name, each in own.items() if _is_small(each)}}
+    for inner in (each for node in holders for each in traversal.subgraphs(node)):
+        _copy_constants_inside(inner, known)
+        made = {name for node in inner.node for name in node.output}
+        made.update(each.name for each in (*inner.initializer, *inner.input))
+        taken = sorted({name for node in inner.node for name in node.input}.difference(made))
+        for name in (each for each in taken if each in known):
+            inner.initializer.add().CopyFrom(known[name])
+            inner.initializer[-1].name = name
 
 
 def _graph(proto: "GraphProto", opsets: dict[str, int], around: Mapping[str, Value]) -> Graph:
@@ -105,12 +129,16 @@ def _value(name: str, kind: "TypeProto") -> Value:
     return Value(name=name, element=_element(tensor.elem_type), shape=dimensions)
 
 
+def _is_small(tensor: "TensorProto") -> bool:
+    return tensor.data_location != tensor.EXTERNAL and tensor.ByteSize() <= SMALL_BYTES
+
+
 def _constant(tensor: "TensorProto", name: str = "") -> Value:
     import numpy
     from onnx import numpy_helper
 
     array: numpy.ndarray | None = None
-    if tensor.data_location != tensor.EXTERNAL and tensor.ByteSize() <= SMALL_BYTES:
+    if _is_small(tensor):
         array = numpy_helper.to_array(tensor)
     return Value(
         name=name or tensor.name,

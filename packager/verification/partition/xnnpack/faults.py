@@ -19,18 +19,20 @@ KEEP_ORDER = frozenset(("Flatten", "Gemm", "GlobalAveragePool", "MatMul", "Resha
 """Operators before which the order is always that of the graph."""
 
 
-def found(graph: Graph, views: Sequence[View], taken: Sequence[View], fusions: Mapping[str, Node]) -> Iterator[str]:
-    """Faults of the provider with all nodes of a graph, those that it would take, and the activations that it would
-    compute with them, in words that begin with the node."""
+def found(
+    graph: Graph, views: Sequence[View], taken: Sequence[View], fusions: Mapping[str, Node], *, is_inside: bool
+) -> Iterator[str]:
+    """Faults of the provider with all nodes of a graph, those that it takes or may take, and the activations that it
+    would compute with them, in words that begin with the node."""
     for view in views:
         if reason := _half(view) or _asked(view):
             yield _said(view.unit.target, reason)
     moved = _moved(graph, taken)
     for view in taken:
         node = view.unit.target
-        if reason := FAULTS[view.op](view) if view.op in FAULTS else "":
+        if reason := _unknown(view, is_inside=is_inside) or (FAULTS[view.op](view) if view.op in FAULTS else ""):
             yield _said(node, reason)
-        if view.op == "Softmax" and node.name in moved and len(view.shape()) > 2:
+        if view.op == "Softmax" and node.name in moved and view.input(0).rank not in (1, 2):
             yield _said(node, "XNNPACK divides along another axis where the layout changes before it")
         activation = fusions.get(node.name) or _behind_transposes(view)
         if activation and (reason := _activation(view, activation)):
@@ -54,6 +56,14 @@ def _asked(view: View) -> str:
     if is_read and scales is not None and (len(scales) < 2 or (len(scales) < 4 and scales[1] == 1)):
         return f"XNNPACK crashes on {len(scales)} constant scales for 4 dimensions"
     return ""
+
+
+def _unknown(view: View, *, is_inside: bool) -> str:
+    """ONNX Runtime computes more shapes while it opens a graph than the rules know: those that follow from constants of
+    other graphs, and from the known sizes of an input. XNNPACK then refuses a size that the CPU never meets, in a
+    branch that does not run."""
+    is_unsure = view.is_generous and view.op in LAYOUT and (is_inside or view.input(0).rank is None)
+    return "XNNPACK may refuse its size, which only ONNX Runtime finds out" if is_unsure else ""
 
 
 def _behind_transposes(view: View) -> Node | None:
@@ -133,7 +143,8 @@ def _paddings(view: View) -> str:
         return _windows(view, kernel, pads)
     strides = view.attribute("strides", ()) or (1,) * len(kernel)
     for size, length, stride in zip(view.shape()[2:], kernel, strides, strict=False):
-        if padding == "SAME_UPPER" and (-(-size // stride) - 1) * stride + length < size:
+        begins_elsewhere = (-(-size // stride) - 1) * stride + length < size if size >= 0 else length < stride
+        if padding == "SAME_UPPER" and begins_elsewhere:
             return f"XNNPACK begins elsewhere with a kernel of {length}, a stride of {stride} and auto_pad SAME_UPPER"
     return ""
 

@@ -81,7 +81,7 @@ def gemm(view: View) -> str:
         return "B must be constant"
     if view.has(2) and not view.is_constant(2):
         return "C must be constant"
-    if view.input(0).rank is None:
+    if view.input(0).rank is None and not view.is_generous:
         return "shape of A is unknown"
     b, c = view.sizes(1), view.sizes(2)
     if view.has(2) and (not 0 < len(c) <= 2 or c[0] not in b):
@@ -95,7 +95,7 @@ def product(view: View) -> str:
         return "not supported between DequantizeLinear and QuantizeLinear"
     if reason := view.other_element("float"):
         return reason
-    if not view.input(0).rank:
+    if not view.input(0).rank and not view.is_generous:
         return "shape of A is unknown, or it is a scalar"
     if not view.is_constant(1):
         return "B must be constant"
@@ -110,7 +110,7 @@ def softmax(view: View) -> str:
         return reason
     rank = view.input(0).rank
     if not rank:
-        return "shape of the input is unknown, or it is a scalar"
+        return "" if view.is_generous else "shape of the input is unknown, or it is a scalar"
     if view.since < 13:
         return ""
     if view.attribute("axis", -1) not in (-1, rank - 1):
@@ -137,9 +137,8 @@ def _scales(view: View, scales: tuple[float, ...]) -> str:
         return f"{len(scales)} scales for 4 dimensions"
     if scales[1] != 1:
         return f"scale {scales[1]:g} of channels is not 1"
-    if min(scales[2:]) < 1 and not all(
-        _is_factor(view.shape()[axis], scale) for axis, scale in enumerate(scales) if axis > 1
-    ):
+    sizes = zip(view.shape()[2:], scales[2:], strict=False)
+    if min(scales[2:]) < 1 and not all(_is_factor(*each) or (view.is_generous and each[0] < 0) for each in sizes):
         return f"scales {scales[2]:g} and {scales[3]:g} do not divide height and width"
     return ""
 
@@ -153,7 +152,9 @@ def _is_factor(size: int, scale: float) -> bool:
 def _sizes(view: View, sizes: tuple[int, ...]) -> str:
     if len(sizes) != 4:
         return f"{len(sizes)} sizes for 4 dimensions"
-    return "" if sizes[1] == view.shape()[1] else f"{view.shape()[1]} channels become {sizes[1]}"
+    channels = view.shape()[1:2] or (-1,)
+    is_same = channels == sizes[1:2] or (view.is_generous and channels == (-1,))
+    return "" if is_same else f"{channels[0]} channels become {sizes[1]}"
 
 
 def _resize_mode(view: View) -> str:
@@ -170,7 +171,7 @@ def _resize_mode(view: View) -> str:
     if mode not in TRANSFORMATIONS:
         return f"coordinate_transformation_mode {mode} is not supported"
     height, width = view.output_shape()[2:] if len(view.output_shape()) == 4 else (-1, -1)
-    if mode == "pytorch_half_pixel" and min(height, width) <= 1:
+    if mode == "pytorch_half_pixel" and not view.is_generous and min(height, width) <= 1:
         return "pytorch_half_pixel requires a known height and width above 1"
     return ""
 

@@ -3,7 +3,8 @@
 Written from GetCapability in core/providers/xnnpack/xnnpack_execution_provider.cc of ONNX Runtime.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 
 from packager.graph.view import Graph, Node
 from packager.verification.partition.groups import partitions
@@ -19,10 +20,11 @@ NEWEST = 27
 """The newest opset whose layout is changed for a provider (kMaxSupportedOpset)."""
 
 
-def predict(graph: Graph) -> Prediction:
+def predict(graph: Graph, *, open_around: Set[str] | None = None) -> Prediction:
     """Predicts which nodes of `graph` XNNPACK takes.
 
     `graph` is one that ONNX Runtime saved after its basic rewrites: what these would still change is left to the CPU.
+    `open_around` has, for a graph that a node contains, the values around it whose sizes an open input decides.
     """
     units = node_units(graph)
     folded = computed_ahead(graph)
@@ -43,7 +45,7 @@ def predict(graph: Graph) -> Prediction:
             if node.name not in names
         },
         by=BY,
-        refusal=next(faults.found(graph, views, taken, fusions), "") or _inside(graph),
+        refusal=_refusal(graph, views, taken, open_around),
         fused=next((view.unit.target.name for view in taken if view.unit.is_group), next(iter(fusions), "")),
     )
 
@@ -100,7 +102,30 @@ def _ahead(graph: Graph, taken: Set[str], folded: Set[str]) -> frozenset[str]:
     )
 
 
-def _inside(graph: Graph) -> str:
-    """A fault in a graph that a node of `graph` contains."""
-    refusals = (predict(subgraph).refusal for _, subgraph in graph.inside())
-    return next((refusal for refusal in refusals if refusal), "")
+def _refusal(graph: Graph, views: Sequence[View], taken: Sequence[View], open_around: Set[str] | None) -> str:
+    """A fault in `graph`, or in one that a node of it contains; empty if there is none."""
+    opened = _open(graph, open_around or frozenset())
+    names = {view.unit.target.name for view in taken}
+    possible = [*taken, *_possible([view for view in views if view.unit.target.name not in names], opened)]
+    fusions = _fusions(possible, graph)
+    found = faults.found(graph, views, possible, fusions, is_inside=open_around is not None)
+    refusals = (predict(subgraph, open_around=opened).refusal for _, subgraph in graph.inside())
+    return next(found, "") or next((refusal for refusal in refusals if refusal), "")
+
+
+def _open(graph: Graph, around: Set[str]) -> frozenset[str]:
+    """Values whose sizes an open input may decide: ONNX Runtime knows no more of them than the file says."""
+    found = set(around) | {name for name in graph.inputs if graph.value(name).sizes is None}
+    for node in graph.nodes:
+        if not found.isdisjoint(node.consumed):
+            found.update(node.outputs)
+    return frozenset(found)
+
+
+def _possible(left: Sequence[View], opened: Set[str]) -> Iterator[View]:
+    """Nodes that XNNPACK takes if ONNX Runtime finds out the sizes that the file lacks. It computes shapes ahead that
+    follow from the sizes of inputs."""
+    for view in left:
+        generous = replace(view, is_generous=True)
+        if view.input(0).name not in opened and not why_not(generous):
+            yield generous

@@ -10,6 +10,9 @@ from packager.verification.partition.unit_view import UnitView
 class View(UnitView):
     folded: Set[str] = frozenset()
     """values that ONNX Runtime computes before it asks the provider"""
+    is_generous: bool = False
+    """whether what is not known of the first input is what the provider wants: ONNX Runtime may find it out while it
+    opens the graph"""
 
     def is_constant(self, index: int) -> bool:
         return self.input(index).is_constant or self.input(index).name in self.folded
@@ -29,7 +32,7 @@ class View(UnitView):
         return tuple(each if isinstance(each, int) else -1 for each in found)
 
     def is_known(self, axis: int) -> bool:
-        return self.shape()[axis] >= 0
+        return self.is_generous or self.shape()[axis] >= 0
 
     def older_than(self, since: int) -> str:
         is_older = 0 < self.since < since  # 0 if the file does not say
@@ -38,14 +41,17 @@ class View(UnitView):
     def not_of(self, *ranks: int) -> str:
         rank = self.input(0).rank
         if rank is None:
-            return "shape of the input is unknown"
+            return "" if self.is_generous else "shape of the input is unknown"
         return "" if rank in ranks else f"input has {rank} dimensions, not {' or '.join(map(str, ranks))}"
 
     def open_dimension(self) -> str:
         """Batches may have any size."""
+        if self.is_generous:
+            return ""
         shown = ", ".join("?" if each is None else str(each) for each in self.input(0).shape or ())
         return f"channels, height and width must be known: [{shown}]" if -1 in self.shape()[1:] else ""
 
     def other_element(self, *elements: str) -> str:
         found = self.input(0).element
-        return "" if found in elements else f"input is {found or 'of unknown type'}, not {' or '.join(elements)}"
+        is_fit = found in elements or (self.is_generous and not found)
+        return "" if is_fit else f"input is {found or 'of unknown type'}, not {' or '.join(elements)}"
