@@ -7,38 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests import delivery_releases
 from tests.delivery_drivers import react_native
+from tests.delivery_drivers.react_native import language_of, program
 from tests.delivery_killing import SWEEPS, Victim, kill_everywhere
-from tests.delivery_releases import BUNDLED
 from tests.delivery_server import Channel
 from tests.delivery_tales import TALES, Tale
 from tests.delivery_telling import TRICKLES, Language, fills_up, impatient, serving, told, trickles
-from tests.toolchain import jsc
 from tests.toolchain.delivery_packages import RELEASES
-from tests.toolchain.react_native import codegen, native
 from tests.toolchain.react_native.download.server import Certificate, Fault
-from tests.toolchain.react_native.packages import Built, unpack
-from tests.toolchain.react_native.verifier import add_verifier
 
 pytestmark = [pytest.mark.by_content(of=[RELEASES["react_native"]]), pytest.mark.react_native]
-
-
-def program(folder: Path) -> react_native.Made:
-    """The program with the package that a build has made."""
-    built = Built(folder / "project")
-    npm = delivery_releases.releases("react_native")[BUNDLED] / "npm"
-    [archive] = npm.glob("*.tgz")
-    unpack(archive, built.project / "unpacked")
-    specs = codegen.for_ios(built.app(folder / "app"), folder / "codegen", project=jsc.NEWEST)
-    script = folder / "script.js"
-    native.bundle(folder / "app", script, "delivery.js")
-    add_verifier(built.package)
-    code = native.Code(jsc.program(built.package, specs, native.MODULE), script, built.package / "models")
-    signed = built.package / "models/ios" / native.ASSETS / "models.sig"
-    return react_native.Made(
-        package=built.package, specs=specs, code=code, signatures=signed.read_text(encoding="utf-8")
-    )
 
 
 WEAKER: Mapping[str, tuple[str, str]] = {
@@ -75,16 +53,6 @@ def hasty(made: react_native.Made, tmp_path_factory: pytest.TempPathFactory) -> 
     assert count == 2
     script.write_text(text, encoding="utf-8", newline="\n")
     return replace(made, code=replace(made.code, script=script))
-
-
-def language_of(made: react_native.Made, channel: Channel, pair: Certificate) -> Language:
-    return Language(
-        channel=channel,
-        start=lambda place: react_native.driver(made, channel.url, place, pair.certificate),
-        kept=react_native.storage,
-        dying=lambda place, variables: react_native.driver(made, channel.url, place, pair.certificate, variables),
-        follows=True,
-    )
 
 
 @pytest.fixture(scope="module")

@@ -5,32 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from tests import delivery_releases
-from tests.delivery_drivers.swift import driver, kept, program
+from tests.delivery_drivers.swift import of_releases
 from tests.delivery_killing import SWEEPS, Victim, kill_everywhere
-from tests.delivery_releases import BUNDLED
 from tests.delivery_tales import Tale
-from tests.delivery_telling import TRICKLES, Language, fills_up, serving, told, trickles
+from tests.delivery_telling import TRICKLES, Language, fills_up, told, trickles
 from tests.toolchain.delivery_packages import RELEASES
 from tests.toolchain.react_native.download.server import Fault
-from tests.toolchain.swift import swift
 
 pytestmark = [pytest.mark.by_content(of=[RELEASES["ios"]]), pytest.mark.swift]
 
 
 @pytest.fixture(scope="module")
 def language(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Language]:
-    swift()
-    folder = tmp_path_factory.mktemp("swift")
-    package = delivery_releases.releases("ios")[BUNDLED] / "swift" / "models"
-    made = program(package, folder / "program")
-    with serving("ios", folder) as (channel, pair):
-        yield Language(
-            channel=channel,
-            start=lambda place: driver(None, channel.url, place, pair.certificate, made=made),
-            kept=kept,
-            dying=lambda place, variables: driver(None, channel.url, place, pair.certificate, variables, made=made),
-        )
+    with of_releases(tmp_path_factory.mktemp("swift")) as found:
+        yield found
 
 
 @told()

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import delivery_releases
-from tests.delivery_drivers.web import ANY_SITE, Driver, driver
+from tests.delivery_drivers.web import ANY_SITE, Driver, bundled_package, driver
 from tests.delivery_releases import BUNDLED, FIRST, MODEL, SECOND, sum_of
 from tests.delivery_tales import TALES, Tale
 from tests.delivery_telling import TRICKLES, Language, impatient, serving_pages, trickles
@@ -18,8 +17,6 @@ from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.delivery_packages import RELEASES
 from tests.toolchain.forks import forked
 from tests.toolchain.react_native.download.server import Fault
-from tests.toolchain.react_native.packages import unpack
-from tests.toolchain.web.bundled import ENTRIES, bundled
 
 __all__ = ["forked"]
 pytestmark = [pytest.mark.by_content(of=[RELEASES["web"]]), pytest.mark.react_native, pytest.mark.browser]
@@ -41,11 +38,7 @@ FROM = (pytest.param(FIRST, id="from the release before"), pytest.param(BUNDLED,
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package, unpacked, with its modules bundled: a tale has several pages."""
-    [archive] = (delivery_releases.releases("web")[BUNDLED] / "npm").glob("*.tgz")
-    folder = tmp_path_factory.mktemp("package")
-    unpack(archive, folder)
-    return bundled(folder / "package", *ENTRIES)
+    return bundled_package(tmp_path_factory.mktemp("package"))
 
 
 @pytest.fixture(scope="module")

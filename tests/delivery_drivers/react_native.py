@@ -17,10 +17,16 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
+from tests import delivery_releases
+from tests.delivery_server import Channel
+from tests.delivery_telling import Language, serving
 from tests.toolchain import jsc
 from tests.toolchain.delivery_packages import BUNDLED, CHANNEL
-from tests.toolchain.react_native import native
+from tests.toolchain.react_native import codegen, native
+from tests.toolchain.react_native.download.server import Certificate
 from tests.toolchain.react_native.network import Network
+from tests.toolchain.react_native.packages import Built, unpack
+from tests.toolchain.react_native.verifier import add_verifier
 
 SECONDS = 180
 
@@ -154,3 +160,36 @@ def storage(folder: Path, platform: str = "ios") -> Path:
 
 
 kept = storage
+
+
+def program(folder: Path) -> Made:
+    """The program with the package that a build has made."""
+    built = Built(folder / "project")
+    npm = delivery_releases.releases("react_native")[BUNDLED] / "npm"
+    [archive] = npm.glob("*.tgz")
+    unpack(archive, built.project / "unpacked")
+    specs = codegen.for_ios(built.app(folder / "app"), folder / "codegen", project=jsc.NEWEST)
+    script = folder / "script.js"
+    native.bundle(folder / "app", script, "delivery.js")
+    add_verifier(built.package)
+    code = native.Code(jsc.program(built.package, specs, native.MODULE), script, built.package / "models")
+    signed = built.package / "models/ios" / native.ASSETS / "models.sig"
+    return Made(package=built.package, specs=specs, code=code, signatures=signed.read_text(encoding="utf-8"))
+
+
+def language_of(made: Made, channel: Channel, pair: Certificate) -> Language:
+    return Language(
+        channel=channel,
+        start=lambda place: driver(made, channel.url, place, pair.certificate),
+        kept=storage,
+        dying=lambda place, variables: driver(made, channel.url, place, pair.certificate, variables),
+        follows=True,
+    )
+
+
+@contextmanager
+def of_releases(folder: Path) -> Iterator[Language]:
+    """A channel with the releases, and the program that updates from it."""
+    made = program(folder / "program")
+    with serving("react_native", folder) as (channel, pair):
+        yield language_of(made, channel, pair)

@@ -19,6 +19,9 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
+from tests import delivery_releases
+from tests.delivery_releases import BUNDLED
+from tests.delivery_telling import Language, serving
 from tests.toolchain.swift import PROGRAMS, swift
 from tests.toolchain.swift_app import HOME, App, build_in, trusting
 from tests.toolchain.swift_packages import MODULE, NAME
@@ -126,3 +129,18 @@ def driver(
             yield running
         finally:
             started.kill()
+
+
+@contextmanager
+def of_releases(folder: Path) -> Iterator[Language]:
+    """A channel with the releases, and the program that updates from it."""
+    swift()
+    package = delivery_releases.releases("ios")[BUNDLED] / "swift" / "models"
+    made = program(package, folder / "program")
+    with serving("ios", folder) as (channel, pair):
+        yield Language(
+            channel=channel,
+            start=lambda place: driver(None, channel.url, place, pair.certificate, made=made),
+            kept=kept,
+            dying=lambda place, variables: driver(None, channel.url, place, pair.certificate, variables, made=made),
+        )

@@ -15,9 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests import delivery_releases
+from tests.delivery_releases import BUNDLED
+from tests.delivery_telling import Language, serving_pages
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.react_native.download.server import serving
 from tests.toolchain.react_native.packages import unpack
+from tests.toolchain.web.bundled import ENTRIES, bundled
 from tests.toolchain.web.site import PAGE, files_of
 
 PORT = "port.txt"
@@ -76,7 +80,34 @@ window.startApp = async (address) => {
     const data = Float32Array.from({ length: count }, (_, index) => index / 64);
     return { data, shape: sizes };
   };
+  const run = async (options = {}) => {
+    const given = Object.fromEntries(Object.entries(inputs).map(([key, spec]) => [key, feed(spec)]));
+    const [output] = Object.values(await model.run(given, options));
+    return Math.round(1000 * Array.from(output.data, Number).reduce((one, other) => one + other, 0)) / 1000;
+  };
   const commands = {
+    runs: async (count, cancelled, word) => {
+      const update = word === 'update' ? updater.update({ force: true }) : Promise.resolve();
+      const controllers = Array.from({ length: Number(count) }, () => new AbortController());
+      let slowest = 0;
+      const running = controllers.map(async ({ signal }) => {
+        const began = performance.now(), sum = await run({ signal });
+        slowest = Math.max(slowest, performance.now() - began);
+        return sum;
+      });
+      for (const each of controllers.slice(0, Number(cancelled))) each.abort();
+      const ended = await Promise.allSettled(running);
+      await Promise.allSettled([update]);
+      const right = ended.filter(({ status }) => status === 'fulfilled').map(({ value }) => value);
+      const errors = ended.filter(({ reason }) => reason !== undefined && reason.code !== 'cancelled')
+        .map(({ reason }) => `${reason.code} ${reason.message}`).join('; ');
+      return { sums: [...new Set(right)], answers: right.length, errors, slowest };
+    },
+    close: () => {
+      model?.dispose();
+      model = null;
+      return {};
+    },
     update: async (force) => { await updater.update({ force: force === 'force' }); return commands.state(); },
     state: () => ({ states: Object.fromEntries(Object.entries(updater.states).map(
       ([key, { phase, version, reason }]) => [key, { phase, version, reason }])) }),
@@ -84,11 +115,9 @@ window.startApp = async (address) => {
       model?.dispose();
       model = null;
       model = await Model.load({ source: updater.source });
-      const given = Object.fromEntries(Object.entries(inputs).map(([key, spec]) => [key, feed(spec)]));
-      const [output] = Object.values(await model.run(given));
-      const sum = Array.from(output.data, Number).reduce((one, other) => one + other, 0);
+      const sum = await run();
       const { version } = model.info;
-      return { version, source: version === own ? 'bundled' : 'updater', sum: Math.round(1000 * sum) / 1000 };
+      return { version, source: version === own ? 'bundled' : 'updater', sum };
     },
     test: async () => {
       const { passed, outputs } = await model.selfTest();
@@ -206,6 +235,22 @@ def driver(
             evaluated(shared, "window.dieNow()")
             shared.call("Page.navigate", url="about:blank")
             shared.events.clear()
+
+
+@contextmanager
+def of_releases(folder: Path) -> Iterator[Language]:
+    """A channel with the releases, and the page that updates from it."""
+    package = bundled_package(folder / "package")
+    with serving_pages("web", folder) as channel:
+        yield Language(channel=channel, start=lambda place: driver(package, channel.url, place), follows=True)
+
+
+def bundled_package(folder: Path) -> Path:
+    """The package, unpacked, with its modules bundled: a tale has several pages."""
+    [archive] = (delivery_releases.releases("web")[BUNDLED] / "npm").glob("*.tgz")
+    folder.mkdir(parents=True, exist_ok=True)
+    unpack(archive, folder)
+    return bundled(folder / "package", *ENTRIES)
 
 
 def main() -> None:

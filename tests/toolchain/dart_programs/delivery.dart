@@ -57,10 +57,38 @@ Map<String, Object> states() => {
     },
 };
 
-Future<double> sum(Scorer model) async {
+Future<double> sum(Scorer model, [Cancellation? cancellation]) async {
   final x = Float32List.fromList([for (var index = 0; index < 64; index++) index / 64]);
-  final outputs = await model.run(ScorerInputs(x: TensorInput(x, shape: const [1, 64])));
+  final outputs = await model.run(ScorerInputs(x: TensorInput(x, shape: const [1, 64])), cancellation: cancellation);
   return outputs.y.data.fold<double>(0, (sum, each) => sum + each);
+}
+
+/// Starts `count` runs of the open model at once, perhaps beside an update, and cancels `cancelled` of them.
+Future<void> runs(int count, int cancelled, {required bool isUpdating}) async {
+  final errors = <String>[];
+  final sums = <double>{};
+  var answers = 0;
+  var slowest = Duration.zero;
+  Future<void> one(Cancellation cancellation) async {
+    final clock = Stopwatch()..start();
+    try {
+      sums.add(await sum(opened!, cancellation));
+      answers++;
+      if (clock.elapsed > slowest) slowest = clock.elapsed;
+    } on ModelException catch (error) {
+      if (error.code != ModelErrorCode.cancelled) errors.add('$error');
+    }
+  }
+
+  final update = isUpdating ? current.update(force: true) : Future<void>.value();
+  final cancellations = [for (var index = 0; index < count; index++) Cancellation()];
+  final running = [for (final each in cancellations) one(each)];
+  for (final each in cancellations.take(cancelled)) {
+    each.cancel();
+  }
+  await running.wait;
+  await update;
+  show({'sums': [...sums], 'answers': answers, 'errors': errors.join('; '), 'slowest': slowest.inMilliseconds});
 }
 
 Future<void> load() async {
@@ -144,6 +172,11 @@ Future<void> answer(List<String> words) async {
       return show({'passed': test.passed, 'outputs': test.outputs.length});
     case 'run':
       return show({'sum': await sum(opened!)});
+    case 'runs':
+      return runs(int.parse(words[1]), int.parse(words[2]), isUpdating: words.length > 3);
+    case 'pressure':
+      releaseUnusedModels();
+      return show({});
     case 'close':
       await opened!.dispose();
       opened = null;

@@ -69,6 +69,40 @@ func load(_ updater: ModelUpdater) async throws -> Scorer {
     return model
 }
 
+/// Starts `count` runs of the model at once, perhaps beside an update, and cancels `cancelled` of them.
+func runs(_ model: Scorer, _ updater: ModelUpdater, _ count: Int, _ cancelled: Int, isUpdating: Bool) async {
+    let update = Task { isUpdating ? try await updater.update(force: true) : nil }
+    let running = (0..<count).map { _ in
+        Task {
+            let began = Date()
+            return (try await sum(running: model), Date().timeIntervalSince(began))
+        }
+    }
+    for each in running.prefix(cancelled) { each.cancel() }
+    var (sums, answers, errors, slowest) = (Set<Double>(), 0, [String](), 0.0)
+    for each in running {
+        switch await each.result {
+        case .success((let sum, let seconds)):
+            sums.insert(sum)
+            answers += 1
+            slowest = max(slowest, seconds)
+        case .failure(let error) where !(error is CancellationError): errors.append("\(error)")
+        case .failure: break
+        }
+    }
+    _ = await update.result
+    show([
+        "sums": Array(sums), "answers": answers, "errors": errors.joined(separator: "; "), "slowest": Int(slowest * 1000)
+    ])
+}
+
+func sum(running model: Scorer) async throws -> Double {
+    var input = Scorer.Input()
+    for index in input.x.indices { input.x[index] = Float(index) / 64 }
+    let sum = try await model.run(input).y.reduce(0.0) { $0 + Double($1) }
+    return (sum * 1000).rounded() / 1000
+}
+
 /// Applies each delta of `vectors.json` in a folder, and tells which were refused, and with which results.
 func apply(_ path: String, _ folder: URL) throws {
     struct Vectors: Decodable {
@@ -138,6 +172,11 @@ func answer(_ words: [String]) async throws {
         let test = try opened?.selfTest()
         show(["passed": test?.passed ?? false, "outputs": test?.outputs.count ?? 0])
     case "run": show(["sum": try opened.map(sum) ?? 0])
+    case "runs":
+        await runs(opened!, current, Int(words[1])!, Int(words[2])!, isUpdating: words.count > 3)
+    case "pressure":
+        MemoryPressure.shared.tell()
+        show([:])
     case "close":
         opened?.close()
         opened = nil

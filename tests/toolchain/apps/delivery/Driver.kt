@@ -2,6 +2,7 @@ package apps
 
 import android.net.ConnectivityManager
 import android.os.BatteryManager
+import android.os.PowerManager
 import android.system.Os
 import com.example.models.LoadEvent
 import com.example.models.ModelObserver
@@ -21,7 +22,12 @@ import java.nio.channels.FileChannel
 import java.util.Base64
 import java.util.concurrent.atomic.AtomicInteger
 import kotlin.math.roundToLong
+import kotlin.time.measureTimedValue
+import kotlinx.coroutines.CancellationException
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.async
 import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.supervisorScope
 
 /**
  * An app that updates its models: does what the lines of its standard input say, and answers each with a line of JSON.
@@ -59,6 +65,10 @@ private class Driver(val address: String, folder: File, apk: File) {
             "state" -> return states(updater.states.value)
             "load" -> return load()
             "run" -> return mapOf("sum" to loaded!!.sum())
+            "runs" -> return runBlocking(Dispatchers.Default) { runs(words[0].toInt(), words[1].toInt(), "update" in words) }
+            "close" -> loaded?.close().also { loaded = null }
+            "pressure" -> app.callbacks.forEach { it.onLowMemory() }
+            "heat" -> PowerManager.status = if (words[0] == "hot") PowerManager.THERMAL_STATUS_SEVERE else 0
             "test" -> return loaded!!.selfTestBlocking().let { mapOf("passed" to it.passed, "outputs" to it.outputs.size) }
             "freeze" -> runBlocking { updater.freeze() }
             "unfreeze" -> runBlocking { updater.unfreeze() }
@@ -101,10 +111,34 @@ private class Driver(val address: String, folder: File, apk: File) {
         return mapOf("version" to model.info.version, "source" to source, "sum" to model.sum())
     }
 
-    private fun Scorer.sum(): Double {
+    /** Starts [count] runs of the open model at once, perhaps beside an update, and cancels [cancelled] of them. */
+    private suspend fun runs(count: Int, cancelled: Int, isUpdating: Boolean): Map<String, Any?> = supervisorScope {
+        val model = loaded!!
+        val update = if (isUpdating) async { runCatching { updater.update(force = true) } } else null
+        val running = List(count) { async { measureTimedValue { sumOf(model.run(input())) } } }
+        running.take(cancelled).forEach { it.cancel() }
+        val ended = running.map { runCatching { it.await() } }
+        update?.await()
+        val failures = ended.mapNotNull { it.exceptionOrNull() }.filter { it !is CancellationException }
+        val answers = ended.mapNotNull { it.getOrNull() }
+        mapOf(
+            "sums" to answers.map { it.value }.distinct(),
+            "answers" to answers.size,
+            "errors" to failures.joinToString("; "),
+            "slowest" to (answers.maxOfOrNull { it.duration.inWholeMilliseconds } ?: 0),
+        )
+    }
+
+    private fun input(): Scorer.Input {
         val input = Scorer.Input.allocate()
         for (index in 0 until input.x.capacity()) input.x.put(index, index / 64f)
-        val scores = runBlocking(input).y
+        return input
+    }
+
+    private fun Scorer.sum(): Double = sumOf(runBlocking(input()))
+
+    private fun sumOf(output: Scorer.Output): Double {
+        val scores = output.y
         return (0 until scores.capacity()).sumOf { scores.get(it).toDouble() }.let { (it * 1000).roundToLong() / 1000.0 }
     }
 

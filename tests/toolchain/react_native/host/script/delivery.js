@@ -5,6 +5,7 @@ import './globals.js';
 import { dying } from './dying.js';
 import { listen } from './listening.js';
 import './network.js';
+import { AppState } from 'react-native';
 import { ModelUpdater, Scorer } from 'react-native-models';
 
 const known = { yes: true, no: false };
@@ -16,9 +17,30 @@ let model = null;
 
 updater.subscribe((states) => seen.push(states.scorer.phase));
 
-async function run() {
-  const { y } = await model.run({ x: Float32Array.from({ length: 64 }, (_, index) => index / 64) });
+async function run(options = {}) {
+  const { y } = await model.run({ x: Float32Array.from({ length: 64 }, (_, index) => index / 64) }, options);
   return y.data.reduce((total, value) => total + value, 0);
+}
+
+/** Starts `count` runs of the open model at once, perhaps beside an update, and cancels `cancelled` of them. */
+async function runs(count, cancelled, isUpdating) {
+  const update = isUpdating ? updater.update({ force: true }) : Promise.resolve();
+  const controllers = Array.from({ length: count }, () => new AbortController());
+  let slowest = 0;
+  const running = controllers.map(async ({ signal }) => {
+    const began = Date.now();
+    const sum = await run({ signal });
+    slowest = Math.max(slowest, Date.now() - began);
+    return sum;
+  });
+  for (const each of controllers.slice(0, cancelled)) each.abort();
+  const ended = await Promise.allSettled(running);
+  await Promise.allSettled([update]);
+  seen.splice(0);
+  const right = ended.filter(({ status }) => status === 'fulfilled').map(({ value }) => value);
+  const failures = ended.filter(({ reason }) => reason !== undefined && reason.code !== 'cancelled');
+  const errors = failures.map(({ reason }) => `${reason.code} ${reason.message}`).join('; ');
+  return { sums: [...new Set(right)], answers: right.length, errors, slowest };
 }
 
 /** Says what Android or iOS says where nobody is asked. */
@@ -38,6 +60,12 @@ const commands = {
     return { version, source: version === plan.version ? 'bundled' : 'updater', sum: await run() };
   },
   run: async () => ({ sum: await run() }),
+  runs: (count, cancelled, word) => runs(Number(count), Number(cancelled), word === 'update'),
+  close: () => {
+    model?.dispose();
+    model = null;
+  },
+  pressure: () => AppState.warn(),
   freeze: () => updater.freeze(),
   unfreeze: () => updater.unfreeze(),
   pin: (name, version) => updater.pin(name, version),

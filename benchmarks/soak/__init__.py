@@ -1,0 +1,1 @@
+"""Hours of ordinary trouble for the generated runtimes: `python -m benchmarks.soak`."""
