@@ -280,7 +280,14 @@ def test_linux_has_no_limits_and_an_intel_mac_lacks_the_runtime(monkeypatch: pyt
     assert "ONNX Runtime" not in [limit.what for limit in limits("darwin")]
 
 
+@pytest.fixture(scope="module")
+def imported() -> None:
+    """What `doctor` imports is imported for this system: pydantic's modules ask `sysconfig` for it as they begin."""
+    assert CliRunner().invoke(doctor, []).exit_code == 0
+
+
 @pytest.mark.programs
+@pytest.mark.usefixtures("imported")
 @pytest.mark.parametrize("system", ["linux", *sorted(ONLY_ON)])
 def test_doctor_says_what_the_system_lacks(system: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", system)
