@@ -25,6 +25,7 @@ LOOP = """
     }
   >
 """
+ONE = "(float[1, 64] x) => (float[1, 64] y) { z = MatMul (x, w) y = Tanh (z) }"
 ENDED = "took more than 2 s and was ended"
 
 
@@ -58,6 +59,71 @@ def test_a_model_with_an_endless_loop_ends_with_an_error_that_says_what_to_do(
     assert ENDED in answer.err
     assert f"endless loop; if it is only slow, set {limits.SECONDS} to more seconds" in answer.err
     assert not (tmp_path / "m-static-qdq.onnx").exists()
+
+
+FOREVER = """
+import sys
+def score(predict):
+    while True:
+        print("x", file=sys.stderr, flush=True)
+"""
+QUANTIZE = ("quantize", "m.onnx", "-q", "auto", "--calibration", "s.npz", "--metric", "mine:score", "--max-drop", "0.1")
+
+
+def test_a_metric_that_never_ends_is_ended(mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may take ten times as long as a run."""
+    saved(tmp_path / "m.onnx", onnx_model(ONE, weights={"w": weight(64, 64)}))
+    numpy.savez(tmp_path / "s.npz", x=numpy.ones((2, 1, 64), numpy.float32))
+    (tmp_path / "mine.py").write_text(FOREVER, encoding="utf-8")
+    monkeypatch.setenv(limits.SECONDS, "0.5")
+    answer = mobpack(*QUANTIZE)
+    assert answer.code == ModelError.EXIT_CODE, answer.err
+    assert "metric mine:score of the float model took more than 5 s and was ended" in answer.err
+
+
+def test_a_metric_without_memory_names_the_limit(
+    mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(tmp_path / "m.onnx", onnx_model(ONE, weights={"w": weight(64, 64)}))
+    numpy.savez(tmp_path / "s.npz", x=numpy.ones((2, 1, 64), numpy.float32))
+    (tmp_path / "mine.py").write_text("def score(predict):\n    return len(bytes(8 << 30))\n", encoding="utf-8")
+    monkeypatch.setenv(limits.MEMORY, "1GB")
+    answer = mobpack(*QUANTIZE)
+    assert answer.code == ConfigError.EXIT_CODE, answer.err
+    assert f"memory ran out; {limits.MEMORY} allows 1.0 GB (metric mine:score fails: MemoryError" in answer.err
+
+
+def test_an_import_that_never_ends_is_ended(mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved(tmp_path / "old.onnx", endless())
+    monkeypatch.setenv(limits.SECONDS, "0.5")
+    answer = mobpack("import", "old.onnx", "-o", "new.onnx")
+    assert answer.code == ModelError.EXIT_CODE, answer.err
+    assert "old.onnx took more than 5 s and was ended" in answer.err
+    assert not (tmp_path / "new.onnx").exists()
+
+
+@pytest.mark.parametrize(
+    ("torch", "said"),
+    [
+        ("while True:\n    pass\n", "exporting nets:make took more than 5 s and was ended"),
+        ("bytes(8 << 30)\n", f"memory ran out; {limits.MEMORY} allows 1.0 GB (MemoryError)"),
+    ],
+)
+def test_an_export_that_never_ends_or_takes_all_memory_is_refused_in_words(
+    mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torch: str, said: str
+) -> None:
+    """A module with the name of PyTorch stands for code of the project that PyTorch runs."""
+    found = tmp_path / "found"
+    found.mkdir()
+    (found / "torch.py").write_text(torch, encoding="utf-8")
+    (found / "onnxscript.py").write_text("", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(found))
+    monkeypatch.setenv("PYTHONPATH", str(found))
+    monkeypatch.setenv(limits.SECONDS, "0.5")
+    monkeypatch.setenv(limits.MEMORY, "1GB")
+    answer = mobpack("export", "nets:make")
+    assert answer.code == ModelError.EXIT_CODE, answer.err
+    assert said in answer.err
 
 
 def test_a_model_that_takes_too_much_memory_is_refused_in_words(

@@ -73,7 +73,7 @@ def run_with_progress(
 def raise_failure(answer: Mapping[str, Any]) -> None:
     """Raises the failure in an answer: `{"failed": class in packager.core.errors, "message", "hint"}`."""
     if "failed" in answer:
-        raise getattr(errors, answer["failed"])(answer["message"], hint=answer["hint"])
+        raise getattr(errors, answer["failed"])(limits.explained(answer["message"]), hint=answer["hint"])
 
 
 class Program:
@@ -118,9 +118,13 @@ class Program:
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         self.end(is_in_order=kind is None)
 
-    def lines(self) -> Iterator[dict[str, Any]]:
-        """The objects it prints until it ends. Raises CrashError, OSError for a full disk, RuntimeError for its own
-        bugs."""
+    def lines(self, longest_s: float | None = None) -> Iterator[dict[str, Any]]:
+        """The objects it prints until it ends. Raises CrashError, OSError for a full disk, ModelError if memory ran
+        out, RuntimeError for its own bugs, OverTimeError if it takes longer than it may for all of them, and is ended."""
+        with limits.ended_after(longest_s, lambda: children.kill(self.process)):
+            yield from self._lines()
+
+    def _lines(self) -> Iterator[dict[str, Any]]:
         assert self.process.stdout
         for line in self.process.stdout:
             try:
@@ -148,7 +152,7 @@ class Program:
     def next_line(self, longest_s: float | None = None) -> dict[str, Any] | None:
         """The next object it prints, or None at its end. Raises like `ask`."""
         with limits.ended_after(longest_s, lambda: children.kill(self.process)):
-            return next(self.lines(), None)
+            return next(self._lines(), None)
 
     def answer(self, longest_s: float | None = None) -> dict[str, Any]:
         """The next object it prints. Raises like `ask`."""
@@ -183,6 +187,7 @@ class Program:
             text = self.complaints.read_text(encoding="utf-8", errors="replace")
             if os.strerror(errno.ENOSPC) in text:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            limits.refuse_no_memory(text)
             raise RuntimeError(f"{self.name} failed:\n{last_lines(text)}")
 
 

@@ -101,6 +101,7 @@ def run_job(
     if done.returncode != 0:
         if os.strerror(errno.ENOSPC) in done.stderr:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        limits.refuse_no_memory(done.stderr)
         failure = RuntimeError(f"{program[-1]} failed:\n{last_lines(done.stderr)}")
         if owner:
             raise damaged(owner, last_lines(done.stderr, 1)) from failure

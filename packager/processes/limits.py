@@ -1,5 +1,5 @@
-"""Limits of time and memory for programs that run models of others: an endless loop ends, and so does one that takes
-all memory. The user sets them, never a project."""
+"""Limits of time and memory for programs that run models and code of others: an endless loop ends, and so does one that
+takes all memory. The user sets them, never a project."""
 
 import os
 import re
@@ -18,10 +18,11 @@ SECONDS, MEMORY = "MOBPACK_MODEL_SECONDS", "MOBPACK_MODEL_MEMORY"
 take. 0 is no limit."""
 DEFAULT_S = 600.0
 SLOW = 10
-"""How many times longer opening, converting and compiling a model may take, and runs on emulated processors."""
+"""How many times longer opening, converting and compiling a model may take, runs on emulated processors, a framework that
+reads and converts a model, and a metric of the user's own for each graph that it measures."""
 UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
-OUT_OF_MEMORY = re.compile(r"bad_alloc|bad allocation|MemoryError|Failed to allocate memory")
-"""Words of C++, Python and ONNX Runtime; a GPU has other words."""
+OUT_OF_MEMORY = re.compile(r"bad_alloc|bad allocation|MemoryError|Failed to allocate memory|can't allocate memory")
+"""Words of C++, Python, ONNX Runtime and PyTorch; a GPU has other words."""
 
 
 class OverTimeError(Exception):
@@ -35,7 +36,7 @@ class OverTimeError(Exception):
         """For the user; `doing` says what took so long."""
         return ModelError(
             f"{doing} took more than {self.seconds:g} s and was ended",
-            hint=f"the model may have an endless loop; if it is only slow, set {SECONDS} to more seconds, or to 0",
+            hint=f"it may have an endless loop; if it is only slow, set {SECONDS} to more seconds, or to 0",
         )
 
 
@@ -108,6 +109,15 @@ def ended_after(longest_s: float | None, end: Any) -> Iterator[None]:
         timer.join()  # a process with one thread can be copied
     if is_over.is_set():
         raise OverTimeError(longest_s)
+
+
+def refuse_no_memory(complaints: str) -> None:
+    """Raises ModelError if memory ran out in a program that has failed, by the last line that it printed."""
+    last = complaints.strip().splitlines()[-1:]
+    if last and OUT_OF_MEMORY.search(last[0]):
+        raise ModelError(
+            explained(last[0]), hint=f"close other programs, or set {MEMORY} to more where it is what the program lacked"
+        )
 
 
 def explained(text: str) -> str:

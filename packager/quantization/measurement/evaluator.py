@@ -94,7 +94,7 @@ class Evaluator:
             answer = program.ask({"graph": str(graph_file), "data_folder": str(data_folder)}, longest_s)
         except OverTimeError as error:
             self._end(is_in_order=False)
-            raise error.as_error(f"running {graph_file.name} on the samples") from error
+            raise error.as_error(self._measuring(graph_file.name, "the samples")) from error
         except CrashError as error:
             self._end(is_in_order=False)
             raise ModelError(
@@ -118,7 +118,7 @@ class Evaluator:
             raise_failure(answer)
         except OverTimeError as error:
             self._end(is_in_order=False)
-            raise error.as_error("running the float model on one sample") from error
+            raise error.as_error(self._measuring("the float model", "one sample")) from error
         except CrashError as error:
             self._end(is_in_order=False)
             raise ModelError(
@@ -132,9 +132,12 @@ class Evaluator:
         self.uncompared = tuple(answer.get("uncompared", ()))
         return self._program
 
+    def _measuring(self, graph: str, samples: str) -> str:
+        return f"metric {self.metric} of {graph}" if is_function(self.metric) else f"running {graph} on {samples}"
+
     def _longest_s(self, samples: int = 1) -> float | None:
-        """The longest time for a number of samples; a function of the user may take any."""
-        return None if is_function(self.metric) else limits.seconds(samples)
+        """The longest time for a number of samples; a function of the user has data of its own."""
+        return limits.seconds(limits.SLOW if is_function(self.metric) else samples)
 
     def _end(self, *, is_in_order: bool) -> None:
         if self._program:

@@ -12,6 +12,7 @@ from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.graph.traversal import taken_by
 from packager.models.opsets import max_opset
+from packager.processes import limits
 from packager.processes.channel import CrashError, Program, raise_failure
 from packager.processes.inherited import users_code
 from packager.workflows.conversion import comparison, graph, writing
@@ -105,10 +106,10 @@ def export(request: Request, scratch: Path, console: Console) -> Exported:
     """Exports and records in a process of its own. Raises the error that it reports, or ModelError if it crashes."""
     answer: dict[str, Any] = {}
     job = asdict(Job.of(request, scratch))
-    with Program(["-m", "packager.workflows.export.child"], job, scratch, inherits=users_code()) as program:
+    with Program(["-m", "packager.workflows.export.child"], job, scratch, inherits=users_code(), is_limited=True) as program:
         program.close_stdin()
         try:
-            for answer in program.lines():
+            for answer in program.lines(limits.seconds(limits.SLOW)):
                 if "warn" in answer:
                     console.warn(answer["warn"])
         except CrashError as error:
@@ -116,6 +117,8 @@ def export(request: Request, scratch: Path, console: Console) -> Exported:
                 f"PyTorch crashed while exporting {request.factory} ({error.signal})",
                 hint=error.hint("run the module in Python without mobpack"),
             ) from error
+        except limits.OverTimeError as error:
+            raise error.as_error(f"exporting {request.factory}") from error
     raise_failure(answer)
     return Exported(
         inputs=tuple(answer["inputs"]),

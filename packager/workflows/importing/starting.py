@@ -9,6 +9,7 @@ import packager
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError, nearest
 from packager.importers import IMPORTERS, Importer, Input, Source
+from packager.processes import limits
 from packager.processes.channel import CrashError, Program, raise_failure
 from packager.processes.inherited import users_code
 from packager.workflows.importing.request import Job, Request
@@ -89,7 +90,7 @@ def _answered(
     with started(importer, job, scratch) as program:
         program.close_stdin()
         try:
-            for answer in program.lines():
+            for answer in program.lines(limits.seconds(limits.SLOW)):
                 if "warn" in answer:
                     console.warn(answer["warn"])
                 is_loaded, larger = is_loaded or "loaded" in answer, answer.get("larger", larger)
@@ -101,6 +102,8 @@ def _answered(
             raise ModelError(
                 f"{importer.FRAMEWORK} crashed while {what} {source.text} ({error.signal})", hint=error.hint(hint)
             ) from error
+        except limits.OverTimeError as error:
+            raise error.as_error(f"{'running' if is_loaded else 'reading'} {source.text}") from error
     return answer, None
 
 
@@ -121,13 +124,21 @@ def started(importer: Importer, job: Job, scratch: Path) -> Program:
     """The process, in the environment of `importer`. Raises ToolError if that is not installed."""
     environment = importer.ENVIRONMENT
     if environment is None:
-        return Program(["-m", CHILD], asdict(job), scratch, inherits=users_code())
+        return Program(["-m", CHILD], asdict(job), scratch, inherits=users_code(), is_limited=True)
     if missing := environment.missing():
         hint = environment.borrowed_from or f"mobpack doctor --install {environment.name}"
         raise ToolError(f"{importer.FRAMEWORK} is {missing}", hint=f"run: {hint}")
     command = (*environment.command(), "-c", MOUNT)
     variables = environment.variables()
-    return Program([CHILD], asdict(job), scratch, command=command, inherits=users_code(), environment=variables)
+    return Program(
+        [CHILD],
+        asdict(job),
+        scratch,
+        command=command,
+        inherits=users_code(),
+        environment=variables,
+        is_limited=True,
+    )
 
 
 def job_of(importer: Importer, source: Source, request: Request, scratch: Path) -> Job:
