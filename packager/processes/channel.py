@@ -120,7 +120,7 @@ class Program:
 
     def lines(self, longest_s: float | None = None) -> Iterator[dict[str, Any]]:
         """The objects it prints until it ends. Raises CrashError, OSError for a full disk, ModelError if memory ran
-        out, RuntimeError for its own bugs, OverTimeError if it takes longer than it may for all of them, and is ended."""
+        out, RuntimeError for its own bugs, OverTimeError if all of them take longer than they may, and it is ended."""
         with limits.ended_after(longest_s, lambda: children.kill(self.process)):
             yield from self._lines()
 

@@ -18,8 +18,8 @@ SECONDS, MEMORY = "MOBPACK_MODEL_SECONDS", "MOBPACK_MODEL_MEMORY"
 take. 0 is no limit."""
 DEFAULT_S = 600.0
 SLOW = 10
-"""How many times longer opening, converting and compiling a model may take, runs on emulated processors, a framework that
-reads and converts a model, and a metric of the user's own for each graph that it measures."""
+"""How many times longer opening, converting and compiling a model may take, runs on emulated processors, a framework
+that reads and converts a model, and a metric of the user's own for each graph that it measures."""
 UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
 OUT_OF_MEMORY = re.compile(r"bad_alloc|bad allocation|MemoryError|Failed to allocate memory|can't allocate memory")
 """Words of C++, Python, ONNX Runtime and PyTorch; a GPU has other words."""
@@ -116,7 +116,7 @@ def refuse_no_memory(complaints: str) -> None:
     last = complaints.strip().splitlines()[-1:]
     if last and OUT_OF_MEMORY.search(last[0]):
         raise ModelError(
-            explained(last[0]), hint=f"close other programs, or set {MEMORY} to more where it is what the program lacked"
+            explained(last[0]), hint=f"close other programs, or set {MEMORY} to more where that limit ended the program"
         )
 
 

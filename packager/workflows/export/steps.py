@@ -106,7 +106,8 @@ def export(request: Request, scratch: Path, console: Console) -> Exported:
     """Exports and records in a process of its own. Raises the error that it reports, or ModelError if it crashes."""
     answer: dict[str, Any] = {}
     job = asdict(Job.of(request, scratch))
-    with Program(["-m", "packager.workflows.export.child"], job, scratch, inherits=users_code(), is_limited=True) as program:
+    module = ["-m", "packager.workflows.export.child"]
+    with Program(module, job, scratch, inherits=users_code(), is_limited=True) as program:
         program.close_stdin()
         try:
             for answer in program.lines(limits.seconds(limits.SLOW)):
