@@ -171,6 +171,32 @@ def test_programs_end_with_mobpack_however_that_ends(then: str, code: int) -> No
     assert_gone(numbers)
 
 
+COPY = """
+import os, time
+from pathlib import Path
+from packager.processes import children
+children.run(["true"])  # this process has a guard now
+copy = os.fork()
+if not copy:
+    program = children.start(["sleep", "600"], Path("/"))
+    print(os.getpid(), program.pid, children._groups._guard.pid, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.programs
+def test_programs_of_a_copy_of_mobpack_end_with_the_copy() -> None:
+    """Not only with the process that was copied."""
+    with subprocess.Popen([sys.executable, "-c", COPY], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout
+        copy, *numbers = (int(word) for word in parent.stdout.readline().split())
+        assert all(map(is_running, numbers))
+        os.kill(copy, signal.SIGKILL)
+        assert_gone(numbers)
+        assert parent.poll() is None
+        parent.kill()
+
+
 @pytest.mark.programs
 def test_the_guard_runs_before_the_program_that_it_watches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """mobpack may be killed between the two."""

@@ -124,6 +124,7 @@ else:
             self._lock = threading.Lock()
             self._guard: subprocess.Popen[bytes] | None = None
             atexit.register(self._stop)
+            os.register_at_fork(after_in_child=self._begin_anew)
 
         def prepare(self) -> None:
             """Starts the guard before the program that it is to watch: this process may be killed in between."""
@@ -145,6 +146,14 @@ else:
             with self._lock:
                 self._living.discard(process.pid)
                 self._told(f"- {process.pid}")
+
+        def _begin_anew(self) -> None:
+            """In a copy of this process, which does not end with it: programs of the copy get a guard of their own, and
+            the copy does not hold open the input of this one's."""
+            if self._guard and self._guard.stdin:
+                self._guard.stdin.close()
+                self._guard.returncode = 0  # it is no child of the copy
+            self._guard, self._living, self._lock = None, set(), threading.Lock()
 
         def _stop(self) -> None:
             """Closes the guard's input: it kills the groups that still run, and ends."""
