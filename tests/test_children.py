@@ -190,11 +190,13 @@ def test_programs_of_a_copy_of_mobpack_end_with_the_copy() -> None:
     with subprocess.Popen([sys.executable, "-c", COPY], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout
         copy, *numbers = (int(word) for word in parent.stdout.readline().split())
-        assert all(map(is_running, numbers))
-        os.kill(copy, signal.SIGKILL)
-        assert_gone(numbers)
-        assert parent.poll() is None
-        parent.kill()
+        try:
+            assert all(map(is_running, numbers))
+            os.kill(copy, signal.SIGKILL)
+            assert_gone(numbers)
+            assert parent.poll() is None
+        finally:
+            parent.kill()
 
 
 @pytest.mark.programs
