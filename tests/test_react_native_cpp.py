@@ -22,7 +22,7 @@ from tests.toolchain.react_native import codegen, packages
 pytestmark = [pytest.mark.by_content(of=[projects.PAGES]), pytest.mark.react_native]
 
 UNIT = jsc.HOST / "unit" / "unit.cpp"
-PARTS = ("Failure", "ProtocolBuffers", "Sha256", "Weights")
+PARTS = ("Cores", "Failure", "ProtocolBuffers", "Sha256", "Weights")
 NAMESPACE = "pageorientationcxx"
 REFUSED = 3
 PHONES = {
@@ -91,6 +91,18 @@ def test_digests_do_not_depend_on_pieces(unit: Unit, tmp_path: Path, size: int) 
     path.write_bytes(content)
     for piece in (1, 13, 64, 65):
         assert unit("sha256", path, str(piece)) == (0, hashlib.sha256(content).hexdigest())
+
+
+def test_big_cores_have_at_least_60_percent_of_the_fastest_clock(unit: Unit) -> None:
+    kilohertz = {
+        (): 0,
+        (1_700_000, 1_700_000, 1_700_000, 2_400_000, 2_400_000, 2_900_000): 3,
+        (*[3_532_800] * 6, *[4_320_000] * 2): 8,
+        (2_000_000, 2_000_000, 2_000_000): 3,
+    }
+    assert {clocks: unit("cores", *map(str, clocks)) for clocks in kilohertz} == {
+        clocks: (0, str(count)) for clocks, count in kilohertz.items()
+    }
 
 
 def outside(name: str, **entries: object) -> TensorProto:

@@ -36,6 +36,7 @@ fun main(arguments: Array<String>) {
     report("variables", Os.variables.joinToString("|"))
     report("log", Log.lines.joinToString("|"))
     report("big cores of a phone", bigCores(task.folder("phone")))
+    report("big cores of a phone whose cores are all fast", bigCores(task.folder("fast")))
     report("big cores of equals", bigCores(task.folder("equals")))
     report("big cores of a folder that is not there", bigCores(task.folder("nothing")))
     report("processors", Runtime.getRuntime().availableProcessors())

@@ -10,7 +10,6 @@
 #else
 #include <fstream>
 #include <string>
-#include <vector>
 #endif
 
 namespace mobpack::visionmodelscxx {
@@ -30,7 +29,7 @@ int bigCores() {
 
 #else
 
-/// Cores that are faster than the slowest; all of them where all are equal or the system does not tell.
+/// All cores where the system does not tell their clocks.
 int bigCores() {
   std::vector<long> speeds;
   for (int core = 0; core < allCores(); ++core) {
@@ -38,15 +37,19 @@ int bigCores() {
     long speed = 0;
     if (file >> speed) speeds.push_back(speed);
   }
-  if (speeds.empty()) return allCores();
-  const auto slowest = *std::min_element(speeds.begin(), speeds.end());
-  const auto faster = std::count_if(speeds.begin(), speeds.end(), [&](long each) { return each > slowest; });
-  return static_cast<int>(faster > 0 ? faster : std::ssize(speeds));
+  return speeds.empty() ? allCores() : bigCoresOf(speeds);
 }
 
 #endif
 
 }  // namespace
+
+int bigCoresOf(const std::vector<long>& speeds) {
+  if (speeds.empty()) return 0;
+  const auto fastest = *std::max_element(speeds.begin(), speeds.end());
+  const auto isBig = [&](long each) { return each * 10 >= fastest * 6; };
+  return static_cast<int>(std::count_if(speeds.begin(), speeds.end(), isBig));
+}
 
 int defaultThreads() {
   constexpr int most = 4;

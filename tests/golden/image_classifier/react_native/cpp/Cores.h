@@ -2,9 +2,14 @@
 
 #pragma once
 
+#include <vector>
+
 namespace mobpack::visionmodelscxx {
 
 /// Threads of a run unless the app asks for another number: one for each big core, four at most.
 int defaultThreads();
+
+/// How many of `speeds`, the clocks of cores, are at least 60 % of the fastest one.
+int bigCoresOf(const std::vector<long>& speeds);
 
 }  // namespace mobpack::visionmodelscxx

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "Cores.h"
 #include "Failure.h"
 #include "Part.h"
 #include "Sha256.h"
@@ -85,11 +86,19 @@ int damage(const Words& words) {
   return 0;
 }
 
+/// `cores SPEED...`: how many of them are big.
+int cores(const Words& words) {
+  std::vector<long> speeds;
+  for (const auto& word : words) speeds.push_back(std::stol(word));
+  std::cout << own::bigCoresOf(speeds) << std::endl;
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** given) {
   const std::map<std::string, int (*)(const Words&)> commands{
-      {"sha256", sha256}, {"weights", weights}, {"damage", damage}};
+      {"sha256", sha256}, {"weights", weights}, {"damage", damage}, {"cores", cores}};
   try {
     return commands.at(given[1])({given + 2, given + count});
   } catch (const own::Failure& failure) {

@@ -91,12 +91,12 @@ internal fun setVariable(name: String, value: String) {
     Os.setenv(name, value, false)
 }
 
-/** Cores that are faster than the slowest; all of them where all are equal or Android does not tell. */
+/** Cores with at least 60 % of the fastest one's clock; all of them where Android does not tell. */
 internal fun bigCores(cores: File = File("/sys/devices/system/cpu")): Int {
     val folders = cores.listFiles { file -> file.name.matches(Regex("cpu[0-9]+")) }.orEmpty()
     val speeds = folders.mapNotNull { speedOf(it) }
-    val slowest = speeds.minOrNull() ?: return Runtime.getRuntime().availableProcessors()
-    return speeds.count { it > slowest }.takeIf { it > 0 } ?: speeds.size
+    val fastest = speeds.maxOrNull() ?: return Runtime.getRuntime().availableProcessors()
+    return speeds.count { it * 10 >= fastest * 6 }
 }
 
 private fun speedOf(core: File): Long? = try {
