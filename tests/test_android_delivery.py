@@ -8,12 +8,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from packager.channel.document import Conditions, ModelRelease, Rollout
+from packager.channel.document import TIME, Conditions, ModelRelease, Rollout
 from packager.core.to_json import plain
 from packager.deltas.layout import SPAN_BYTES
 from packager.processes import commands
@@ -83,7 +84,16 @@ class App:
         found: dict[str, Any] = self.state["models"][delivered.MODEL]
         return found
 
+    def edit(self, **changes: Any) -> None:
+        """Changes what is kept of the model."""
+        state = self.state
+        state["models"][delivered.MODEL] |= changes
+        (self.kept / "state.json").write_text(json.dumps(state, separators=(",", ":")), encoding="utf-8")
 
+
+THIRTY_DAYS_MS = 30 * 24 * 60 * 60 * 1000
+LOW_MEMORY, CRASH_NATIVE, SIGNALED = 3, 5, 2
+"""Android's reasons for the end of a process"""
 BUNDLED = ("1.2.3", "bundled", sum_of(0))
 
 
@@ -426,21 +436,97 @@ def test_an_app_freezes_pins_and_removes(app: App) -> None:
     assert app.state["seen"]["number"] == 1
 
 
-@pytest.mark.parametrize("has_golden", [True, False], ids=["wrong numbers", "no model"])
-def test_a_bad_model_is_never_opened(app: App, has_golden: bool) -> None:
+def test_a_release_with_other_numbers_is_banned_at_once_for_30_days(app: App) -> None:
     first, bad = app.shelf.release(1), app.shelf.release(2, is_wrong=True)
-    if not has_golden:
-        bad = with_other_bytes(app, app.shelf.release(2, has_golden=False))
     app.shelf.publish(first)
     app.phase()
     app.shelf.publish(bad, first)
+    before = time.time() * 1000
     found = app.update()
     assert (found["phase"], found["version"]) == ("failed", "1.3.1")
-    assert found["reason"].startswith("1.3.2 is never tried again: ")
-    assert [each["version"] for each in app.model["banned"]] == ["1.3.2"]
+    assert found["reason"].startswith("1.3.2 is not tried for 30 days: ")
+    [ban] = app.model["banned"]
+    assert ban["version"] == "1.3.2"
+    assert before <= ban["until"] - THIRTY_DAYS_MS <= time.time() * 1000
+    assert app.ask("bans") == {"bans": 1}
     assert app.loaded() == updated(1)
     app.shelf.asked  # noqa: B018
     assert (app.phase(), app.shelf.asked) == ("up-to-date", ["/stable/channel.json"])
+
+    app.edit(banned=[ban | {"until": int(time.time() * 1000) - 1}])
+    assert app.phase() == "failed", "a ban ends"
+    [again] = app.model["banned"]
+    assert again["until"] > ban["until"]
+    app.edit(banned=[again | {"until": again["until"] + THIRTY_DAYS_MS}])
+    assert app.phase() == "failed", "no ban is longer, though the clock may have been wrong"
+    app.edit(banned=[{"version": "1.3.2", "reason": "of an older version of the app"}])
+    assert app.phase() == "failed", "bans without an end are over"
+
+
+def test_a_ban_ends_by_the_time_of_documents_where_the_clock_is_behind(app: App) -> None:
+    first, bad = app.shelf.release(1), app.shelf.release(2, is_wrong=True)
+    later = datetime.now(UTC) + timedelta(days=20)
+    app.shelf.publish(bad, first, published=later.strftime(TIME), expires=(later + timedelta(days=90)).strftime(TIME))
+    assert app.phase() == "failed"
+    [ban] = app.model["banned"]
+    assert ban["until"] == app.state["seen"]["latest"] + THIRTY_DAYS_MS
+    later += timedelta(days=31)
+    app.shelf.publish(bad, first, published=later.strftime(TIME), expires=(later + timedelta(days=90)).strftime(TIME))
+    assert app.phase() == "failed", "it is tried again, by a clock that is 51 days behind"
+
+
+def test_a_release_that_onnx_runtime_refuses_is_banned_with_the_third_start_that_somebody_sees(app: App) -> None:
+    first = app.shelf.release(1)
+    bad = with_other_bytes(app, app.shelf.release(2, has_golden=False))
+    app.shelf.publish(bad, first)
+    app.ask("importance 400")
+    assert (app.phase(), app.phase()) == ("failed", "failed"), "in the background, nothing is counted"
+    assert app.model["failing"] is None
+    app.ask("importance 100")
+    for start in (1, 2):
+        found = app.update()
+        assert (found["phase"], found["version"]) == ("failed", "1.2.3")
+        assert found["reason"].startswith("1.3.2 has failed, and is tried again: ")
+        assert app.model["failing"] == {"version": "1.3.2", "starts": start}
+        assert app.model["banned"] == []
+        found = app.update()
+        assert (found["phase"], found["reason"]) == (
+            "waiting", "1.3.2 has failed: the app tries it again after its next start",
+        )  # fmt: skip
+        assert (app.model["failing"]["starts"], app.ask("bans")) == (start, {"bans": 0})
+        app.ask(f"device {app.folder}")
+    assert app.update()["reason"].startswith("1.3.2 is not tried for 30 days: ")
+    assert app.model["failing"] is None
+    assert [each["version"] for each in app.model["banned"]] == ["1.3.2"]
+    assert app.ask("bans") == {"bans": 1}
+    assert (app.phase(), app.loaded()) == ("ready", updated(1))
+
+
+def test_a_release_that_onnx_runtime_does_not_open_gives_way_for_this_time_and_is_banned_with_the_third_start(
+    app: App,
+) -> None:
+    first = app.shelf.release(1)
+    bad = with_other_bytes(app, app.shelf.release(2, has_golden=False))
+    app.shelf.publish(first)
+    app.phase()
+    app.shelf.publish(bad, first)
+    app.phase()
+    kept = app.model["active"]
+    files = sorted({file.sha256 for each in bad.files for file in each.files})
+    document = app.state["seen"]["sha256"]
+    refused = {"document": document, "version": "1.3.2", "number": bad.number, "files": files}
+    app.edit(active=refused, previous=kept, failing=None)
+    for start in (1, 2):
+        app.ask(f"device {app.folder}")
+        assert [app.loaded(), app.loaded()] == [updated(1)] * 2
+        assert app.model["failing"] == {"version": "1.3.2", "starts": start}
+        assert app.model["active"] == refused, "another start may be luckier"
+        assert "1.3.2 is not opened this time" in app.ask("state")["states"][delivered.MODEL]["reason"]
+    app.ask(f"device {app.folder}")
+    assert app.loaded() == updated(1)
+    assert (app.model["active"], app.model["previous"]) == (kept, None)
+    assert [each["version"] for each in app.model["banned"]] == ["1.3.2"]
+    assert app.ask("bans") == {"bans": 1}, "the observer of the load hears of it"
 
 
 def with_other_bytes(app: App, release: ModelRelease) -> ModelRelease:
@@ -526,10 +612,46 @@ def test_a_release_that_ends_the_process_twice_while_it_is_opened_is_left(app: A
             running.ask("die-opening")
             assert running.send("load") is None
             assert running.process.wait() == KILLED
-        assert app.model["opening"] == {"version": "1.3.2", "count": count}
+        assert app.model["opening"] == app.model["opening"] | {"version": "1.3.2", "count": count, "left": False}
     assert app.loaded() == updated(1)
     assert [each["version"] for each in app.model["banned"]] == ["1.3.2"]
     assert app.phase() == "up-to-date"
+
+
+@pytest.mark.parametrize(
+    ("command", "ends", "opened"),
+    [
+        ("die-opening-left", [], updated(2)),
+        ("die-opening", [(LOW_MEMORY, 0)] * 2, updated(2)),
+        ("die-opening", [(SIGNALED, 9)] * 2, updated(2)),
+        ("die-opening", [(LOW_MEMORY, 0), (SIGNALED, 11)], updated(2)),
+        ("die-opening", [(SIGNALED, 11)] * 2, updated(1)),
+        ("die-opening-left", [(CRASH_NATIVE, 11)] * 2, updated(1)),
+    ],
+    ids=["left", "no memory", "killed", "one kill, one crash", "crashed", "crashed in the background"],
+)
+def test_ends_of_the_process_that_are_the_systems_do_not_count(
+    app: App, command: str, ends: list[tuple[int, int]], opened: tuple[str, str, float]
+) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    app.phase()
+    app.shelf.publish(app.shelf.release(2))
+    app.phase()
+    told = []
+    for each in [*ends, None, None][:2]:
+        with app.again() as running:
+            for line in told:
+                running.ask(line)
+            running.ask(command)
+            assert running.send("load") is None
+            assert running.process.wait() == KILLED
+        attempt = app.model["opening"]
+        assert attempt["left"] == (command == "die-opening-left"), "it is written down before the end"
+        if each:
+            told.append("ended {} {} {}".format(attempt["process"], *each))
+    for line in told:
+        app.ask(line)
+    assert app.loaded() == opened
 
 
 def test_a_release_that_ends_the_process_twice_while_it_is_tried_is_left(app: App) -> None:
@@ -542,7 +664,7 @@ def test_a_release_that_ends_the_process_twice_while_it_is_tried_is_left(app: Ap
         with app.again() as running:
             running.ask(f"die {durable if count == 1 else 1}")
             assert running.send("update force") is None
-        assert app.model["trying"] == {"version": "1.3.1", "count": count}
+        assert app.model["trying"] == app.model["trying"] | {"version": "1.3.1", "count": count}
         assert app.loaded() == BUNDLED
     found = app.update()
     assert (found["phase"], found["version"]) == ("failed", "1.2.3")

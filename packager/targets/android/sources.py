@@ -50,6 +50,7 @@ TUNING = "Tuning"
 TRUST = ("Envelope", "Json", "Trust")
 """files that only packages with `trust` have"""
 DELIVERY = (
+    "Attempts",
     "ChannelDocument",
     "ChannelRequest",
     "Delta",

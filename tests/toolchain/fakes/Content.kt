@@ -10,6 +10,7 @@ import java.io.File
 
 public abstract class Context {
     public companion object {
+        public const val ACTIVITY_SERVICE: String = "activity"
         public const val BATTERY_SERVICE: String = "batterymanager"
         public const val CONNECTIVITY_SERVICE: String = "connectivity"
     }

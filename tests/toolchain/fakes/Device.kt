@@ -1,6 +1,7 @@
 // A device with one app on it, for tests; not part of Android.
 package device
 
+import android.app.ActivityManager
 import android.content.ComponentCallbacks
 import android.content.ContentResolver
 import android.content.Context
@@ -39,6 +40,7 @@ public open class InstalledApp(private val apk: File, private val data: File) : 
     override fun getPackageName(): String = "dev.mobpack.device"
 
     override fun getSystemService(name: String): Any? = when (name) {
+        ACTIVITY_SERVICE -> ActivityManager()
         "power" -> PowerManager
         BATTERY_SERVICE -> BatteryManager
         CONNECTIVITY_SERVICE -> ConnectivityManager

@@ -1,10 +1,14 @@
 package apps
 
+import android.app.ActivityManager
+import android.app.ApplicationExitInfo
+import android.content.ComponentCallbacks2
 import android.net.ConnectivityManager
 import android.os.BatteryManager
 import android.os.PowerManager
 import android.system.Os
 import com.example.models.LoadEvent
+import com.example.models.ModelMetrics
 import com.example.models.ModelObserver
 import com.example.models.ModelUpdater
 import com.example.models.Options
@@ -42,6 +46,7 @@ fun main(arguments: Array<String>) {
         val words = line.split(' ')
         val answer = try {
             if (words[0] == "device") {
+                forgetFailures()
                 driver = Driver(driver.address, File(words[1]), File(words.getOrElse(2) { apk }))
                 emptyMap()
             } else {
@@ -56,7 +61,8 @@ fun main(arguments: Array<String>) {
 
 private class Driver(val address: String, folder: File, apk: File) {
     private val app = InstalledApp(apk, folder)
-    private var updater = ModelUpdater(app, address)
+    private val metrics = ModelMetrics()
+    private var updater = ModelUpdater(app, address, UpdateOptions(observer = metrics))
     private var loaded: Scorer? = null
 
     fun answer(command: String, words: List<String>): Map<String, Any?> {
@@ -75,12 +81,19 @@ private class Driver(val address: String, folder: File, apk: File) {
             "pin" -> runBlocking { updater.pin(words[0], words[1]) }
             "unpin" -> runBlocking { updater.unpin(words[0]) }
             "remove" -> runBlocking { updater.remove() }
-            "limit" -> updater = ModelUpdater(app, address, UpdateOptions(storageLimitBytes = words[0].toLong()))
+            "limit" -> updater = ModelUpdater(app, address, UpdateOptions(storageLimitBytes = words[0].toLong(), observer = metrics))
             "patience" -> bePatient(words[0].toLong(), words[1].toLong())
             "metered" -> ConnectivityManager.isMetered = mapOf("yes" to true, "no" to false)[words[0]]
             "charging" -> BatteryManager.isOnPower = words[0] == "yes"
             "die" -> dieAt(words[0].toInt())
             "die-opening" -> isToDie = true
+            "die-opening-left" -> {
+                isToDie = true
+                isToLeave = true
+            }
+            "ended" -> ended(words[0].toInt(), words[1].toInt(), words[2].toInt())
+            "importance" -> ActivityManager.importance = words[0].toInt()
+            "bans" -> return mapOf("bans" to (metrics.snapshot()["scorer"]?.bans ?: 0))
             "delta" -> return mapOf("result" to patched(words[0], words[1], words[2].toLong()))
             "patch" -> patch(File(words[0]), File(words[1]), File(words[2]))
             else -> throw IllegalArgumentException("no command $command")
@@ -99,9 +112,10 @@ private class Driver(val address: String, folder: File, apk: File) {
     private fun load(): Map<String, Any?> {
         loaded?.close()
         var source = ""
-        val observer = object : ModelObserver {
+        val observer = object : ModelObserver by metrics {
             override fun onLoad(event: LoadEvent) {
                 // The model is open, and nobody has written that down.
+                if (isToLeave) app.callbacks.forEach { (it as ComponentCallbacks2).onTrimMemory(UI_HIDDEN) }
                 if (isToDie) Runtime.getRuntime().halt(KILLED)
                 source = "${event.source}"
             }
@@ -158,7 +172,17 @@ private class Driver(val address: String, folder: File, apk: File) {
         /** Exit code of a process that was killed. */
         const val KILLED = 137
 
+        /** Level of memory at which Android hides an app. */
+        const val UI_HIDDEN = 20
+
         private var isToDie = false
+        private var isToLeave = false
+
+        /** What Android says of the end of [process], now. */
+        private fun ended(process: Int, reason: Int, status: Int) {
+            val end = ApplicationExitInfo(reason, status, System.currentTimeMillis())
+            ActivityManager.ends[process] = listOf(end)
+        }
 
         /** Ends the process at the durable write [number] from now on, before or after which nothing else happens. */
         private fun dieAt(number: Int) {
@@ -166,6 +190,12 @@ private class Driver(val address: String, folder: File, apk: File) {
             Os.onSync = { if (left.decrementAndGet() == 0) Runtime.getRuntime().halt(KILLED) }
         }
     }
+}
+
+/** What the library knows of this process: after this, it is a new start of the app. */
+private fun forgetFailures() {
+    val failed = Class.forName("com.example.models.UpdateStore").getDeclaredField("failed").apply { isAccessible = true }
+    (failed.get(null) as MutableSet<*>).clear()
 }
 
 /** The result of a delta to a source, all in base64. */

@@ -6,6 +6,7 @@ import android.content.res.AssetManager;
 import java.io.File;
 
 public abstract class Context {
+    public static final String ACTIVITY_SERVICE = "activity";
     public static final String BATTERY_SERVICE = "batterymanager";
     public static final String CONNECTIVITY_SERVICE = "connectivity";
     public static final String POWER_SERVICE = "power";

@@ -15,6 +15,7 @@ public class Build {
         public static final int O = 26;
         public static final int O_MR1 = 27;
         public static final int Q = 29;
+        public static final int R = 30;
         public static final int S = 31;
     }
 }

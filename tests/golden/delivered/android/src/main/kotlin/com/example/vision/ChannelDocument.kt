@@ -194,6 +194,8 @@ internal class Fields(private val found: Any?) {
 
     fun number(name: String): Long = required(name, (found[name] as? Long)?.takeIf { it in 0 until (1L shl 53) })
 
+    fun numberOrZero(name: String): Long = if (name in all()) number(name) else 0
+
     fun decimal(name: String): Double = required(name, (found[name] as? Number)?.toDouble())
 
     fun name(name: String): String = required(name, text(name).takeIf(NAME::matches))

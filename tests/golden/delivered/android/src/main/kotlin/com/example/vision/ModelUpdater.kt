@@ -94,7 +94,7 @@ public class ModelUpdater @JvmOverloads constructor(
         change { record ->
             record.copy(
                 etag = "",
-                models = record.models.mapValues { (_, each) -> ModelRecord(banned = each.banned) },
+                models = record.models.mapValues { (_, each) -> ModelRecord(banned = each.banned, failing = each.failing) },
             )
         }
         withContext(Dispatchers.IO) { store.prune(store.record(), isAll = true) }

@@ -104,12 +104,14 @@ internal class Update(
         when {
             release == null -> tell(name, UpdatePhase.UP_TO_DATE, "the channel has nothing for this app and device")
             release.release.number <= ChannelDocument.NUMBER -> {
-                store.changeModel(name) { ModelRecord(banned = it.banned) }
+                store.changeModel(name) { ModelRecord(banned = it.banned, failing = it.failing) }
                 tell(name, UpdatePhase.UP_TO_DATE)
             }
             version == record.active?.version && release.needed(options.providers).all(store::has) ->
                 tell(name, UpdatePhase.UP_TO_DATE)
-            Attempt.countOf(record.trying, version) >= Attempt.MOST ->
+            store.hasFailed(name, version) ->
+                tell(name, UpdatePhase.WAITING, "$version has failed: the app tries it again after its next start")
+            attemptsOf(name).countOf(AttemptKind.TRYING, version) >= Attempt.MOST ->
                 ban(name, version, "the process ended ${Attempt.MOST} times while it was tried")
             else -> take(packaged, release, document)
         }
@@ -120,9 +122,10 @@ internal class Update(
         val record = store.record()
         val name = packaged.files.name
         val pinned = record.pins[name]
+        val banned = record.of(name).banned.filterValues { it.holds(record.now) }
         return document.models[name].orEmpty()
             .filter { it.isForThisApp() && it.isRolledOutTo(record.device) }
-            .filter { it.version !in record.of(name).banned && (pinned == null || it.version == pinned) }
+            .filter { it.version !in banned && (pinned == null || it.version == pinned) }
             .map { UpdatedRelease(packaged, it, store) }
             .firstOrNull { it.fits }
     }
@@ -138,11 +141,12 @@ internal class Update(
             tell(name, state.copy(phase = phase, loadedBytes = loaded, totalBytes = total))
         }
         try {
+            val isFresh = !blobs.all(store::has)
             if (download.sizeOf(blobs) > 0) waitingFor(release.release)?.let { return tell(name, UpdatePhase.WAITING, it) }
-            if (!blobs.all(store::has)) lacking(blobs, download)?.let { return tell(name, UpdatePhase.FAILED, it) }
+            if (isFresh) lacking(blobs, download)?.let { return tell(name, UpdatePhase.FAILED, it) }
             download.get(blobs)
             val kept = KeptRelease(document.sha256, release.release.version, release.release.number, blobs.map { it.sha256 })
-            attempt(name, release, kept)
+            attempt(name, release, kept, isFresh)
         } catch (full: ModelStorageException) {
             tell(name, UpdatePhase.FAILED, "${full.message}")
         } catch (failure: ModelException) {
@@ -172,38 +176,43 @@ internal class Update(
         }
     }
 
-    /** Tries [release]. One that fails, or ends the process twice, is never tried again. */
-    private fun attempt(name: String, release: UpdatedRelease, kept: KeptRelease) {
+    /** Tries [release]. One that cannot be right is banned; another failure may pass. */
+    private fun attempt(name: String, release: UpdatedRelease, kept: KeptRelease, isFresh: Boolean) {
         tell(name, UpdatePhase.TRYING)
-        val before = store.record().of(name).trying
-        store.changeModel(name) { it.copy(trying = Attempt.next(it.trying, kept.version)) }
         try {
-            Trial(release, context, Options(providers = options.providers), source).run()
+            attemptsOf(name).during(AttemptKind.TRYING, kept.version) {
+                Trial(release, context, Options(providers = options.providers), source).run()
+            }
         } catch (cancelled: CancellationException) {
-            store.changeModel(name) { it.copy(trying = before) }
             throw cancelled
-        } catch (damaged: ModelCorruptedException) {
-            store.changeModel(name) { it.copy(trying = before) }
-            throw damaged
         } catch (failure: Exception) {
-            // What cannot be read may be read another time.
-            if (failure.cause !is IOException) return ban(name, kept.version, "${failure.message}")
-            store.changeModel(name) { it.copy(trying = before) }
-            throw failure
+            return when (Fault.of(failure, isFresh)) {
+                Fault.DEVICE -> throw failure
+                Fault.PROVEN -> ban(name, kept.version, "${failure.message}")
+                Fault.RUNTIME -> failed(name, kept.version, "${failure.message}")
+            }
         }
         store.changeModel(name) {
             val previous = if (it.active?.version == kept.version) it.previous else it.active
-            it.copy(active = kept, previous = previous, trying = null, opening = null)
+            it.copy(active = kept, previous = previous, attempts = emptyMap()).opened(kept)
         }
         tell(name, UpdatePhase.READY)
     }
 
-    private fun ban(name: String, version: String, words: String) {
-        val reason = words.take(MOST_WORDS)
-        Log.w(TAG, "$name $version is never tried again: $reason")
-        store.changeModel(name) { it.copy(trying = null, banned = it.banned + (version to reason)) }
-        tell(name, UpdatePhase.FAILED, "$version is never tried again: $reason")
+    /** ONNX Runtime has failed at [version]: it is tried again, but not for ever. */
+    private fun failed(name: String, version: String, reason: String) {
+        if (attemptsOf(name).isFailingTooOften(version)) return ban(name, version, reason)
+        Log.w(TAG, "$name $version has failed, and is tried again: $reason")
+        tell(name, UpdatePhase.FAILED, "$version has failed, and is tried again: $reason")
     }
+
+    private fun ban(name: String, version: String, reason: String) {
+        Log.w(TAG, "$name $version is not tried for ${Ban.DAYS} days: $reason")
+        attemptsOf(name).ban(version, reason)
+        tell(name, UpdatePhase.FAILED, "$version is not tried for ${Ban.DAYS} days: $reason")
+    }
+
+    private fun attemptsOf(name: String) = Attempts(context, store, options.observer, name)
 
     private fun all(phase: UpdatePhase, reason: String = "") = models.forEach { tell(it, phase, reason) }
 
@@ -217,8 +226,5 @@ internal class Update(
         const val FIRST_MS = 30_000L
         const val MOST_MS = 6 * 60 * 60 * 1000L
         const val MOST_DOUBLINGS = 10
-
-        /** Characters of a reason that is kept. */
-        const val MOST_WORDS = 500
     }
 }

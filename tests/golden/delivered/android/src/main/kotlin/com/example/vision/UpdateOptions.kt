@@ -16,6 +16,8 @@ public data class UpdateOptions @JvmOverloads constructor(
     public val storageLimitBytes: Long = 1L shl 30,
     /** The state of the device; by default, what Android says of it. */
     public val conditions: UpdateConditions? = null,
+    /** Hears of releases that updates ban. */
+    public val observer: ModelObserver? = null,
 )
 
 /** The state of the device, which releases may ask for. Each is null where nobody knows: then it does not count as met. */

@@ -21,6 +21,9 @@ internal data class UpdateRecord(
 ) {
     fun of(model: String): ModelRecord = models[model] ?: ModelRecord()
 
+    /** Milliseconds since 1970: not before the newest document that was seen. */
+    val now: Long get() = maxOf(System.currentTimeMillis(), seen.latest)
+
     fun with(model: String, record: ModelRecord): UpdateRecord = copy(models = models + (model to record))
 
     /** Of all files that the next load, or the one after a failure, may need. */
@@ -28,7 +31,7 @@ internal data class UpdateRecord(
 
     val documents: Set<String> get() = releases.map { it.document }.toSet() + seen.sha256
 
-    private val releases get() = models.values.flatMap { listOfNotNull(it.active, it.previous) }
+    private val releases get() = models.values.flatMap { it.releases }
 
     fun toJson(): String = jsonOf(
         mapOf(
@@ -71,8 +74,7 @@ internal data class UpdateRecord(
         private val SEEN = Regex("\"seen\":\\{\"number\":([0-9]+),\"sha256\":\"([0-9a-f]{64})\"(?:,\"latest\":([0-9]+))?")
 
         private fun seenIn(found: Fields): Seen {
-            val latest = if ("latest" in found.all()) found.number("latest") else 0
-            return Seen(found.number("number"), found.text("sha256"), latest)
+            return Seen(found.number("number"), found.text("sha256"), found.numberOrZero("latest"))
         }
     }
 }
@@ -91,38 +93,56 @@ internal data class ModelRecord(
     val active: KeptRelease? = null,
     /** What a load opens after a failure of [active]. */
     val previous: KeptRelease? = null,
-    val trying: Attempt? = null,
-    val opening: Attempt? = null,
-    /** Reasons by version. */
-    val banned: Map<String, String> = emptyMap(),
+    val attempts: Map<AttemptKind, Attempt> = emptyMap(),
+    /** By version. */
+    val banned: Map<String, Ban> = emptyMap(),
+    val failing: Failing? = null,
 ) {
+    /** In the order in which a load opens them. */
+    val releases: List<KeptRelease> get() = listOfNotNull(active, previous)
+
     /** Of the model that the next load opens. */
     val version: String
         get() = active?.takeIf { it.number > ChannelDocument.NUMBER }?.version ?: ChannelDocument.VERSION
 
-    /** Without the version of [active], for a reason if it is never to be tried again. */
-    fun withoutActive(banFor: String? = null): ModelRecord = copy(
-        active = previous,
-        previous = null,
-        opening = null,
-        banned = if (active == null || banFor == null) banned else banned + (active.version to banFor),
+    fun with(kind: AttemptKind, attempt: Attempt?): ModelRecord =
+        copy(attempts = if (attempt == null) attempts - kind else attempts + (kind to attempt))
+
+    fun without(release: KeptRelease): ModelRecord {
+        val left = releases - release
+        val opening = attempts[AttemptKind.OPENING].takeIf { it?.version != release.version }
+        return copy(active = left.getOrNull(0), previous = left.getOrNull(1)).with(AttemptKind.OPENING, opening)
+    }
+
+    /** Where [version] is not tried as long as [ban] holds; those that have ended [now] are forgotten. */
+    fun banned(version: String, ban: Ban, now: Long): ModelRecord = copy(
+        attempts = attempts.filterValues { it.version != version },
+        banned = banned.filterValues { it.holds(now) } + (version to ban),
+        failing = failing?.takeIf { it.version != version },
     )
+
+    /** [release] was opened. */
+    fun opened(release: KeptRelease): ModelRecord =
+        with(AttemptKind.OPENING, null).copy(failing = failing?.takeIf { it.version != release.version })
 
     fun toJson(): Map<String, Any?> = mapOf(
         "active" to active?.toJson(),
         "previous" to previous?.toJson(),
-        "trying" to trying?.toJson(),
-        "opening" to opening?.toJson(),
-        "banned" to banned.map { mapOf("version" to it.key, "reason" to it.value) },
-    )
+        "banned" to banned.map { (version, it) -> mapOf("version" to version, "reason" to it.reason, "until" to it.until) },
+        "failing" to failing?.let { mapOf("version" to it.version, "starts" to it.starts) },
+    ) + AttemptKind.values().associate { it.key to attempts[it]?.toJson() }
 
     companion object {
         fun of(found: Fields): ModelRecord = ModelRecord(
             active = found.optional("active")?.let(KeptRelease::of),
             previous = found.optional("previous")?.let(KeptRelease::of),
-            trying = found.optional("trying")?.let(Attempt::of),
-            opening = found.optional("opening")?.let(Attempt::of),
-            banned = found.list("banned").associate { it.text("version") to it.text("reason") },
+            attempts = AttemptKind.values().mapNotNull { kind ->
+                found.optional(kind.key)?.let { kind to Attempt.of(it) }
+            }.toMap(),
+            banned = found.list("banned").associate {
+                it.text("version") to Ban(it.text("reason"), it.numberOrZero("until"))
+            },
+            failing = found.optional("failing")?.let { Failing(it.text("version"), it.number("starts").toInt()) },
         )
     }
 }
@@ -145,22 +165,63 @@ internal data class KeptRelease(
     }
 }
 
+/** Why a version is not tried, and the time until then, in milliseconds since 1970. */
+internal data class Ban(val reason: String, val until: Long) {
+    /** No longer than it was made for, whatever the clock said then. */
+    fun holds(now: Long): Boolean = until - now in 1..MS
+
+    companion object {
+        const val DAYS = 30
+        const val MS = DAYS * 24 * 60 * 60 * 1000L
+    }
+}
+
+/** The number of starts of the app in which ONNX Runtime has failed at a version. */
+internal data class Failing(val version: String, val starts: Int) {
+    companion object {
+        /** The last one of them bans the version. */
+        const val MOST = 3
+
+        fun next(before: Failing?, version: String): Failing =
+            Failing(version, if (before?.version == version) before.starts + 1 else 1)
+    }
+}
+
+/** What is done with a release, and its [key] in `state.json`. */
+internal enum class AttemptKind(val key: String) {
+    TRYING("trying"),
+    OPENING("opening"),
+}
+
 /** How often in a row a version was begun and not ended: the process was killed, or has crashed. */
-internal data class Attempt(val version: String, val count: Int) {
-    fun toJson(): Map<String, Any> = mapOf("version" to version, "count" to count)
+internal data class Attempt(
+    val version: String,
+    val count: Int,
+    /** The number of the process that began it last; 0 once it is known that its end counts. */
+    val process: Int = 0,
+    /** Milliseconds since 1970. */
+    val began: Long = 0,
+    /** Whether nobody saw the app, at first or later. */
+    val isLeft: Boolean = false,
+) {
+    fun toJson(): Map<String, Any> =
+        mapOf("version" to version, "count" to count, "process" to process, "began" to began, "left" to isLeft)
 
     companion object {
         /** As often a version may have ended the process. */
         const val MOST = 2
 
-        fun of(found: Fields): Attempt = Attempt(found.text("version"), found.number("count").toInt())
-
-        /** One more than [before], if that was of the same version. */
-        fun next(before: Attempt?, version: String): Attempt = Attempt(version, countOf(before, version) + 1)
-
-        fun countOf(before: Attempt?, version: String): Int = if (before?.version == version) before.count else 0
+        fun of(found: Fields): Attempt = Attempt(
+            version = found.text("version"),
+            count = found.number("count").toInt(),
+            process = found.numberOrZero("process").toInt(),
+            began = found.numberOrZero("began"),
+            isLeft = "left" in found.all() && found.flag("left"),
+        )
     }
 }
+
+internal fun Attempt?.countOf(version: String): Int = if (this?.version == version) count else 0
 
 /** [value] of maps, lists, strings, numbers, booleans and nulls as JSON. */
 private fun jsonOf(value: Any?): String = when (value) {

@@ -34,6 +34,14 @@ internal class UpdateStore(private val context: Context) {
         after
     }
 
+    /** Whether ONNX Runtime has failed at [version] of [model] in this process. */
+    fun hasFailed(model: String, version: String): Boolean = keyOf(model, version) in failed
+
+    /** Notes a failure; false where [hasFailed] is known already. */
+    fun isFirstFailure(model: String, version: String): Boolean = failed.add(keyOf(model, version))
+
+    private fun keyOf(model: String, version: String) = "$folder $model $version"
+
     fun changeModel(model: String, change: (ModelRecord) -> ModelRecord): ModelRecord =
         change { it.with(model, change(it.of(model))) }.of(model)
 
@@ -163,6 +171,9 @@ internal class UpdateStore(private val context: Context) {
 
         /** SHA-256 of the files that this process has mapped: it may open them again by their path. */
         private val inUse: MutableSet<String> = Collections.synchronizedSet(mutableSetOf())
+
+        /** Versions at which ONNX Runtime has failed in this process. */
+        private val failed: MutableSet<String> = Collections.synchronizedSet(mutableSetOf())
 
         /** Makes what was renamed in [folder] last. */
         fun sync(folder: File) {

@@ -42,15 +42,20 @@ internal class UpdatedSource(private val fallback: Source, private val onChange:
         options: Options,
         loading: Loading,
     ): LoadedModel? {
+        val attempts = Attempts(context, store, options.observer, model.name)
+        val passedOver = mutableSetOf<KeptRelease>()
         while (true) {
             loading.check()
-            val kept = store.record().of(model.name).active ?: return null
+            val kept = store.record().of(model.name).releases.find { it !in passedOver } ?: return null
+            passedOver += kept
+            if (store.hasFailed(model.name, kept.version)) continue
             val release = releaseOf(kept, store, model)
             when {
                 kept.number <= ChannelDocument.NUMBER -> dropped(store, model, kept, "the app's own model is newer")
                 release == null -> dropped(store, model, kept, "its files, or the document about them, are damaged")
-                !isBegun(store, model, kept) -> Unit
-                else -> opened(store, model, kept) { open(release, context, options) }?.let { return it }
+                attempts.countOf(AttemptKind.OPENING, kept.version) >= Attempt.MOST ->
+                    banned(attempts, model, kept, "the process ended ${Attempt.MOST} times while it was opened")
+                else -> opened(attempts, store, model, kept) { open(release, context, options) }?.let { return it }
             }
         }
     }
@@ -61,34 +66,36 @@ internal class UpdatedSource(private val fallback: Source, private val onChange:
         return UpdatedRelease(PackagedModels.of(model.name), found, store).takeIf { it.fits && it.isOnDevice(kept) }
     }
 
-    /** Counts the attempt; false for a version that has ended the process too often, which is banned. */
-    private fun isBegun(store: UpdateStore, model: ModelFiles, kept: KeptRelease): Boolean {
-        if (Attempt.countOf(store.record().of(model.name).opening, kept.version) >= Attempt.MOST) {
-            dropped(store, model, kept, "the process ended ${Attempt.MOST} times while it was opened", isBanned = true)
-            return false
-        }
-        store.changeModel(model.name) { it.copy(opening = Attempt.next(it.opening, kept.version)) }
-        return true
-    }
-
     /** What [open] gives; null when it fails, and then another release is to be tried. */
     private fun opened(
+        attempts: Attempts,
         store: UpdateStore,
         model: ModelFiles,
         kept: KeptRelease,
         open: () -> LoadedModel,
-    ): LoadedModel? = try {
-        open().also { ended(store, model) }
-    } catch (cancelled: CancellationException) {
-        ended(store, model)
-        throw cancelled
-    } catch (damaged: ModelCorruptedException) {
-        dropped(store, model, kept, "${damaged.message}")
-        null
-    } catch (failure: Exception) {
-        // What cannot be read may be read another time; what the runtime refuses is refused for good.
-        dropped(store, model, kept, "${failure.message}", isBanned = failure.cause !is IOException)
-        null
+    ): LoadedModel? {
+        val loaded = try {
+            attempts.during(AttemptKind.OPENING, kept.version, open)
+        } catch (cancelled: CancellationException) {
+            throw cancelled
+        } catch (failure: Exception) {
+            val reason = "${failure.message}"
+            val fault = Fault.of(failure)
+            when {
+                failure is ModelCorruptedException -> dropped(store, model, kept, reason)
+                fault == Fault.PROVEN || fault == Fault.RUNTIME && attempts.isFailingTooOften(kept.version) ->
+                    banned(attempts, model, kept, reason)
+                // It stays the one that loads open: another start of the app may be luckier.
+                else -> tell(model, "${model.name} ${kept.version} is not opened this time: $reason")
+            }
+            return null
+        }
+        try {
+            store.changeModel(model.name) { it.opened(kept) }
+        } catch (failure: IOException) {
+            Log.w(TAG, "it cannot be written down that ${model.name} was opened: ${failure.message}")
+        }
+        return loaded
     }
 
     private fun open(release: UpdatedRelease, context: Context, options: Options): LoadedModel {
@@ -97,24 +104,18 @@ internal class UpdatedSource(private val fallback: Source, private val onChange:
         return LoadedModel(session, SelfTester(release.golden(options.verify), options, files))
     }
 
-    private fun ended(store: UpdateStore, model: ModelFiles) {
-        try {
-            store.changeModel(model.name) { it.copy(opening = null) }
-        } catch (failure: IOException) {
-            Log.w(TAG, "it cannot be written down that ${model.name} was opened: ${failure.message}")
-        }
+    private fun dropped(store: UpdateStore, model: ModelFiles, kept: KeptRelease, reason: String) {
+        store.changeModel(model.name) { it.without(kept) }
+        tell(model, "${model.name} ${kept.version} is not opened: $reason")
     }
 
-    private fun dropped(
-        store: UpdateStore,
-        model: ModelFiles,
-        kept: KeptRelease,
-        reason: String,
-        isBanned: Boolean = false,
-    ) {
-        val text = "${model.name} ${kept.version} is not opened${if (isBanned) " again" else ""}: $reason"
+    private fun banned(attempts: Attempts, model: ModelFiles, kept: KeptRelease, reason: String) {
+        attempts.ban(kept.version, reason) { it.without(kept) }
+        tell(model, "${model.name} ${kept.version} is not opened for ${Ban.DAYS} days: $reason")
+    }
+
+    private fun tell(model: ModelFiles, text: String) {
         Log.w(TAG, text)
-        store.changeModel(model.name) { if (it.active == kept) it.withoutActive(reason.takeIf { isBanned }) else it }
         onChange(model.name, text)
     }
 
