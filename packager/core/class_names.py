@@ -216,6 +216,7 @@ OWN = """
     UpdateRecord UpdateRequest UpdateState UpdateStates UpdateStore URLResourceValues URLSessionConfiguration
     URLSessionDataDelegate URLSessionDataTask URLSessionTask UrlSource UTF8 Value Verify Weights WeightsFile Words
     WorkerThread Writer YuvConversion
+    ActivityManager ApplicationExitInfo AttemptKind Attempts Ban BanEvent Failing Fault Leaving
 """
 """names that generated code uses or exports besides the models' own, and those of its files"""
 

@@ -32,8 +32,9 @@ internal enum class Fault {
             else -> if (isOfDevice(failure.cause)) DEVICE else RUNTIME
         }
 
+        /** Errors are those of memory, and of native code that is not there. */
         private fun isOfDevice(cause: Throwable?) =
-            cause is IOException || cause is SecurityException || cause is LinkageError || cause is OutOfMemoryError
+            cause is IOException || cause is SecurityException || cause is Error
     }
 }
 
