@@ -1,10 +1,13 @@
 """Dart: whatever servers, publishers and disks do, and wherever the app is killed, it opens a verified model."""
 
+import base64
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ from packager import deltas
 from tests.delivery_drivers.dart import kept, of_releases
 from tests.delivery_killing import SWEEPS, Victim, kill_everywhere
 from tests.delivery_releases import BUNDLED, FIRST, MODEL, SECOND
-from tests.delivery_server import without_deltas
+from tests.delivery_server import HONEST, releases, without_deltas
 from tests.delivery_tales import Tale
 from tests.delivery_telling import TRICKLES, Language, fills_up, told, trickles
 from tests.toolchain.dart import dart
@@ -91,16 +94,104 @@ def test_a_delta_is_applied_in_memory_that_does_not_grow_with_the_file(language:
     assert used(40) - used(24) < 8 * 1024
 
 
+def no_model(language: Language) -> None:
+    """The newest release is one that ONNX Runtime does not open."""
+
+    def edit(document: dict[str, Any]) -> None:
+        for each in releases(document)[0]["files"]:
+            each["data"], each["golden"], each["allowed"] = [], [], []
+            each["file"].update(language.channel.put(b"this is no model" * 1000), deltas=[])
+
+    language.channel.publish(edit)
+
+
+def record(device: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((kept(device) / "state.json").read_text(encoding="utf-8"))["models"][MODEL]
+    return found
+
+
+def test_a_failure_of_the_runtime_counts_once_a_start_and_the_third_start_bans_for_some_time(
+    language: Language, tmp_path: Path
+) -> None:
+    device = updated(language, tmp_path)
+    no_model(language)
+    for start in (1, 2):
+        with language.start(device) as app:
+            app.ask("left yes")
+            assert "is tried again" in app.ask("update force")["states"][MODEL]["reason"]
+            app.ask("left no")
+            assert (record(device)["failing"] or {"starts": 0})["starts"] == start - 1, "nobody saw the app"
+            assert "is tried again" in app.ask("update force")["states"][MODEL]["reason"]
+            language.channel.forget()
+            found = app.ask("update force")["states"][MODEL]
+            assert (found["phase"], "after its next start" in found["reason"]) == ("waiting", True), found
+            assert len(language.channel.asked) == 1, "it is not tried again"
+            assert app.ask("load")["version"] == FIRST
+        failing = record(device)["failing"]
+        assert (failing["version"], failing["starts"], record(device)["banned"]) == (SECOND, start, [])
+    with language.start(device) as app:
+        found = app.ask("update force")["states"][MODEL]
+        assert (found["phase"], "is not tried for 30 days" in found["reason"]) == ("failed", True), found
+        assert app.ask("bans")["bans"] == 1
+        assert app.ask("update force")["states"][MODEL]["phase"] == "up-to-date"
+    [ban] = record(device)["banned"]
+    assert (ban["version"], record(device)["failing"]) == (SECOND, None)
+    assert 29 < (ban["until"] / 1000 - time.time()) / 86400 < 31
+    change(device, lambda model: model["banned"][0].update(until=1))
+    language.channel.publish(number=HONEST)
+    with language.start(device) as app:
+        assert app.ask("update force")["states"][MODEL]["version"] == SECOND, "the ban has ended"
+
+
+def change(device: Path, edit: Callable[[dict[str, Any]], object]) -> None:
+    state = kept(device) / "state.json"
+    content = json.loads(state.read_text(encoding="utf-8"))
+    edit(content["models"][MODEL])
+    state.write_text(json.dumps(content), encoding="utf-8")
+
+
+def test_a_release_that_the_runtime_does_not_open_is_kept_until_it_is_banned(
+    language: Language, tmp_path: Path
+) -> None:
+    device = updated(language, tmp_path)
+    no_model(language)
+    with language.start(device) as app:
+        assert "is tried again" in app.ask("update force")["states"][MODEL]["reason"]
+    seen = json.loads((kept(device) / "state.json").read_text(encoding="utf-8"))["seen"]["sha256"]
+    bundle = json.loads((kept(device) / "documents" / f"{seen}.json").read_text(encoding="utf-8"))
+    newest = releases(json.loads(base64.b64decode(bundle["dsseEnvelope"]["payload"])))[0]
+    files = [each["file"]["sha256"] for each in newest["files"] if each["target"] == "android"]
+    active = {"document": seen, "version": SECOND, "number": newest["number"], "files": files[:1]}
+    change(device, lambda model: model.update(previous=model["active"], active=active))
+    for start in (2, 3):
+        with language.start(device) as app:
+            reason = app.ask("load")["state"][MODEL]["reason"]
+            assert ("not opened this time" if start == 2 else "not opened for 30 days") in reason
+            assert app.ask("load")["failures"] == [], "it is not opened again by this start"
+            assert app.ask("load")["version"] == FIRST
+        found = record(device)
+        if start == 2:
+            assert (found["active"]["version"], found["failing"]["starts"], found["banned"]) == (SECOND, 2, [])
+        else:
+            assert (found["active"]["version"], found["previous"]) == (FIRST, None)
+            assert [each["version"] for each in found["banned"]] == [SECOND]
+
+
+def test_an_attempt_counts_when_the_process_ends_and_somebody_sees_the_app(language: Language, tmp_path: Path) -> None:
+    device = updated(language, tmp_path)
+    with language.start(device) as app:
+        found = app.ask("attempt")
+    assert found == {"counts": [1, None, 1, None], "begun": 1, "ended": 0}, found
+    assert record(device)["trying"]["count"] == 1
+
+
 @pytest.mark.parametrize("kind", ["trying", "opening"])
 def test_a_release_that_has_ended_the_app_twice_is_not_opened_again(
     language: Language, kind: str, tmp_path: Path
 ) -> None:
     device = updated(language, tmp_path)
-    state = kept(device) / "state.json"
-    record = json.loads(state.read_text(encoding="utf-8"))
     version, before = (SECOND, FIRST) if kind == "trying" else (FIRST, BUNDLED)
-    record["models"][MODEL][kind] = {"version": version, "count": 2}
-    state.write_text(json.dumps(record), encoding="utf-8")
+    change(device, lambda model: model.update({kind: {"version": version, "count": 2}}))
     language.channel.show(3 if kind == "trying" else 2)
     with language.start(device) as app:
         if kind == "trying":

@@ -1,13 +1,18 @@
 // Updates the models of a package as lines on standard input say, and answers each with a line of JSON.
 
+import 'dart:async';
 import 'dart:convert';
 import 'dart:io';
 import 'dart:typed_data';
 
 import 'package:models/models.dart';
 import 'package:models/src/runtime/requests.dart';
+import 'package:models/src/runtime/storage.dart';
+import 'package:models/src/runtime/updating/attempts.dart';
 import 'package:models/src/runtime/updating/delta.dart';
 import 'package:models/src/runtime/updating/document.dart';
+import 'package:models/src/runtime/updating/record.dart';
+import 'package:models/src/runtime/updating/store.dart';
 import 'package:models/src/runtime/updating/updater.dart';
 import 'package:models/src/updates.dart';
 
@@ -17,7 +22,8 @@ Pace pace = const Pace(attempts: 2, firstPause: pause, stall: stall);
 
 /// The updater with less patience.
 final class Quick extends Updater {
-  Quick(String address, UpdateOptions options) : super(delivery, address, options: options, pace: pace);
+  Quick(String address, UpdateOptions options)
+    : super(delivery, address, options: options, pace: pace, isLeft: () => isLeft);
 }
 
 void show(Object value) => stdout.writeln(jsonEncode(value));
@@ -30,6 +36,8 @@ bool? isUnmetered;
 bool? isCharging;
 int limit = 1 << 30;
 SourceKind? source;
+bool isLeft = false;
+final ModelMetrics metrics = ModelMetrics();
 List<String> failures = [];
 Scorer? opened;
 
@@ -37,7 +45,7 @@ Quick updater() => Quick(
   address,
   UpdateOptions(
     folder: folder,
-    load: LoadOptions(library: library),
+    load: LoadOptions(library: library, observer: metrics.observer),
     storageLimit: limit,
     conditions: () => DeviceConditions(isUnmetered: isUnmetered, isCharging: isCharging),
   ),
@@ -159,6 +167,41 @@ Future<void> cancel() async {
   show({'states': states()});
 }
 
+/// What the record says of an attempt while the app is left and comes back, and of one whose isolate has ended.
+Future<void> attempt() async {
+  final model = delivery.models.first.descriptor.name;
+  final store = UpdateStore(delivery, packageFolder(delivery.trust.package, folder));
+  final counts = <int?>[];
+  Future<int?> count() async => (await store.record()).of(model).attempts[AttemptKind.trying]?.count;
+  Future<void> until({required bool left, required int? wanted}) async {
+    isLeft = left;
+    while (await count() != wanted) {
+      await Future<void>.delayed(const Duration(milliseconds: 10));
+    }
+    counts.add(wanted);
+  }
+
+  Attempts attempts() => Attempts(store, model, () => isLeft, null);
+  await attempts().during(AttemptKind.trying, '9', () async {
+    await until(left: false, wanted: 1);
+    await until(left: true, wanted: null);
+    await until(left: false, wanted: 1);
+    await until(left: true, wanted: null);
+  });
+  isLeft = false;
+  for (var isolate = 0; isolate < 3; isolate++) {
+    final begun = Completer<void>();
+    unawaited(
+      attempts().during(AttemptKind.trying, '9', () {
+        begun.complete();
+        return Completer<void>().future;
+      }),
+    );
+    await begun.future;
+  }
+  show({'counts': counts, 'begun': await count(), 'ended': await attempts().ended(AttemptKind.trying, '9')});
+}
+
 Future<void> answer(List<String> words) async {
   switch (words[0]) {
     case 'update':
@@ -183,6 +226,12 @@ Future<void> answer(List<String> words) async {
       return show({'closed': true});
     case 'state':
       break;
+    case 'left':
+      isLeft = words[1] == 'yes';
+    case 'attempt':
+      return attempt();
+    case 'bans':
+      return show({'bans': metrics.snapshot().fold(0, (sum, each) => sum + each.bans)});
     case 'freeze':
       await current.freeze();
     case 'unfreeze':

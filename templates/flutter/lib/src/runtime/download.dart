@@ -53,7 +53,7 @@ final class Download {
   /// Throws ModelException `network`, `corrupted`, `noSpace`, `unreadable` or `cancelled`.
   Future<void> run() async {
     final lock = File('${target.path}.lock');
-    await keeping(target.path, () => target.parent.create(recursive: true));
+    await keeping(target.path, () => createUnsaved(target.parent));
     try {
       await locked(lock, () async {
         if (await sizeOf(target) != sizeBytes) await _complete();

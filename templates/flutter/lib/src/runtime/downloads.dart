@@ -87,7 +87,7 @@ final class Downloads extends ModelFiles {
 }
 
 /// Where downloads of a package lie.
-Directory downloadsOf(String package, String? folder) => Directory('${appFolder(folder).path}/$package/files');
+Directory downloadsOf(String package, String? folder) => Directory('${packageFolder(package, folder).path}/files');
 
 /// Removes the downloads of a package from the device. Models that are open keep working.
 Future<void> removeDownloadsOf(String package, String? folder) async {

@@ -9,16 +9,23 @@ import 'dart:typed_data';
 import 'digest.dart';
 import 'errors.dart';
 import 'memory.dart';
+import 'objective_c.dart';
 
 const int _pieceBytes = 1 << 20;
 const Duration _poll = Duration(milliseconds: 20);
 
-/// The folder of an app for files that it can get again: `given`, or one that the system gives to the app.
+/// The folder of an app for files of `package` that it can get again: below `given`, or below one that the system gives to
+/// the app.
 ///
 /// Throws ModelException `unsupported` where the system says of none.
-Directory appFolder(String? given) {
+Directory packageFolder(String package, String? given) {
   final path = given ?? _ownFolder();
-  if (path != null) return Directory(path);
+  if (path != null) {
+    final folder = Directory('$path/$package');
+    final home = Platform.environment['HOME'];
+    if (given == null && home != null && _isApple) moveKept(Directory('$home/$_caches/$package'), folder);
+    return folder;
+  }
   throw const ModelException(
     ModelErrorCode.unsupported,
     'nothing says where this app keeps files: pass a folder, such as that of path_provider',
@@ -28,14 +35,40 @@ Directory appFolder(String? given) {
 String? _ownFolder() {
   final variables = Platform.environment;
   if (Platform.isAndroid) return _androidFolder();
-  if (Platform.isIOS || Platform.isMacOS) {
+  if (_isApple) {
     final home = variables['HOME'];
-    return home == null ? null : '$home/Library/Caches/${_program()}/mobpack';
+    return home == null ? null : '$home/Library/Application Support/${_program()}/mobpack';
   }
   final place = Platform.isWindows
       ? variables['LOCALAPPDATA']
       : variables['XDG_DATA_HOME'] ?? (variables.containsKey('HOME') ? '${variables['HOME']}/.local/share' : null);
   return place == null ? null : '$place/${_program()}/mobpack';
+}
+
+final bool _isApple = Platform.isIOS || Platform.isMacOS;
+
+/// The folder of earlier packages below the home of an app: Apple's systems empty it.
+final String _caches = 'Library/Caches/${_program()}/mobpack';
+
+/// Moves what earlier packages have kept in the folder `before`, unless there is something in its place.
+void moveKept(Directory before, Directory folder) {
+  for (final name in const ['files', 'channels']) {
+    final old = Directory('${before.path}/$name');
+    final place = Directory('${folder.path}/$name');
+    try {
+      if (!old.existsSync() || place.existsSync()) continue;
+      folder.createSync(recursive: true);
+      old.renameSync(place.path);
+    } on FileSystemException {
+      // Files come anew.
+    }
+  }
+}
+
+/// Makes a folder for files that can be downloaded again: no backup takes them.
+Future<void> createUnsaved(Directory folder) async {
+  await folder.create(recursive: true);
+  if (_isApple) excludeFromBackup(folder.path);
 }
 
 /// Apps of one user share the folders of a desktop.
@@ -249,7 +282,7 @@ const int _noSpace = 28;
 const int _readOnly = 0;
 const int _exclusive = 2;
 const int _atOnce = 4;
-final int _closeOnExec = Platform.isIOS || Platform.isMacOS ? 0x1000000 : 0x80000;
+final int _closeOnExec = _isApple ? 0x1000000 : 0x80000;
 
 final DynamicLibrary _library = DynamicLibrary.process();
 

@@ -78,6 +78,16 @@ void setVariable(String name, String value) {
   withArena((arena) => set(arena.text(name), arena.text(value), 0));
 }
 
+/// A variable of the process; empty where it is not set.
+String variable(String name) {
+  final library = Platform.isWindows ? DynamicLibrary.open('ucrtbase.dll') : DynamicLibrary.process();
+  final get = library.lookupFunction<Pointer<Void> Function(Pointer<Void>), Pointer<Void> Function(Pointer<Void>)>(
+    'getenv',
+  );
+  final found = withArena((arena) => get(arena.text(name)));
+  return found == nullptr ? '' : textAt(found);
+}
+
 void _setVariableOnWindows(String name, String value) {
   if (Platform.environment.containsKey(name)) return;
   final set = DynamicLibrary.open(

@@ -4,7 +4,7 @@ import 'dart:ffi';
 import 'dart:io';
 
 import 'heat.dart';
-import 'memory.dart';
+import 'objective_c.dart';
 
 /// Android's THERMAL_STATUS_LIGHT, up to which a device is cool, and THERMAL_STATUS_SEVERE, from which on it is hot.
 const int _light = 1;
@@ -60,23 +60,4 @@ int _androidStatus() {
 }
 
 /// `[[NSProcessInfo processInfo] thermalState]`
-int _appleState() {
-  final objc = DynamicLibrary.process();
-  Pointer<Void> named(String function, String name) {
-    final find = objc.lookupFunction<Pointer<Void> Function(Pointer<Void>), Pointer<Void> Function(Pointer<Void>)>(
-      function,
-    );
-    return withArena((arena) => find(arena.text(name)));
-  }
-
-  const send = 'objc_msgSend';
-  final object = objc
-      .lookupFunction<
-        Pointer<Void> Function(Pointer<Void>, Pointer<Void>),
-        Pointer<Void> Function(Pointer<Void>, Pointer<Void>)
-      >(send);
-  final number = objc
-      .lookupFunction<IntPtr Function(Pointer<Void>, Pointer<Void>), int Function(Pointer<Void>, Pointer<Void>)>(send);
-  final info = object(named('objc_getClass', 'NSProcessInfo'), named('sel_registerName', 'processInfo'));
-  return number(info, named('sel_registerName', 'thermalState'));
-}
+int _appleState() => numberOf(objectOf(classNamed('NSProcessInfo'), 'processInfo'), 'thermalState');

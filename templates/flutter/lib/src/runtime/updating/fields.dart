@@ -27,6 +27,12 @@ final class Fields {
     return value >= 0 && value < 1 << 53 ? value : _refuse(name);
   }
 
+  /// As [number]; 0 for one that is missing.
+  int numberOrZero(String name) => _found[name] == null ? 0 : number(name);
+
+  /// As [text]; empty for one that is missing.
+  String textOrEmpty(String name) => _found[name] == null ? '' : text(name);
+
   /// Any number.
   double decimal(String name) => _required<num>(name, _found[name]).toDouble();
 

@@ -105,7 +105,7 @@ final class Gathering {
     final unfinished = File('${store.file(blob.sha256).path}.made');
     String reason;
     try {
-      await store.files.create(recursive: true);
+      await createUnsaved(store.files);
       await make(unfinished);
       requests.check();
       await putInPlace(unfinished, store.file(blob.sha256));

@@ -8,6 +8,7 @@ import '../errors.dart';
 import '../model.dart';
 import '../options.dart';
 import '../storage.dart';
+import 'attempts.dart';
 import 'document.dart';
 import 'record.dart';
 import 'release.dart';
@@ -21,19 +22,20 @@ const Set<ModelErrorCode> ownFaults = {
   ModelErrorCode.unsupported,
 };
 
-/// Errors for which a release is never opened again.
-const Set<ModelErrorCode> faults = {ModelErrorCode.runtime, ModelErrorCode.badModel, ModelErrorCode.badInput};
+/// Errors that the app's memory and isolates are to blame for: the release is opened another time.
+const Set<ModelErrorCode> _passing = {ModelErrorCode.host, ModelErrorCode.outOfMemory};
 
 /// The newest release of a model that this device has; where none can be opened, what `fallback` gives.
 ///
-/// An attempt is written down before a release is opened: one that ends the process twice is not opened again.
+/// An attempt is written down before a release is opened: one that ends the process twice is not opened for some time.
 final class UpdaterSource extends OpeningSource {
-  /// `onChange` hears why a release is not opened.
-  const UpdaterSource(this._store, this._fallback, this._onChange);
+  /// `onChange` hears why a release is not opened; `isLeft` tells whether the app is in the background.
+  const UpdaterSource(this._store, this._fallback, this._onChange, this._isLeft);
 
   final UpdateStore Function() _store;
   final ModelSource _fallback;
   final Future<void> Function(String model, String reason) _onChange;
+  final bool Function() _isLeft;
 
   @override
   Future<LoadedModel> open(ModelDescriptor descriptor, LoadOptions options) async {
@@ -41,97 +43,105 @@ final class UpdaterSource extends OpeningSource {
       // One load after the other: two at once would look like two that have not ended.
       final store = _store();
       final lock = File('${store.folder.path}/opening-${descriptor.name}.lock');
-      final found = await locked(lock, () => _newest(store, descriptor, options));
+      final attempts = Attempts(store, descriptor.name, _isLeft, options.observer);
+      final opening = _Opening(store, descriptor.name, attempts, _onChange);
+      final found = await locked(lock, () => opening.newest(options));
       if (found != null) return found;
     } on FileSystemException catch (failure) {
       warn('the updates of ${descriptor.name} cannot be read: ${wordsOf(failure)}');
     }
     return LoadedModel.load(descriptor, options.withSource(_fallback));
   }
+}
+
+/// The load of a model.
+final class _Opening {
+  _Opening(this._store, this._model, this._attempts, this._onChange);
+
+  final UpdateStore _store;
+  final String _model;
+  final Attempts _attempts;
+  final Future<void> Function(String model, String reason) _onChange;
+
+  /// Those that this load does not open, and another one may.
+  final Set<String> _passed = {};
 
   /// Null when there is none.
-  Future<LoadedModel?> _newest(UpdateStore store, ModelDescriptor descriptor, LoadOptions options) async {
+  Future<LoadedModel?> newest(LoadOptions options) async {
     while (true) {
-      final kept = (await store.record()).of(descriptor.name).active;
+      final releases = (await _store.record()).of(_model).releases;
+      final kept = releases.where((each) => !_passed.contains(each.version)).firstOrNull;
       if (kept == null) return null;
-      final attempt = _Attempt(store, descriptor.name, kept, _onChange);
-      if (kept.number <= store.delivery.trust.number) {
-        await attempt.drop("the app's own model is newer");
-        continue;
-      }
-      final release = await _releaseOf(kept, store, descriptor.name);
-      if (release == null) {
-        await attempt.drop('its files, or the document about them, are damaged');
-        continue;
-      }
-      if (!await attempt.isBegun()) continue;
-      final opened = await attempt.open(() async => LoadedModel.load(await release.model(), options, release.files));
+      final release = await _openable(kept);
+      if (release == null) continue;
+      final opened = await _opened(kept, () async => LoadedModel.load(await release.model(), options, release.files));
       if (opened != null) return opened;
     }
   }
 
-  Future<UpdatedRelease?> _releaseOf(KeptRelease kept, UpdateStore store, String model) async {
-    final document = await store.document(kept.document);
-    final List<ChannelRelease> releases = document?.models[model] ?? const [];
+  /// Null for one that is not opened.
+  Future<UpdatedRelease?> _openable(KeptRelease kept) async {
+    if (kept.number <= _store.delivery.trust.number) {
+      await _drop(kept, "the app's own model is newer");
+      return null;
+    }
+    final release = await _releaseOf(kept);
+    if (release == null) {
+      await _drop(kept, 'its files, or the document about them, are damaged');
+      return null;
+    }
+    if (await _attempts.ended(AttemptKind.opening, kept.version) >= mostAttempts) {
+      await _drop(kept, 'the process ended $mostAttempts times while it was opened', isBanned: true);
+      return null;
+    }
+    if (!await _attempts.hasFailed(kept.version)) return release;
+    _passed.add(kept.version);
+    return null;
+  }
+
+  Future<UpdatedRelease?> _releaseOf(KeptRelease kept) async {
+    final document = await _store.document(kept.document);
+    final List<ChannelRelease> releases = document?.models[_model] ?? const [];
     final found = releases.where((each) => each.version == kept.version).firstOrNull;
     if (found == null) return null;
-    final release = UpdatedRelease(store.delivery.of(model), found, store);
+    final release = UpdatedRelease(_store.delivery.of(_model), found, _store);
     return release.fits && release.isOnDevice(kept) ? release : null;
-  }
-}
-
-/// An attempt to open a release.
-final class _Attempt {
-  const _Attempt(this._store, this._model, this._kept, this._onChange);
-
-  final UpdateStore _store;
-  final String _model;
-  final KeptRelease _kept;
-  final Future<void> Function(String model, String reason) _onChange;
-
-  /// Counts it; false for a version that has ended the process too often, which is banned.
-  Future<bool> isBegun() async {
-    final opening = (await _store.record()).of(_model).opening;
-    if (Attempt.countOf(opening, _kept.version) >= mostAttempts) {
-      await drop('the process ended $mostAttempts times while it was opened', isBanned: true);
-      return false;
-    }
-    await _store.changeModel(_model, (each) => each.withOpening(Attempt.next(each.opening, _kept.version)));
-    return true;
   }
 
   /// What `load` gives; null when it fails, and then another release is to be tried.
-  Future<LoadedModel?> open(Future<LoadedModel> Function() load) async {
+  Future<LoadedModel?> _opened(KeptRelease kept, Future<LoadedModel> Function() load) async {
     final LoadedModel opened;
     try {
-      opened = await load();
+      opened = await _attempts.during(AttemptKind.opening, kept.version, load);
     } on ModelException catch (error) {
-      if (ownFaults.contains(error.code)) {
-        await _end();
-        rethrow;
-      }
-      await drop(error.message, isBanned: faults.contains(error.code));
+      if (ownFaults.contains(error.code)) rethrow;
+      await _failed(kept, error);
       return null;
     }
-    await _end();
-    return opened;
-  }
-
-  Future<void> _end() async {
     try {
-      await _store.changeModel(_model, (each) => each.withOpening(null));
+      await _store.changeModel(_model, (each) => each.withOpened(kept.version));
     } on FileSystemException catch (failure) {
       warn('it cannot be written down that $_model was opened: ${wordsOf(failure)}');
     }
+    return opened;
   }
 
-  Future<void> drop(String reason, {bool isBanned = false}) async {
-    final text = '$_model ${_kept.version} is not opened${isBanned ? ' again' : ''}: $reason';
-    warn(text);
-    await _store.changeModel(_model, (each) {
-      final isSame = each.active?.version == _kept.version && each.active?.document == _kept.document;
-      return isSame ? each.withoutActive(isBanned ? reason : null) : each;
-    });
-    await _onChange(_model, text);
+  Future<void> _failed(KeptRelease kept, ModelException error) async {
+    final fault = Fault.of(error);
+    final mayPass = _passing.contains(error.code) || (fault == Fault.runtime && await _attempts.mayFail(kept.version));
+    if (!mayPass) return _drop(kept, error.message, isBanned: fault != Fault.device);
+    _passed.add(kept.version);
+    await _tell('${kept.version} is not opened this time: ${error.message}');
+  }
+
+  Future<void> _drop(KeptRelease kept, String reason, {bool isBanned = false}) async {
+    await _store.changeModel(_model, (each) => each.without(kept));
+    if (isBanned) await _attempts.ban(kept.version, reason);
+    await _tell('${kept.version} is not opened${isBanned ? ' for ${Ban.days} days' : ''}: $reason');
+  }
+
+  Future<void> _tell(String reason) {
+    warn('$_model $reason');
+    return _onChange(_model, '$_model $reason');
   }
 }

@@ -10,6 +10,9 @@ const int _schema = 1;
 /// As often a version may have ended the process.
 const int mostAttempts = 2;
 
+/// In as many starts of the app ONNX Runtime may have failed at a version.
+const int mostFailing = 3;
+
 /// The record of all models.
 final class UpdateRecord {
   /// All of it.
@@ -40,7 +43,7 @@ final class UpdateRecord {
     final models = found.member('models');
     return UpdateRecord(
       device: found.text('device'),
-      seen: Seen(seen.number('number'), seen.text('sha256'), seen.all.contains('latest') ? seen.number('latest') : 0),
+      seen: Seen(seen.number('number'), seen.text('sha256'), seen.numberOrZero('latest')),
       etag: found.text('etag'),
       notBefore: found.number('not-before'),
       failures: found.number('failures'),
@@ -82,6 +85,9 @@ final class UpdateRecord {
   /// By name.
   final Map<String, ModelRecord> models;
 
+  /// Milliseconds since 1970: not before the newest document that was seen.
+  int get now => max(DateTime.now().millisecondsSinceEpoch, seen.latest);
+
   /// What is kept of a model.
   ModelRecord of(String model) => models[model] ?? const ModelRecord();
 
@@ -91,7 +97,7 @@ final class UpdateRecord {
   /// SHA-256 of all documents that are needed.
   Set<String> get documents => {seen.sha256, for (final each in _releases) each.document};
 
-  Iterable<KeptRelease> get _releases => models.values.expand((each) => [?each.active, ?each.previous]);
+  Iterable<KeptRelease> get _releases => models.values.expand((each) => each.releases);
 
   /// With other values.
   UpdateRecord copy({
@@ -145,15 +151,18 @@ final class Seen {
 /// What is kept of one model.
 final class ModelRecord {
   /// All of it.
-  const ModelRecord({this.active, this.previous, this.trying, this.opening, this.banned = const {}});
+  const ModelRecord({this.active, this.previous, this.attempts = const {}, this.banned = const {}, this.failing});
 
   /// Throws FormatException.
   ModelRecord.of(Fields found)
     : active = KeptRelease.of(found.optional('active')),
       previous = KeptRelease.of(found.optional('previous')),
-      trying = Attempt.of(found.optional('trying')),
-      opening = Attempt.of(found.optional('opening')),
-      banned = {for (final each in found.list('banned')) each.text('version'): each.text('reason')};
+      attempts = {for (final kind in AttemptKind.values) kind: ?Attempt.of(found.optional(kind.name))},
+      banned = {
+        for (final each in found.list('banned'))
+          each.text('version'): Ban(each.text('reason'), each.numberOrZero('until')),
+      },
+      failing = Failing.of(found.optional('failing'));
 
   /// What the next load opens; null for the app's own model.
   final KeptRelease? active;
@@ -161,38 +170,76 @@ final class ModelRecord {
   /// What a load opens after a failure of [active].
   final KeptRelease? previous;
 
-  /// A trial that has not ended.
-  final Attempt? trying;
+  /// Trials and loads that have not ended.
+  final Map<AttemptKind, Attempt> attempts;
 
-  /// A load that has not ended.
-  final Attempt? opening;
+  /// By version.
+  final Map<String, Ban> banned;
 
-  /// Reasons by version.
-  final Map<String, String> banned;
+  /// The version that ONNX Runtime has failed at; null for none.
+  final Failing? failing;
 
-  /// With another attempt at a trial.
-  ModelRecord withTrying(Attempt? attempt) =>
-      ModelRecord(active: active, previous: previous, trying: attempt, opening: opening, banned: banned);
+  /// Those that a load opens, best first.
+  List<KeptRelease> get releases => [?active, ?previous];
 
-  /// With another attempt at a load.
-  ModelRecord withOpening(Attempt? attempt) =>
-      ModelRecord(active: active, previous: previous, trying: trying, opening: attempt, banned: banned);
+  /// Without any release.
+  ModelRecord get empty => ModelRecord(banned: banned, failing: failing);
 
-  /// After a version was banned while it was tried.
-  ModelRecord withBan(String version, String reason) =>
-      ModelRecord(active: active, previous: previous, opening: opening, banned: {...banned, version: reason});
+  ModelRecord _copy({
+    required Map<AttemptKind, Attempt> attempts,
+    Map<String, Ban>? banned,
+    Failing? Function()? failing,
+  }) => ModelRecord(
+    active: active,
+    previous: previous,
+    attempts: attempts,
+    banned: banned ?? this.banned,
+    failing: failing == null ? this.failing : failing(),
+  );
+
+  /// With another attempt.
+  ModelRecord withAttempt(AttemptKind kind, Attempt? attempt) =>
+      _copy(attempts: {..._attemptsBut(kind), kind: ?attempt});
+
+  Map<AttemptKind, Attempt> _attemptsBut(AttemptKind kind) => {
+    for (final MapEntry(:key, :value) in attempts.entries)
+      if (key != kind) key: value,
+  };
+
+  /// After ONNX Runtime has failed.
+  ModelRecord withFailing(Failing failing) => _copy(attempts: attempts, failing: () => failing);
+
+  /// Where a version is not tried as long as a ban holds; those that have ended at the time `now` are forgotten.
+  ModelRecord withBan(String version, Ban ban, int now) => _copy(
+    attempts: {...attempts}..removeWhere((_, each) => each.version == version),
+    banned: {...banned}
+      ..removeWhere((_, each) => !each.holds(now))
+      ..addAll({version: ban}),
+    failing: () => failing?.version == version ? null : failing,
+  );
 
   /// After a trial: the one before is next in line.
-  ModelRecord withActive(KeptRelease release) =>
-      ModelRecord(active: release, previous: active?.version == release.version ? previous : active, banned: banned);
+  ModelRecord withActive(KeptRelease release) => ModelRecord(
+    active: release,
+    previous: active?.version == release.version ? previous : active,
+    banned: banned,
+    failing: failing?.version == release.version ? null : failing,
+  );
 
-  /// Without the version of [active], for a reason if it is never to be tried again.
-  ModelRecord withoutActive(String? banFor) {
-    final dropped = active;
+  /// After a version was opened.
+  ModelRecord withOpened(String version) =>
+      _copy(attempts: _attemptsBut(AttemptKind.opening), failing: () => failing?.version == version ? null : failing);
+
+  /// Without a release.
+  ModelRecord without(KeptRelease release) {
+    final left = releases.where((each) => !each.isSameAs(release)).toList();
     return ModelRecord(
-      active: previous,
-      trying: trying,
-      banned: dropped == null || banFor == null ? banned : {...banned, dropped.version: banFor},
+      active: left.firstOrNull,
+      previous: left.skip(1).firstOrNull,
+      attempts: {...attempts}
+        ..removeWhere((kind, each) => kind == AttemptKind.opening && each.version == release.version),
+      banned: banned,
+      failing: failing,
     );
   }
 
@@ -200,12 +247,74 @@ final class ModelRecord {
   Map<String, Object?> toJson() => {
     'active': active?.toJson(),
     'previous': previous?.toJson(),
-    'trying': trying?.toJson(),
-    'opening': opening?.toJson(),
+    for (final kind in AttemptKind.values) kind.name: attempts[kind]?.toJson(),
     'banned': [
-      for (final MapEntry(:key, :value) in banned.entries) {'version': key, 'reason': value},
+      for (final MapEntry(:key, :value) in banned.entries)
+        {'version': key, 'reason': value.reason, 'until': value.until},
     ],
+    'failing': failing?.toJson(),
   };
+}
+
+/// Why a version is not tried, and the time until then.
+final class Ban {
+  /// `until` is in milliseconds since 1970.
+  const Ban(this.reason, this.until);
+
+  /// From the time `now` on.
+  Ban.from(int now, String reason) : this(reason, now + days * Duration.millisecondsPerDay);
+
+  /// As long as one holds.
+  static const int days = 30;
+
+  /// For people.
+  final String reason;
+
+  /// In milliseconds since 1970.
+  final int until;
+
+  /// Whether the version must not be tried at the time `now`; no longer than a ban is made for, whatever the clock was then.
+  bool holds(int now) => now < until && until <= now + days * Duration.millisecondsPerDay;
+}
+
+/// The starts of the app in which ONNX Runtime has failed at a version.
+final class Failing {
+  /// `last` names the last one of them.
+  const Failing(this.version, this.starts, this.last);
+
+  /// Null for none. Throws FormatException.
+  static Failing? of(Fields? found) =>
+      found == null ? null : Failing(found.text('version'), found.number('starts'), found.textOrEmpty('last'));
+
+  /// After a failure in the start `start`, which counts once.
+  factory Failing.after(Failing? before, String version, String start) {
+    if (before?.version != version) return Failing(version, 1, start);
+    return before!.last == start ? before : Failing(version, before.starts + 1, start);
+  }
+
+  /// Which one.
+  final String version;
+
+  /// How many.
+  final int starts;
+
+  /// Of the start in which it has failed last.
+  final String last;
+
+  /// Whether it must not be tried again in the start `start`.
+  bool isIn(String start, String version) => last == start && this.version == version;
+
+  /// For [UpdateRecord.toJson].
+  Map<String, Object> toJson() => {'version': version, 'starts': starts, 'last': last};
+}
+
+/// What is done with a release.
+enum AttemptKind {
+  /// It is tried.
+  trying,
+
+  /// It is opened for the app.
+  opening,
 }
 
 /// A release whose files are on the device.
@@ -217,6 +326,9 @@ final class KeptRelease {
   static KeptRelease? of(Fields? found) => found == null
       ? null
       : KeptRelease(found.sha256('document'), found.text('version'), found.number('number'), found.texts('files'));
+
+  /// Whether it is the same version, of the same document.
+  bool isSameAs(KeptRelease other) => version == other.version && document == other.document;
 
   /// SHA-256 of a document.
   final String document;
@@ -236,17 +348,22 @@ final class KeptRelease {
 
 /// How often in a row a version was begun and not ended: the process was killed, or has crashed.
 final class Attempt {
-  /// At a version.
-  const Attempt(this.version, this.count);
+  /// At a version; `start` names the start of the app in which it was begun last.
+  const Attempt(this.version, this.count, this.start);
 
   /// Null for none. Throws FormatException.
-  static Attempt? of(Fields? found) => found == null ? null : Attempt(found.text('version'), found.number('count'));
+  static Attempt? of(Fields? found) =>
+      found == null ? null : Attempt(found.text('version'), found.number('count'), found.textOrEmpty('start'));
 
-  /// One more than `before`, if that was of the same version.
-  Attempt.next(Attempt? before, String version) : this(version, countOf(before, version) + 1);
+  /// After `before`, begun in the start `start`. What an isolate of the same process has begun, and not ended, has ended no
+  /// process: it does not count.
+  Attempt.next(Attempt? before, String version, String start) : this(version, ended(before, version, start) + 1, start);
 
-  /// How often a version was begun.
-  static int countOf(Attempt? before, String version) => before?.version == version ? before!.count : 0;
+  /// How often a process has ended at a version, before the start `start`.
+  static int ended(Attempt? before, String version, String start) {
+    if (before == null || before.version != version) return 0;
+    return before.start == start ? before.count - 1 : before.count;
+  }
 
   /// Which one.
   final String version;
@@ -254,6 +371,9 @@ final class Attempt {
   /// How often.
   final int count;
 
+  /// Empty for one of earlier packages.
+  final String start;
+
   /// For [UpdateRecord.toJson].
-  Map<String, Object> toJson() => {'version': version, 'count': count};
+  Map<String, Object> toJson() => {'version': version, 'count': count, 'start': start};
 }

@@ -17,9 +17,8 @@ void warn(String message) => log(message, name: 'ModelUpdater', level: 900);
 
 /// One for each package and channel.
 final class UpdateStore {
-  /// In a folder of the app.
-  UpdateStore(this.delivery, Directory app)
-    : folder = Directory('${app.path}/${delivery.trust.package}/channels/${delivery.channel}');
+  /// In a folder of the package.
+  UpdateStore(this.delivery, Directory package) : folder = Directory('${package.path}/channels/${delivery.channel}');
 
   /// Whose models it has.
   final Delivery delivery;

@@ -12,9 +12,9 @@ import '../options.dart';
 import '../requests.dart';
 import '../storage.dart';
 import '../system.dart';
+import 'attempts.dart';
 import 'document.dart';
 import 'gathering.dart';
-import 'opening.dart';
 import 'packaged.dart';
 import 'record.dart';
 import 'release.dart';
@@ -27,13 +27,10 @@ const int _firstMs = 30000;
 const int _mostMs = 6 * 60 * 60 * 1000;
 const int _mostDoublings = 10;
 
-/// Characters of a reason that is kept.
-const int _mostWords = 500;
-
 /// An update; `tell` hears of every model how far it is.
 final class Update {
   /// From the folder at `address`.
-  Update(this.address, this.options, this.store, this.requests, this._tell);
+  Update(this.address, this.options, this.store, this.requests, this._tell, this._isLeft);
 
   /// Of the channel's store.
   final Uri address;
@@ -48,6 +45,7 @@ final class Update {
   final Requests requests;
 
   final void Function(String model, UpdateState state) _tell;
+  final bool Function() _isLeft;
   bool _isFailed = false;
 
   /// SHA-256 of files that a download has begun with, and may go on with another time.
@@ -147,13 +145,17 @@ final class Update {
     }
     final version = release.release.version;
     if (release.release.number <= _delivery.trust.number) {
-      await store.changeModel(name, (each) => ModelRecord(banned: each.banned));
+      await store.changeModel(name, (each) => each.empty);
       return _say(name, UpdatePhase.upToDate);
     }
     if (version == record.active?.version && release.needed(_providers(packaged)).every(store.has)) {
       return _say(name, UpdatePhase.upToDate);
     }
-    if (Attempt.countOf(record.trying, version) >= mostAttempts) {
+    final attempts = _attemptsOf(name);
+    if (await attempts.hasFailed(version)) {
+      return _say(name, UpdatePhase.waiting, '$version has failed: the app tries it again after its next start');
+    }
+    if (await attempts.ended(AttemptKind.trying, version) >= mostAttempts) {
       return _ban(name, version, 'the process ended $mostAttempts times while it was tried');
     }
     await _take(packaged, release, document);
@@ -166,7 +168,8 @@ final class Update {
     final pinned = record.pins[name];
     for (final each in document.models[name] ?? const <ChannelRelease>[]) {
       if (!each.isForApp(_delivery.trust.number) || !each.isRolledOutTo(record.device)) continue;
-      if (record.of(name).banned.containsKey(each.version) || (pinned != null && each.version != pinned)) continue;
+      final isBanned = record.of(name).banned[each.version]?.holds(record.now) ?? false;
+      if (isBanned || (pinned != null && each.version != pinned)) continue;
       final release = UpdatedRelease(packaged, each, store);
       if (release.fits) return release;
     }
@@ -191,17 +194,15 @@ final class Update {
         final reason = await _waitingFor(release.release);
         if (reason != null) return await _say(name, UpdatePhase.waiting, reason);
       }
-      if (!blobs.every(store.has)) {
+      final isFresh = !blobs.every(store.has);
+      if (isFresh) {
         final reason = await _lacking(blobs, gathering);
         if (reason != null) return await _say(name, UpdatePhase.failed, reason);
       }
       await gathering.get(blobs);
       final files = [for (final each in blobs) each.sha256];
-      await _attempt(
-        name,
-        release,
-        KeptRelease(document.sha256, release.release.version, release.release.number, files),
-      );
+      final kept = KeptRelease(document.sha256, release.release.version, release.release.number, files);
+      await _attempt(name, release, kept, isFresh: isFresh);
     } on ModelException catch (failure) {
       if (failure.code != ModelErrorCode.noSpace) return _failed([name], failure);
       await _say(name, UpdatePhase.failed, failure.message);
@@ -235,29 +236,36 @@ final class Update {
     return free == null || needed <= free ? null : 'the download needs $needed bytes of storage, $free are free';
   }
 
-  /// Tries a release. One that fails, or ends the process twice, is never tried again.
-  Future<void> _attempt(String name, UpdatedRelease release, KeptRelease kept) async {
+  /// Tries a release. One that cannot be right is banned; another failure may pass.
+  Future<void> _attempt(String name, UpdatedRelease release, KeptRelease kept, {required bool isFresh}) async {
     await _say(name, UpdatePhase.trying);
-    final before = (await store.record()).of(name).trying;
-    await store.changeModel(name, (each) => each.withTrying(Attempt.next(each.trying, kept.version)));
+    final attempts = _attemptsOf(name);
     try {
-      await tryRelease(release, options.load);
-      requests.check();
+      await attempts.during(AttemptKind.trying, kept.version, () async {
+        await tryRelease(release, options.load);
+        requests.check();
+      });
     } on ModelException catch (failure) {
-      if (faults.contains(failure.code)) return _ban(name, kept.version, failure.message);
-      // What cannot be read may be read another time.
-      await store.changeModel(name, (each) => each.withTrying(before));
-      rethrow;
+      switch (Fault.of(failure, isFresh: isFresh)) {
+        case Fault.device:
+          rethrow;
+        case Fault.runtime when await attempts.mayFail(kept.version):
+          warn('$name ${kept.version} has failed, and is tried again: ${failure.message}');
+          return _say(name, UpdatePhase.failed, '${kept.version} has failed, and is tried again: ${failure.message}');
+        case Fault.runtime || Fault.proven:
+          return _ban(name, kept.version, failure.message);
+      }
     }
     await store.changeModel(name, (each) => each.withActive(kept));
     await _say(name, UpdatePhase.ready);
   }
 
+  Attempts _attemptsOf(String name) => Attempts(store, name, _isLeft, options.load.observer);
+
   Future<void> _ban(String name, String version, String words) async {
-    final reason = words.length > _mostWords ? words.substring(0, _mostWords) : words;
-    warn('$name $version is never tried again: $reason');
-    await store.changeModel(name, (each) => each.withBan(version, reason));
-    await _say(name, UpdatePhase.failed, '$version is never tried again: $reason');
+    final reason = await _attemptsOf(name).ban(version, words);
+    warn('$name $version is not tried for ${Ban.days} days: $reason');
+    await _say(name, UpdatePhase.failed, '$version is not tried for ${Ban.days} days: $reason');
   }
 
   Future<void> _all(UpdatePhase phase, [String reason = '']) async {

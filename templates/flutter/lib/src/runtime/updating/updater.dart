@@ -11,6 +11,7 @@ import '../requests.dart';
 import '../storage.dart';
 import 'opening.dart';
 import 'packaged.dart';
+import 'presence.dart';
 import 'record.dart';
 import 'states.dart';
 import 'store.dart';
@@ -21,9 +22,15 @@ abstract base class Updater {
   /// From the folder that `mobpack channel publish` writes to: with `https`, and `/` at the end of its address.
   ///
   /// Throws ModelException `badOptions` for another address.
-  Updater(this._delivery, String address, {this.options = const UpdateOptions(), Pace pace = const Pace()})
-    : _address = folderAt(address),
-      _pace = pace {
+  Updater(
+    this._delivery,
+    String address, {
+    this.options = const UpdateOptions(),
+    Pace pace = const Pace(),
+    bool Function() isLeft = isAppLeft,
+  }) : _address = folderAt(address),
+       _pace = pace,
+       _isLeft = isLeft {
     for (final each in _delivery.models) {
       _states[each.descriptor.name] = UpdateState(UpdatePhase.unchecked, _delivery.version);
     }
@@ -32,16 +39,17 @@ abstract base class Updater {
   final Delivery _delivery;
   final Uri _address;
   final Pace _pace;
+  final bool Function() _isLeft;
 
   /// How it does so.
   final UpdateOptions options;
 
   final Map<String, UpdateState> _states = {};
   final StreamController<Map<String, UpdateState>> _told = StreamController.broadcast();
-  late final UpdateStore _store = UpdateStore(_delivery, appFolder(options.folder));
+  late final UpdateStore _store = UpdateStore(_delivery, packageFolder(_delivery.trust.package, options.folder));
 
   /// For the `load` of each model of this package. It never fails for reasons of the updates.
-  late final ModelSource source = UpdaterSource(() => _store, options.fallback, _dropped);
+  late final ModelSource source = UpdaterSource(() => _store, options.fallback, _dropped, _isLeft);
 
   /// How far each model is, by its name.
   Map<String, UpdateState> get states => Map.unmodifiable(_states);
@@ -59,7 +67,7 @@ abstract base class Updater {
     final requests = Requests(cancellation, pace: _pace);
     try {
       final done = await _store.whileUpdating(() async {
-        await Update(_address, options, _store, requests, _tell).run(isForced: force);
+        await Update(_address, options, _store, requests, _tell, _isLeft).run(isForced: force);
         return true;
       });
       if (done == null) await _all(UpdatePhase.waiting, 'somebody else updates');
@@ -94,10 +102,8 @@ abstract base class Updater {
   /// Removes all downloads: the next load opens the app's own model. Models that are open keep working.
   Future<void> remove() async {
     await _change(
-      (record) => record.copy(
-        etag: '',
-        models: {for (final MapEntry(:key, :value) in record.models.entries) key: ModelRecord(banned: value.banned)},
-      ),
+      (record) =>
+          record.copy(etag: '', models: {for (final MapEntry(:key, :value) in record.models.entries) key: value.empty}),
     );
     await keeping(_store.folder.path, () async => _store.prune(await _store.record(), isAll: true));
     await _all(UpdatePhase.unchecked);

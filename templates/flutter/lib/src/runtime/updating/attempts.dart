@@ -1,0 +1,112 @@
+// Attempts at releases: what of them is written down, and what follows from failures.
+
+import 'dart:async';
+import 'dart:io';
+
+import '../download.dart';
+import '../errors.dart';
+import '../observing.dart';
+import '../options.dart';
+import 'presence.dart';
+import 'record.dart';
+import 'store.dart';
+
+/// How often it is looked whether the app is there: systems give it seconds after it was left.
+const Duration _watch = Duration(milliseconds: 200);
+
+/// Characters of a reason that is kept.
+const int _mostWords = 500;
+
+/// What a failure says of a release.
+enum Fault {
+  /// Nothing: it may be right another time.
+  device,
+
+  /// That it cannot be right.
+  proven,
+
+  /// Nothing that is sure: ONNX Runtime fails for many reasons.
+  runtime;
+
+  /// Of a release whose files have just come, or have been on the device.
+  factory Fault.of(ModelException failure, {bool isFresh = false}) => switch (failure.code) {
+    ModelErrorCode.badModel || ModelErrorCode.badInput => proven,
+    ModelErrorCode.corrupted when isFresh => proven,
+    ModelErrorCode.runtime => runtime,
+    _ => device,
+  };
+}
+
+/// The attempts at releases of one model.
+final class Attempts {
+  /// `isLeft` tells whether the app is in the background; `observer` hears of bans.
+  Attempts(this._store, this._model, this._isLeft, this._observer);
+
+  final UpdateStore _store;
+  final String _model;
+  final bool Function() _isLeft;
+  final ModelObserver? _observer;
+  bool _wasLeft = false;
+
+  /// Whether ONNX Runtime has failed at a version since the app was started: it is not tried again before the next start.
+  Future<bool> hasFailed(String version) async =>
+      (await _store.record()).of(_model).failing?.isIn(thisStart, version) ?? false;
+
+  /// How often a process has ended at a version.
+  Future<int> ended(AttemptKind kind, String version) async =>
+      Attempt.ended((await _store.record()).of(_model).attempts[kind], version, thisStart);
+
+  /// Does `work`, an attempt that is written down: it counts if the process ends meanwhile, unless the app was left.
+  ///
+  /// When that has succeeded, the attempt stays in the record until that is changed.
+  Future<T> during<T>(AttemptKind kind, String version, Future<T> Function() work) async {
+    final before = (await _store.record()).of(_model).attempts[kind];
+    final counted = Attempt.next(before, version, thisStart);
+    var isCounted = !_isLeft();
+    _wasLeft = !isCounted;
+    Future<void> write() => _store.changeModel(_model, (each) => each.withAttempt(kind, isCounted ? counted : before));
+    await write();
+    var last = Future<void>.value();
+    final watching = Timer.periodic(_watch, (_) {
+      if (_isLeft() != isCounted) return;
+      isCounted = !isCounted;
+      _wasLeft = true;
+      last = last.then((_) => write()).onError<FileSystemException>((failure, _) {
+        warn('it cannot be written down whether somebody sees the app: ${wordsOf(failure)}');
+      });
+    });
+    try {
+      return await work();
+    } on Object {
+      watching.cancel();
+      await last;
+      isCounted = false;
+      await write();
+      rethrow;
+    } finally {
+      watching.cancel();
+      await last;
+    }
+  }
+
+  /// Counts a failure of ONNX Runtime, once in each start of the app, and not where the app was left; false where that was
+  /// one too many.
+  Future<bool> mayFail(String version) async {
+    if (_wasLeft || _isLeft()) return true;
+    final failing = Failing.after((await _store.record()).of(_model).failing, version, thisStart);
+    if (failing.starts >= mostFailing) return false;
+    await _store.changeModel(_model, (each) => each.withFailing(failing));
+    return true;
+  }
+
+  /// Has a version not tried for some time: what is kept of a reason.
+  Future<String> ban(String version, String words) async {
+    final reason = words.length > _mostWords ? words.substring(0, _mostWords) : words;
+    await _store.change((record) {
+      final changed = record.of(_model).withBan(version, Ban.from(record.now, reason), record.now);
+      return record.copy(models: {...record.models, _model: changed});
+    });
+    tell(() => _observer?.onBan?.call(BanEvent(_model, version, reason)));
+    return reason;
+  }
+}
