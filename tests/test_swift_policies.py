@@ -4,8 +4,11 @@ The provider that fails is a stand-in at the boundary of ONNX Runtime's C functi
 Linux tells neither heat nor short memory: the app says in its place what Apple's systems would.
 """
 
+import json
 import os
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +16,7 @@ import pytest
 
 from packager.release.extract import extract
 from tests.toolchain.react_native.download.running import certificate
-from tests.toolchain.react_native.download.server import serving
+from tests.toolchain.react_native.download.server import Address, serving, stall, status
 from tests.toolchain.swift_app import App, trusting
 from tests.toolchain.swift_nets import AUTO
 
@@ -187,22 +190,98 @@ def test_files_are_checked_when_a_model_is_opened_again(app: App, tmp_path: Path
     seen = facts(app, tmp_path / "run", "changed", str(tmp_path / "models"), mounts=(tmp_path,))
 
     assert "the package was built with" in seen["changed"]
-    assert "is missing" in seen["gone"]
+    assert seen["gone"] == "nothing", "it has the file that it was opened from"
     assert seen["back"] == "nothing"
 
 
-def test_files_of_a_server_are_fetched_when_a_session_needs_them(app: App, tmp_path: Path) -> None:
-    extract(AUTO.project() / "dist", tmp_path / "models")
-    pair = certificate(tmp_path)
+@contextmanager
+def server(scratch: Path) -> Iterator[tuple[Address, Path]]:
+    """A server that has the models, and the system's folder of an app that trusts it."""
+    extract(AUTO.project() / "dist", scratch / "models")
+    pair = certificate(scratch)
     with serving(pair) as address:
-        address.files.by_path |= {f"/{path.name}": path.read_bytes() for path in (tmp_path / "models").iterdir()}
-        seen = facts(app, tmp_path / "run", "server", address.url, etc=trusting(pair.certificate, tmp_path / "etc"))
+        address.files.by_path |= {f"/{path.name}": path.read_bytes() for path in (scratch / "models").iterdir()}
+        yield address, trusting(pair.certificate, scratch / "etc")
+
+
+def test_files_that_are_removed_stay_those_of_an_open_model(app: App, tmp_path: Path) -> None:
+    with server(tmp_path) as (address, etc):
+        seen = facts(app, tmp_path / "run", "server", address.url, etc=etc)
         asked = [request.path for request in address.files.requests]
 
     assert (seen["right"], seen["right later"]) == ("true", "true")
     assert seen["events"] == "load XNNPACK,run XNNPACK failed,retry CPU,release memory,load XNNPACK,run XNNPACK"
-    weights, graph = asked[:2]
-    assert asked[2:] == [weights, graph], "the CPU's, which are these weights, and the provider's graph"
+    assert len(set(asked)) == len(asked) == 2, "the provider's graph, and weights, which are the CPU's file"
+
+
+def test_a_model_runs_on_without_its_server_until_it_is_closed(app: App, tmp_path: Path) -> None:
+    with server(tmp_path) as (address, etc):
+        found = 2
+        address.files.faults.extend([None] * found + [status(404)] * 9)
+        seen = facts(app, tmp_path / "run", "offline", address.url, etc=etc)
+
+    assert (seen["right"], seen["closed"]) == ("true", "Chain is closed")
+    assert "answers with status 404" in seen["other"]
+
+
+def test_nobody_waits_for_a_download_of_a_run_that_is_cancelled_or_whose_model_is_closed(
+    app: App, tmp_path: Path
+) -> None:
+    with server(tmp_path) as (address, etc):
+        path = f"/{'0' * 64}"
+        address.files.by_path[path], address.files.faults_by_path[path] = bytes(8000), deque([stall])
+        seen = facts(app, tmp_path / "run", "stalled", address.url, etc=etc)
+        address.files.ended.set()
+
+    assert (seen["sessions"], seen["thrown"]) == ("0", "CancellationError()")
+
+
+def test_a_run_that_is_cancelled_does_not_wait_for_its_model_to_open_nor_does_close(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "cancelled opening")
+
+    assert (seen["thrown"], seen["sessions"]) == ("CancellationError()", "0")
+    assert (seen["after close"], seen["sessions later"]) == ("Chain is closed", "0")
+
+
+def test_heat_opens_a_model_at_most_once_within_the_least_time_and_keeps_one_that_cannot_be_opened(
+    app: App, tmp_path: Path
+) -> None:
+    seen = facts(app, tmp_path / "run", "dwell")
+
+    assert seen["events"] == "release thermal,load XNNPACK," + ",".join(["run XNNPACK"] * 5)
+    assert (seen["right"], seen["refused"]) == ("true", "run XNNPACK,run XNNPACK")
+    assert seen["threads"] == '["XNNPACK", "CPU"]'
+
+
+def test_the_session_on_the_cpu_is_open_while_the_provider_fails_alone(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "spare")
+
+    assert (seen["after a bad input"], seen["while the provider fails"]) == ("0", "1")
+    assert seen["when it runs again"] == "0"
+    assert seen["both"].startswith("the GPU was taken away; again on the CPU: ")
+    assert "indices element out of data bounds" in seen["both"]
+
+
+def test_a_cancelled_run_is_no_error_and_a_repeated_one_does_not_wait_twice(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "metrics")
+    runs, errors, retries, queued, right = json.loads(seen["counts"])
+
+    assert (runs, errors, retries, right) == (3, 1, 1, 1)
+    assert queued == 2, "the repeated run has waited for nothing"
+
+
+def test_a_failed_allocation_has_an_error_of_its_own(app: App, tmp_path: Path) -> None:
+    seen = facts(app, tmp_path / "run", "out of memory")
+
+    assert seen["right"] == "true", "the CPU may need less"
+    assert seen["run"] == "outOfMemory std::bad_alloc"
+    assert seen["load"] == "outOfMemory Chain did not start: std::bad_alloc"
+
+
+def test_nothing_of_a_load_stays_as_long_as_its_model(app: App, tmp_path: Path) -> None:
+    with server(tmp_path) as (address, etc):
+        seen = facts(app, tmp_path / "run", "progress", address.url, etc=etc)
+    assert seen["screen"] == "true"
 
 
 def test_runs_on_several_threads_are_right_while_everything_goes_wrong(app: App, tmp_path: Path) -> None:

@@ -25,12 +25,27 @@ typedef struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Entry entries[MOST]; // sessions that are open, and options for them
 static int open_sessions;
-static _Atomic bool fails, waits, waiting, terminated;
+static _Atomic bool fails, waits, waiting, terminated, refuses, waits_to_open, opening, goes_on;
+static const char *message = "the GPU was taken away";
 static const OrtApiBase *library;
 static const OrtApi *real;
 static OrtApi changed;
 
 void mobpack_fail(bool is_failing) { fails = is_failing; }
+
+/// What a run that fails says, and a session that cannot be opened.
+void mobpack_fail_with(const char *words) { message = strdup(words); }
+
+/// Has no session opened from now on.
+void mobpack_refuse_to_open(bool is_refusing) { refuses = is_refusing; }
+
+/// Has the next session wait until `mobpack_go_on`.
+void mobpack_wait_to_open(void) { waits_to_open = true; }
+
+/// Whether a session waits.
+bool mobpack_is_opening(void) { return opening; }
+
+void mobpack_go_on(void) { goes_on = true; }
 
 /// Has the provider's next run wait until it is to end, and fail then.
 void mobpack_wait(void) { waits = true; }
@@ -95,13 +110,27 @@ static OrtStatusPtr opened(OrtStatusPtr status, const OrtSessionOptions *options
     return NULL;
 }
 
+/// Waits where a test wants that. Why no session may be opened.
+static OrtStatusPtr refusal(void) {
+    if (atomic_exchange(&waits_to_open, false)) {
+        opening = true;
+        while (!goes_on) usleep(1000);
+        opening = false;
+    }
+    return refuses ? real->CreateStatus(ORT_FAIL, message) : NULL;
+}
+
 static OrtStatusPtr ORT_API_CALL create(const OrtEnv *env, const char *path, const OrtSessionOptions *options,
                                         OrtSession **made) {
+    OrtStatusPtr refused = refusal();
+    if (refused) return refused;
     return opened(real->CreateSession(env, path, options, made), options, made);
 }
 
 static OrtStatusPtr ORT_API_CALL create_from_array(const OrtEnv *env, const void *bytes, size_t size,
                                                    const OrtSessionOptions *options, OrtSession **made) {
+    OrtStatusPtr refused = refusal();
+    if (refused) return refused;
     return opened(real->CreateSessionFromArray(env, bytes, size, options, made), options, made);
 }
 
@@ -126,7 +155,7 @@ static OrtStatusPtr ORT_API_CALL run(OrtSession *session, const OrtRunOptions *o
     bool is_failing = is_waiting || (is_of_provider && fails);
     waiting = is_waiting;
     while (is_waiting && !terminated) usleep(1000);
-    OrtStatusPtr status = is_failing ? real->CreateStatus(ORT_FAIL, "the GPU was taken away")
+    OrtStatusPtr status = is_failing ? real->CreateStatus(ORT_FAIL, message)
                                      : real->Run(session, options, input_names, inputs, input_count, output_names,
                                                  output_count, outputs);
     is_providers(session, -1);

@@ -5,6 +5,11 @@ import Foundation
 @testable import SmallNetsKit
 
 @_silgen_name("mobpack_fail") func fail(_ isFailing: Bool)
+@_silgen_name("mobpack_fail_with") func failWith(_ message: UnsafePointer<CChar>)
+@_silgen_name("mobpack_refuse_to_open") func refuseToOpen(_ isRefusing: Bool)
+@_silgen_name("mobpack_wait_to_open") func waitToOpen()
+@_silgen_name("mobpack_is_opening") func isOpening() -> Bool
+@_silgen_name("mobpack_go_on") func goOn()
 @_silgen_name("mobpack_wait") func wait()
 @_silgen_name("mobpack_is_waiting") func isWaiting() -> Bool
 @_silgen_name("mobpack_allocations") func allocations() -> Int
@@ -328,6 +333,153 @@ func server(_ address: String) async throws {
     show("events", events.since())
 }
 
+/// The same where the server is gone as well.
+func offline(_ address: String) async throws {
+    guard let url = URL(string: address) else { return }
+    let model = try await Chain.load(from: .url(url), options: failing)
+    try Source.removeDownloads()
+    MemoryPressure.shared.tell()
+    show("right", try model.answer == usual())
+    show("closed") {
+        model.close()
+        _ = try model.answer
+    }
+    show("other") { _ = try Chain(from: .url(url), options: failing) }
+}
+
+/// A model whose file for the CPU is on a server that does not answer: the provider fails, and the run waits for it.
+func stalled(_ address: String) async throws {
+    guard let url = URL(string: address) else { return }
+    var files = Chain.files
+    files.files = files.files.filter { !$0.providers.contains(.cpu) }
+    let nowhere = Resource(
+        path: "chain/other.ort", sha256: String(repeating: "0", count: 64), endsSha256: "0", sizeBytes: 8000)
+    let other = ModelFile(providers: [.cpu], resource: nowhere, settings: [:], weights: [], isFloat16: false)
+    files.files.append(other)
+    let session = try files.open(from: .url(url), failing)
+    fail(true)
+    let values = [Float](repeating: 1, count: 4096)
+    let run = Task {
+        try await session.queued { cancellation in
+            _ = try session.run([Fed("x", values, [64, 64])], [], until: cancellation)
+        }
+    }
+    let part = try Folder.downloads().appendingPathComponent("\(nowhere.sha256).part").path
+    while !FileManager.default.fileExists(atPath: part) { try await Task.sleep(nanoseconds: 1_000_000) }
+    session.close()
+    show("sessions", openSessions())
+    run.cancel()
+    do { try await run.value } catch { show("thrown", error) }
+}
+
+/// A run that is cancelled while its model is opened again.
+func cancelledOpening() async throws {
+    let model = try Chain(options: failing)
+    MemoryPressure.shared.tell()
+    waitToOpen()
+    let task = Task { try await model.run(Chain.Input()) }
+    while !isOpening() { try await Task.sleep(nanoseconds: 1_000_000) }
+    task.cancel()
+    do { _ = try await task.value } catch { show("thrown", error) }
+    show("sessions", openSessions())
+    let closing = Task.detached { model.close() }
+    await closing.value
+    goOn()
+    show("after close") { _ = try model.answer }
+    while isOpening() { try await Task.sleep(nanoseconds: 1_000_000) }
+    _ = try? await model.run(Chain.Input())
+    show("sessions later", openSessions())
+}
+
+/// Heat that comes and goes within the least time, and heat in which no session can be opened.
+func dwell() throws {
+    let usual = try usual()
+    let model = try Chain(options: failing)
+    _ = try model.answer
+    _ = events.since()
+    Heat.shared.set(leastDuration: 3600)
+    for isHot in [true, false, true, false, true] {
+        Heat.shared.set(isHot: isHot)
+        _ = try model.answer
+    }
+    show("events", events.since())
+    Heat.shared.set(leastDuration: 0)
+    Heat.shared.set(isHot: false)
+    refuseToOpen(true)
+    show("right", try model.answer == usual)
+    _ = try model.answer
+    show("refused", events.since())
+    refuseToOpen(false)
+    show("threads", Provider.allCases.filter(\.hasThreads).map(\.rawValue))
+}
+
+/// What becomes of the session on the CPU.
+func spare() throws {
+    let model = try PickerModel(options: failing)
+    let before = openSessions()
+    _ = try? model.run(PickerModel.Input(ids: [9]))
+    show("after a bad input", openSessions() - before)
+    fail(true)
+    _ = try model.run(PickerModel.Input(ids: [1]))
+    show("while the provider fails", openSessions() - before)
+    fail(false)
+    _ = try model.run(PickerModel.Input(ids: [1]))
+    show("when it runs again", openSessions() - before)
+    fail(true)
+    show("both") { _ = try model.run(PickerModel.Input(ids: [9])) }
+}
+
+/// Metrics of a run that was cancelled, and of one that was repeated.
+func metrics() async throws {
+    let metrics = ModelMetrics()
+    let model = try Chain(options: Options(providers: [.xnnpack], observer: metrics))
+    let task = try await running(model)
+    task.cancel()
+    _ = try? await task.value
+    fail(true)
+    _ = try model.answer
+    guard let found = metrics.snapshot()["chain"] else { return }
+    show("counts", [found.runs, found.errors, found.retries, found.queueDuration.count, found.runDuration.count])
+}
+
+/// A failed allocation, of a run and of a load.
+func outOfMemory() throws {
+    failWith("std::bad_alloc")
+    let model = try Chain(options: failing)
+    fail(true)
+    show("right", try model.answer == usual())
+    var options = failing
+    options.policies.retryOnCPU = false
+    let alone = try Chain(options: options)
+    for (name, work) in [
+        ("run", { _ = try alone.answer }),
+        ("load", {
+            refuseToOpen(true)
+            _ = try Chain(options: cpu)
+        })
+    ] as [(String, () throws -> Void)] {
+        do { try work() } catch { show(name, "\(Mirror(reflecting: error).children.first?.label ?? "") \(error)") }
+    }
+}
+
+/// Whether anything of a load stays as long as its model.
+func progress(_ address: String) async throws {
+    guard let url = URL(string: address) else { return }
+    final class Screen: Sendable {
+        let seen = Shared(0)
+    }
+    weak var screen: Screen?
+    func load() async throws -> Chain {
+        let shown = Screen()
+        screen = shown
+        return try await Chain.load(from: .url(url), options: cpu) { _ in shown.seen.change { $0 += 1 } }
+    }
+    let model = try await load()
+    for _ in 0..<1000 where screen != nil { try await Task.sleep(nanoseconds: 1_000_000) }
+    show("screen", screen == nil)
+    _ = try model.answer
+}
+
 /// Runs on several threads while everything goes wrong all the time.
 func everything() throws {
     let usual = try usual()
@@ -366,6 +518,7 @@ func everything() throws {
 }
 
 setvbuf(stdout, nil, _IOLBF, 0)
+Heat.shared.set(leastDuration: 0)
 switch CommandLine.arguments[1] {
 case "provider": try provider()
 case "in a row": try inARow()
@@ -382,5 +535,13 @@ case "bytes": try bytes(CommandLine.arguments[2])
 case "changed": try changed(CommandLine.arguments[2])
 case "server": try await server(CommandLine.arguments[2])
 case "cost": try cost()
+case "offline": try await offline(CommandLine.arguments[2])
+case "stalled": try await stalled(CommandLine.arguments[2])
+case "cancelled opening": try await cancelledOpening()
+case "dwell": try dwell()
+case "spare": try spare()
+case "metrics": try await metrics()
+case "out of memory": try outOfMemory()
+case "progress": try await progress(CommandLine.arguments[2])
 default: try everything()
 }

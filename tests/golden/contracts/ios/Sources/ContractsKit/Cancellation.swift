@@ -10,6 +10,7 @@ final class Cancellation: @unchecked Sendable {
     private let lock = NSLock()
     private var isCancelled = false
     private var giveUp: (@Sendable () -> Void)?
+    private var leave: (@Sendable () -> Void)?
     private var running: (runtime: Runtime, options: OpaquePointer)?
 
     init(sinceCall: Stopwatch? = nil) {
@@ -38,6 +39,21 @@ final class Cancellation: @unchecked Sendable {
         if isLate { giveUp() }
     }
 
+    /// From now on ``waitToLeave()`` lets the caller go, although the work goes on.
+    func leaving(_ leave: @escaping @Sendable () -> Void) {
+        lock.lock()
+        defer { lock.unlock() }
+        self.leave = leave
+    }
+
+    /// Lets the caller go as soon as this is cancelled, unless ``begin()`` is called before.
+    func waitToLeave() {
+        lock.lock()
+        let leave = leave
+        lock.unlock()
+        if let leave { wait(leave) }
+    }
+
     /// Whether work may begin; otherwise what waited for it was given up.
     func begin() -> Bool {
         lock.lock()
@@ -50,6 +66,11 @@ final class Cancellation: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         if isCancelled { throw CancellationError() }
+    }
+
+    /// Begins with work; throws where what waited for it was given up.
+    func start() throws {
+        if !begin() { throw CancellationError() }
     }
 
     /// Calls `run` with options through which ``cancel()`` ends it. What it throws then is CancellationError.

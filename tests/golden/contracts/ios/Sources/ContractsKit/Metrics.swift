@@ -60,13 +60,13 @@ public struct ModelSnapshot: Sendable, Equatable {
     public let memoryBytes: Int?
     /// How many runs ended, well or not.
     public let runs: Int
-    /// How many of them failed.
+    /// How many of them failed; those that were cancelled did not.
     public let errors: Int
     /// How many of them repeated a run that had failed.
     public let retries: Int
     /// How long runs took that succeeded.
     public let runDuration: Durations
-    /// How long calls waited for their turn.
+    /// How long calls waited for their turn, which runs that are repeated do not.
     public let queueDuration: Durations
     /// Runs per second since the first one began.
     public let throughput: Double
@@ -221,9 +221,9 @@ private struct Figures: Sendable {
         if sinceFirstRun == nil { (sinceFirstRun, firstDuration) = (Stopwatch(), event.duration) }
         provider = event.provider
         runs += 1
-        errors += event.error == nil ? 0 : 1
+        errors += event.error == nil || event.error is CancellationError ? 0 : 1
         retries += event.isRetry ? 1 : 0
-        queueing.add(event.queued)
+        if !event.isRetry { queueing.add(event.queued) }
         if event.error == nil { running.add(event.duration) }
     }
 }

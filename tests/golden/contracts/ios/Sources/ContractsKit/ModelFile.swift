@@ -56,6 +56,8 @@ struct Folder: Sendable {
     var downloads: Downloads?
     /// The one file of the app's own, where there is nothing else.
     var own: Shared<NSData>?
+    /// Files that a model has mapped, by their SHA-256: it may open them again, also when they are gone.
+    var heldFiles = Shared<[String: NSData]>([:])
 
     init(url: URL, records: URL?, hasNames: Bool) {
         self.url = url
@@ -80,7 +82,7 @@ struct Folder: Sendable {
         let path = url(of: resource).path
         // Before the file is opened: one that takes its place in between has another identity.
         let record = Record(of: resource, at: path, in: records)
-        let bytes = try Folder.mapped(path)
+        guard let bytes = try? Folder.mapped(path) else { return try held(resource, path) }
         let content = bytes.content
         if verify == .once && record.isKept && resource.mayBe(content) { return bytes }
         let found = Checksum.sha256(content)
@@ -92,6 +94,30 @@ struct Folder: Sendable {
         }
         record.keep()
         return bytes
+    }
+}
+
+extension Folder {
+    func holds(_ resource: Resource) -> Bool {
+        heldFiles.inTurn { $0[resource.sha256] != nil }
+    }
+
+    /// Maps a file, so that nobody can take it away any more.
+    func hold(_ resource: Resource) {
+        guard let bytes = try? Folder.mapped(url(of: resource).path) else { return }
+        heldFiles.change { $0[resource.sha256] = bytes }
+    }
+
+    /// Forgets the files that were mapped.
+    func letGo() {
+        heldFiles.change { $0 = [:] }
+    }
+
+    /// A file that is gone, as it was mapped. All of it is read: nobody knows what happened to it before.
+    private func held(_ resource: Resource, _ path: String) throws -> NSData {
+        let held = heldFiles.inTurn { $0[resource.sha256] }
+        guard let held, Checksum.sha256(held.content) == resource.sha256 else { throw ModelError.missing(path: path) }
+        return held
     }
 }
 

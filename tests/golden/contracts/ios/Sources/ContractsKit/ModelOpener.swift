@@ -40,7 +40,7 @@ final class OpenedFile: Sendable {
 /// Tries the files of a model on this device until one starts.
 struct ModelOpener: Sendable {
     let model: ModelFiles
-    let folder: Folder
+    var folder: Folder
     var options: Options
     /// For the observer.
     var source = SourceKind.bundled
@@ -58,6 +58,7 @@ struct ModelOpener: Sendable {
         guard (0...256).contains(options.threads) else { throw ModelError.threads(options.threads) }
         guard options.queue > 0 else { throw ModelError.queue(options.queue) }
         var fallbacks: [Fallback] = []
+        var last: ModelError?
         for provider in providers {
             let files = model.files.filter { $0.providers.contains(provider) }
             if files.isEmpty {
@@ -67,13 +68,15 @@ struct ModelOpener: Sendable {
                 do {
                     let opened = try open(Start(file: file, provider: provider), loading)
                     return ModelSession(opened, by: self, fallbacks: fallbacks)
-                } catch ModelError.runtime(let message, _) {
-                    fallbacks.append(Fallback(provider: provider, reason: message))
+                } catch let failure as ModelError where failure.isOfRuntime {
+                    fallbacks.append(Fallback(provider: provider, reason: failure.description))
+                    last = failure
                 }
             }
         }
-        let reason = fallbacks.last?.reason ?? ""
-        throw ModelError.runtime(message: "\(model.className) did not start: \(reason)", code: 1)
+        let words = "\(model.className) did not start: \(fallbacks.last?.reason ?? "")"
+        if case .outOfMemory = last { throw ModelError.outOfMemory(reason: words) }
+        throw ModelError.runtime(message: words, code: 1)
     }
 
     /// The same on the CPU, for a run that another provider fails at.
@@ -84,13 +87,19 @@ struct ModelOpener: Sendable {
     /// Opens a session, with fewer threads while the device is hot.
     func open(_ start: Start, _ loading: Loading = Loading()) throws -> OpenedFile {
         var opener = self
-        let isTooHot = options.isTooHot
+        let isTooHot = isTooHot(for: start.provider)
         if isTooHot { opener.options = options.whenHot }
         let runtime = try Runtime.shared.get()
         try opener.download(start.file, start.provider, runtime, loading)
+        loading.cancellation?.waitToLeave()
         let session = try opener.openOnThreads(start.file, start.provider, runtime)
         if start.file.isOwn { try model.check(session) }
         return try OpenedFile(start, of: model, session, isForHeat: isTooHot)
+    }
+
+    /// Whether a session of `provider` is to have fewer threads now.
+    func isTooHot(for provider: Provider) -> Bool {
+        provider.hasThreads && options.isTooHot
     }
 
     /// Opens a file with ONNX Runtime's profiling on. No observer sees that, and no policy changes it.
@@ -100,6 +109,7 @@ struct ModelOpener: Sendable {
         var opener = self
         opener.options.observer = nil
         opener.options.policies = .none
+        opener.folder.heldFiles = Shared(folder.heldFiles.inTurn { $0 })
         opener.profile = profiles.appendingPathComponent(model.name).path
         return ModelSession(try opener.open(start), by: opener, fallbacks: [])
     }
@@ -116,7 +126,9 @@ struct ModelOpener: Sendable {
     ) throws {
         guard let downloads = folder.downloads else { return }
         try add(provider, file, to: try SessionSettings(runtime))
-        try downloads.fetch(file.weights + [file.resource], loading)
+        let missing = (file.weights + [file.resource]).filter { !folder.holds($0) }
+        try downloads.fetch(missing, loading)
+        for resource in missing { folder.hold(resource) }
     }
 
     /// Threads for all sessions are missing where another library made ONNX Runtime's environment without them.
@@ -148,8 +160,8 @@ struct ModelOpener: Sendable {
     /// Files in ORT format are opened where they are mapped. ONNX files name others, which lie beside them only where files
     /// have names.
     private func content(of file: ModelFile, _ settings: SessionSettings) throws -> Session.Source {
-        let weights = try file.weights.map { try folder.bytes(of: $0, options.verify) }
-        let bytes = try folder.bytes(of: file.resource, options.verify)
+        let weights = try file.weights.map(bytes)
+        let bytes = try bytes(of: file.resource)
         if bytes.isInOrtFormat {
             if bytes.isAligned { try settings.useBytesInPlace() }
         } else if folder.hasNames {
@@ -159,6 +171,13 @@ struct ModelOpener: Sendable {
             try settings.set(weights: weights, named: names)
         }
         return .bytes(bytes)
+    }
+
+    /// The bytes of a file, which the model holds until it is closed: it may open them again when the file is gone.
+    func bytes(of resource: Resource) throws -> NSData {
+        let bytes = try folder.bytes(of: resource, options.verify)
+        folder.heldFiles.change { $0[resource.sha256] = bytes }
+        return bytes
     }
 
     private func add(_ provider: Provider, _ file: ModelFile, to settings: SessionSettings) throws {

@@ -41,13 +41,20 @@ final class ModelSession: Sendable {
         let provider = provider
         do {
             let results = try observed(provider, cancellation?.sinceCall) { try sessions.use(cancellation, run) }
-            if provider != .cpu { failuresInARow.change { $0 = 0 } }
+            if provider != .cpu { forgive() }
             return results
         } catch let failure as ModelError {
-            guard case .runtime(let message, _) = failure, let onCPU = retry(of: provider) else { throw failure }
-            let results = try observed(.cpu, nil, isRetry: true) { try sessions.useSpare(onCPU, cancellation, run) }
-            blame(provider, message)
-            return results
+            guard failure.isOfRuntime, let onCPU = retry(of: provider) else { throw failure }
+            do {
+                let results = try observed(.cpu, nil, isRetry: true) {
+                    try sessions.useSpare(onCPU, cancellation, run)
+                }
+                blame(provider, failure.description)
+                return results
+            } catch let second as ModelError {
+                sessions.releaseSpare()
+                throw second.after(failure)
+            }
         }
     }
 
@@ -55,6 +62,15 @@ final class ModelSession: Sendable {
     private func retry(of provider: Provider) -> Start? {
         let isWanted = opener.options.policies.retryOnCPU && !ModelSession.isTesting.get()
         return isWanted && provider != .cpu ? opener.onCPU : nil
+    }
+
+    /// The provider runs again: nobody needs the session on the CPU.
+    private func forgive() {
+        let hadFailed = failuresInARow.inTurn { count in
+            defer { count = 0 }
+            return count > 0
+        }
+        if hadFailed { sessions.releaseSpare() }
     }
 
     /// Counts a run that the CPU did in the place of `provider`: what fails there as well is the input's fault.
@@ -87,7 +103,7 @@ final class ModelSession: Sendable {
         }
         defer { calls.change { $0 -= 1 } }
         let sinceCall = opener.options.observer.map { _ in Stopwatch() }
-        return try await ModelSession.on(queue, Cancellation(sinceCall: sinceCall), work)
+        return try await ModelSession.on(queue, Cancellation(sinceCall: sinceCall), mayLeave: true, work)
     }
 
     /// Does `work`, which may wait for a server, on a thread of its own.
@@ -111,16 +127,25 @@ final class ModelSession: Sendable {
         try sessions.use(nil) { URL(fileURLWithPath: try $0.session.endProfiling()) }
     }
 
+    /// - Parameter mayLeave: Whether ``Cancellation/waitToLeave()`` lets the caller go.
     private static func on<Value: Sendable>(
-        _ queue: DispatchQueue, _ cancellation: Cancellation,
+        _ queue: DispatchQueue, _ cancellation: Cancellation, mayLeave: Bool = false,
         _ work: @escaping @Sendable (Cancellation) throws -> Value
     ) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                cancellation.wait { continuation.resume(throwing: CancellationError()) }
+                let caller = Shared<CheckedContinuation<Value, any Error>?>(continuation)
+                @Sendable func answer(_ result: Result<Value, any Error>) {
+                    caller.inTurn { caller in
+                        caller?.resume(with: result)
+                        caller = nil
+                    }
+                }
+                cancellation.wait { answer(.failure(CancellationError())) }
                 queue.async {
                     guard cancellation.begin() else { return }
-                    continuation.resume(with: Result { try work(cancellation) })
+                    if mayLeave { cancellation.leaving { answer(.failure(CancellationError())) } }
+                    answer(Result { try work(cancellation) })
                 }
             }
         } onCancel: {

@@ -26,9 +26,25 @@ public struct Policies: Sendable, Equatable {
 final class Heat: Sendable {
     static let shared = Heat()
 
-    private let hot = Shared(false)
+    private struct State {
+        var isHot = false
+        /// What the system said last: it counts when the time is over that the other one lasts at least.
+        var isSaidHot = false
+        var sinceChange: Stopwatch?
+        /// In seconds.
+        var leastDuration = 60.0
+    }
 
-    var isHot: Bool { hot.inTurn { $0 } }
+    private let state = Shared(State())
+
+    var isHot: Bool {
+        state.inTurn { state in
+            guard state.isSaidHot != state.isHot else { return state.isHot }
+            guard state.sinceChange?.seconds ?? .infinity >= state.leastDuration else { return state.isHot }
+            (state.isHot, state.sinceChange) = (state.isSaidHot, Stopwatch())
+            return state.isHot
+        }
+    }
 
     private init() {
         #if canImport(Darwin)
@@ -41,13 +57,23 @@ final class Heat: Sendable {
         #endif
     }
 
+    /// Hot and cool last `seconds` at least: opening models in between would only add to the heat.
+    func set(leastDuration seconds: Double) {
+        state.change { $0.leastDuration = seconds }
+    }
+
     func set(isHot: Bool) {
-        hot.change { $0 = isHot }
+        state.change { $0.isSaidHot = isHot }
     }
 
     #if canImport(Darwin)
+    /// In between, a device that was hot is not cool yet, and one that was cool is not hot.
     private func ask() {
-        set(isHot: [.serious, .critical].contains(ProcessInfo.processInfo.thermalState))
+        switch ProcessInfo.processInfo.thermalState {
+        case .serious, .critical: set(isHot: true)
+        case .nominal: set(isHot: false)
+        default: break
+        }
     }
     #endif
 }

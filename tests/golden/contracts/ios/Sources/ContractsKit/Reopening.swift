@@ -5,6 +5,10 @@ final class Reopening: Sendable {
     private let opener: ModelOpener
     private let sessions: Gate<Sessions>
     private let known: Shared<Known>
+    /// Sessions are opened one after the other.
+    private let opening = Shared(())
+    /// Whether a session for the heat that is now is under way, and for which heat none could be opened.
+    private let heat = Shared<(isUnderWay: Bool, failedFor: Bool?)>((false, nil))
 
     init(_ first: OpenedFile, by opener: ModelOpener, fallbacks: [Fallback]) {
         self.opener = opener
@@ -23,15 +27,15 @@ final class Reopening: Sendable {
     /// Does `work` with the session, and opens it before where that is needed.
     func use<Made>(_ cancellation: Cancellation?, _ work: (OpenedFile) throws -> Made) throws -> Made {
         while true {
-            let isTooHot = opener.options.isTooHot
+            cancellation?.waitToLeave()
             let made: Made? = try sessions.use { sessions, isAlone in
+                try cancellation?.start()
                 try sessions.checkOpen(opener.model)
-                guard let usual = sessions.usual else { return nil }
                 // While others use it, it keeps the threads that it has.
-                return usual.isForHeat == isTooHot || !isAlone ? try work(usual) : nil
+                guard let usual = sessions.usual, !isAlone || !beginsOther(than: usual) else { return nil }
+                return try work(usual)
             }
             if let made { return made }
-            releaseForHeat(isTooHot)
             try open(cancellation)
         }
     }
@@ -41,17 +45,24 @@ final class Reopening: Sendable {
         _ start: Start, _ cancellation: Cancellation?, _ work: (OpenedFile) throws -> Made
     ) throws -> Made {
         while latest.start.provider != .cpu {
+            cancellation?.waitToLeave()
             let made: Made? = try sessions.use { sessions, _ in
+                try cancellation?.start()
                 try sessions.checkOpen(opener.model)
                 return try sessions.spare.map(work)
             }
             if let made { return made }
-            try sessions.change { sessions in
-                guard !sessions.isClosed, sessions.spare == nil else { return }
-                sessions.spare = try opener.open(start, Loading(cancellation: cancellation))
-            }
+            try openSpare(start, cancellation)
         }
         return try use(cancellation, work)
+    }
+
+    /// Frees the spare session unless a run has a session.
+    func releaseSpare() {
+        _ = sessions.changeIfUnused { sessions in
+            sessions.spare?.session.free()
+            sessions.spare = nil
+        }
     }
 
     /// From now on the spare session is the usual one. Does nothing where it was freed in the meantime.
@@ -67,7 +78,7 @@ final class Reopening: Sendable {
         }
     }
 
-    /// Waits for the runs that are under way.
+    /// Waits for the runs that are under way, and for no session that is being opened.
     func close() {
         MemoryPressure.shared.remove(self)
         let wasClosed = sessions.change { sessions in
@@ -75,6 +86,7 @@ final class Reopening: Sendable {
             sessions.free()
             return sessions.isClosed
         }
+        opener.folder.letGo()
         if !wasClosed { tell(.close) }
     }
 
@@ -83,25 +95,73 @@ final class Reopening: Sendable {
         if sessions.changeIfUnused({ $0.free() }) == true { tell(.memory) }
     }
 
-    private func releaseForHeat(_ isTooHot: Bool) {
-        let isFreed = sessions.changeIfUnused { sessions in
-            guard let usual = sessions.usual, usual.isForHeat != isTooHot else { return false }
-            return sessions.free()
-        }
-        if isFreed == true { tell(.thermal) }
+    /// Whether a session with other threads is to take the place of `usual`, which runs go on with until it is open.
+    private func beginsOther(than usual: OpenedFile) -> Bool {
+        let isTooHot = opener.isTooHot(for: usual.start.provider)
+        return usual.isForHeat != isTooHot
+            && heat.inTurn { heat in
+                guard !heat.isUnderWay, heat.failedFor != isTooHot else { return false }
+                heat = (true, nil)
+                return true
+            }
     }
 
+    /// Opens the session that was freed, or one with other threads. Runs and ``close()`` do not wait for it.
     private func open(_ cancellation: Cancellation?) throws {
-        let observer = opener.options.observer
-        let stopwatch = observer.map { _ in Stopwatch() }
-        let opened: OpenedFile? = try sessions.change { sessions in
-            guard !sessions.isClosed, sessions.usual == nil else { return nil }
-            let opened = try opener.open(latest.start, Loading(cancellation: cancellation))
+        defer { heat.change { $0.isUnderWay = false } }
+        try opening.inTurn { _ in
+            try cancellation?.start()
+            let stopwatch = opener.options.observer.map { _ in Stopwatch() }
+            let start = latest.start
+            let usual = try opened().usual
+            let isTooHot = opener.isTooHot(for: start.provider)
+            if let usual, usual.isForHeat == isTooHot { return }
+            do {
+                let opened = try opener.open(start, Loading(cancellation: cancellation))
+                replace(by: opened, stopwatch)
+            } catch let error as ModelError {
+                // The one that is open computes as well.
+                guard usual != nil else { throw error }
+                heat.change { $0.failedFor = isTooHot }
+            }
+        }
+    }
+
+    private func openSpare(_ start: Start, _ cancellation: Cancellation?) throws {
+        try opening.inTurn { _ in
+            try cancellation?.start()
+            guard try opened().spare == nil, latest.start.provider != .cpu else { return }
+            let spare = try opener.open(start, Loading(cancellation: cancellation))
+            sessions.change { sessions in
+                guard !sessions.isClosed, latest.start.provider != .cpu else { return spare.session.free() }
+                sessions.spare = spare
+            }
+        }
+    }
+
+    /// The sessions, unless the model is closed.
+    private func opened() throws -> Sessions {
+        try sessions.use { sessions, _ in
+            try sessions.checkOpen(opener.model)
+            return sessions
+        }
+    }
+
+    /// Puts a session into the place of the usual one, unless the model was closed or went on to another provider.
+    private func replace(by opened: OpenedFile, _ stopwatch: Stopwatch?) {
+        let before: (isReplaced: Bool, wasOpen: Bool) = sessions.change { sessions in
+            guard !sessions.isClosed, latest.start.provider == opened.start.provider else {
+                opened.session.free()
+                return (false, false)
+            }
+            let usual = sessions.usual
+            usual?.session.free()
             sessions.usual = opened
             known.change { $0.latest = opened }
-            return opened
+            return (true, usual != nil)
         }
-        guard let opened, let observer, let stopwatch else { return }
+        guard before.isReplaced, let observer = opener.options.observer, let stopwatch else { return }
+        if before.wasOpen { tell(.thermal) }
         let event = LoadEvent(
             opened.info, opened.start.provider, fallbacks, opener.source, duration: stopwatch.seconds)
         observer.onLoad(event)

@@ -9,7 +9,7 @@ import CryptoKit
 extension ModelOpener {
     /// The bytes of a file as it was before it was encrypted: in memory of the app's own, where nothing can be mapped.
     func decrypted(_ resource: Resource) throws -> NSData {
-        let bytes = try folder.bytes(of: resource, options.verify)
+        let bytes = try bytes(of: resource)
         guard let file = try SealedFile(bytes, resource.path) else { return bytes }
         return try file.opened(with: key(of: file))
     }

@@ -83,7 +83,7 @@ struct Runtime: @unchecked Sendable {
         guard let status else { return }
         defer { api.pointee.ReleaseStatus(status) }
         let message = api.pointee.GetErrorMessage(status).map { String(cString: $0) } ?? ""
-        throw ModelError.runtime(message: message, code: Int(api.pointee.GetErrorCode(status).rawValue))
+        throw ModelError(of: message, code: Int(api.pointee.GetErrorCode(status).rawValue))
     }
 
     private static func made(

@@ -28,6 +28,8 @@ public enum ModelError: Error, Sendable, Equatable {
     case noSpace(path: String)
     /// A file of the app's own has other inputs or outputs than the model. `reason` says which.
     case badModel(reason: String)
+    /// There is not enough memory to open the model, or to run it.
+    case outOfMemory(reason: String)
     /// ONNX Runtime reports an error. `code` is its `OrtErrorCode`.
     case runtime(message: String, code: Int)
 }
@@ -51,7 +53,7 @@ extension ModelError: CustomStringConvertible, LocalizedError {
             return "\(path) is missing or cannot be read"
         case .corrupted(let path, let found, let expected):
             return "\(path) has sha256 \(found), the package was built with \(expected)"
-        case .source(let reason), .badModel(let reason), .untrusted(_, let reason):
+        case .source(let reason), .badModel(let reason), .outOfMemory(let reason), .untrusted(_, let reason):
             return reason
         case .network(let url, let reason):
             return "\(url): \(reason)"
@@ -63,4 +65,31 @@ extension ModelError: CustomStringConvertible, LocalizedError {
     }
 
     public var errorDescription: String? { description }
+}
+
+extension ModelError {
+    /// What ONNX Runtime says.
+    init(of message: String, code: Int) {
+        let isOfMemory = ["bad_alloc", "Failed to allocate memory"].contains { message.contains($0) }
+        self = isOfMemory ? .outOfMemory(reason: message) : .runtime(message: message, code: code)
+    }
+
+    /// Whether ONNX Runtime could not do its work: another provider may.
+    var isOfRuntime: Bool {
+        switch self {
+        case .runtime, .outOfMemory: return true
+        default: return false
+        }
+    }
+
+    /// The same, of a run that was repeated on the CPU after `first`.
+    func after(_ first: ModelError) -> ModelError {
+        let words = "\(first); again on the CPU: \(self)"
+        switch (self, first) {
+        case (.closed, _): return self
+        case (.outOfMemory, _): return .outOfMemory(reason: words)
+        case (.runtime(_, let code), _), (_, .runtime(_, let code)): return .runtime(message: words, code: code)
+        default: return .outOfMemory(reason: words)
+        }
+    }
 }

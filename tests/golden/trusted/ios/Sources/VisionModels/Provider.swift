@@ -20,3 +20,10 @@ public struct Fallback: Sendable, Equatable, CustomStringConvertible {
 
     public var description: String { "\(provider.rawValue): \(reason)" }
 }
+
+extension Provider {
+    /// Whether it computes on threads of ``Options/threads``, so that a hot device is spared where there are fewer.
+    var hasThreads: Bool {
+        [.cpu].contains(self)
+    }
+}
