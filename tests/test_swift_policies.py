@@ -18,7 +18,7 @@ from packager.release.extract import extract
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import Address, serving, stall, status
 from tests.toolchain.swift_app import App, trusting
-from tests.toolchain.swift_nets import AUTO
+from tests.toolchain.swift_nets import AUTO, COREML
 
 pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
@@ -282,6 +282,22 @@ def test_nothing_of_a_load_stays_as_long_as_its_model(app: App, tmp_path: Path) 
     with server(tmp_path) as (address, etc):
         seen = facts(app, tmp_path / "run", "progress", address.url, etc=etc)
     assert seen["screen"] == "true"
+
+
+def test_what_a_failed_start_left_behind_is_removed_and_compiled_anew(tmp_path: Path) -> None:
+    compiling, scratch = COREML.program("Compiling"), tmp_path / "run"
+    first = facts(compiling, scratch)
+    assert (first["provider"], first["fallbacks"], first["files"]) == ("CoreML", "[]", '["compiled"]')
+    [compiled] = [path for path in scratch.rglob("compiled") if not path.parent.name.startswith("a")]
+    compiled.rename(compiled.with_name("torn"))
+
+    again = facts(compiling, scratch)
+    assert (again["provider"], again["fallbacks"], again["files"]) == ("CoreML", "[]", '["compiled"]')
+
+
+def test_another_release_keeps_what_was_compiled_of_an_open_model(tmp_path: Path) -> None:
+    seen = facts(COREML.program("Compiling"), tmp_path / "run")
+    assert (seen["files later"], seen["stale"]) == ('["compiled"]', "false")
 
 
 def test_runs_on_several_threads_are_right_while_everything_goes_wrong(app: App, tmp_path: Path) -> None:

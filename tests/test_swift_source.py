@@ -120,6 +120,37 @@ def test_a_download_that_was_damaged_later_is_fetched_again(
     assert found["passed"]
 
 
+def test_what_the_system_says_of_files_is_an_error_of_the_model(
+    app: App, server: Address, etc: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/file").write_bytes(b"")
+    for place in ("file", "file/none"):
+        home = {"XDG_DATA_HOME": str(tmp_path / "run" / place)}
+        for scenario in ("load", "blocking"):
+            found = run(
+                app, tmp_path / "run", scenario, "url", f"{server.url}models/", etc=etc, environment=home
+            )
+            assert found[-1]["error"] == "missing", found
+
+
+def test_a_part_that_cannot_be_written_is_an_error_of_the_model(
+    app: App, server: Address, etc: Path, tmp_path: Path
+) -> None:
+    run(app, tmp_path / "run", "load", "url", f"{server.url}models/", etc=etc)
+    [folder] = (tmp_path / "run").rglob("downloads")
+    for path in [each for each in folder.rglob("*") if each.is_file()]:
+        path.unlink()
+        path.with_name(f"{path.name}.part").mkdir()
+    found = run(app, tmp_path / "run", "load", "url", f"{server.url}models/", etc=etc)
+    assert found[-1]["error"] == "missing", found
+
+
+def test_a_download_keeps_to_the_networks_that_the_app_allows(app: App, tmp_path: Path) -> None:
+    [found] = run(app, tmp_path / "run", "networks", "url", "https://localhost/")
+    assert found == {"usual": [False, True], "other": [True, False], "updates": [True, True]}
+
+
 def test_cancelling_a_load_ends_the_download_and_keeps_what_has_come(
     app: App, server: Address, etc: Path, tmp_path: Path
 ) -> None:

@@ -1,4 +1,4 @@
-"""Two Swift packages of small nets, one for each format of files, with the programs of the tests that load them.
+"""Swift packages of small nets, one for each format of files and one for Core ML, with the programs of the tests that load them.
 
 Each is built and compiled once for all files of tests: a program is little beside the module that it shares.
 """
@@ -25,11 +25,11 @@ MODULE = "SmallNetsKit"
 VERSION = "2.3.4"
 PROJECT = """\
 [package]
-name = "small-nets"
+name = "{package}"
 version = "{version}"
 {models}
 [target.ios]
-providers = ["xnnpack"]
+providers = ["{provider}"]
 format = "{format}"
 """
 STATE = """
@@ -82,6 +82,9 @@ class Nets:
     models: Mapping[str, Callable[[], onnx.ModelProto]]
     settings: str = ""
     """of models"""
+    package: str = "small-nets"
+    module: str = MODULE
+    provider: str = "xnnpack"
     programs: Mapping[str, tuple[str, ...]]
     """Name -> its files: one of Swift, and files of C whose functions take the place of libraries'."""
 
@@ -93,23 +96,23 @@ class Nets:
     def project(self) -> Path:
         """The project: its models, and what `mobpack build` made in `dist`. Nobody may write to it."""
         tree = Tree(HOME.parents[2])
-        return kept(f"swift-nets-{self.format}", self._build, tree.key(tree.program(Path(__file__))))
+        return kept(f"swift-nets-{self.provider}-{self.format}", self._build, tree.key(tree.program(Path(__file__))))
 
     def _build(self, folder: Path) -> None:
         for name, model in self.models.items():
             saved(folder / f"{name}.onnx", model())
         models = "".join(f'\n[model.{name}]\npath = "{name}.onnx"\n' for name in self.models) + self.settings
-        text = PROJECT.format(version=VERSION, models=models, format=self.format)
+        text = PROJECT.format(package=self.package, version=VERSION, models=models, provider=self.provider, format=self.format)
         (folder / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
         done = command.run("build", "--target", "ios", folder=folder)
         assert done.returncode == 0, done.stderr
 
-    @cache  # noqa: B019 (two of them, which stay)
+    @cache  # noqa: B019 (three of them, which stay)
     def _compiled(self) -> Path:
         with tempfile.TemporaryDirectory() as scratch:
             package = unpack(self.project() / "dist" / "swift", Path(scratch, "package"))
             for name, files in self.programs.items():
-                _add(package, name, files)
+                _add(package, name, files, self.module)
             return swift_app.compiled(package, *self.programs)
 
 
@@ -133,11 +136,21 @@ ONNX = Nets(
     },
 )
 
+COREML = Nets(
+    format="auto",
+    models={"linear": _linear},
+    package="compiled-nets",
+    module="CompiledNetsKit",
+    provider="coreml",
+    programs={"Compiling": ("compiling.swift", "compiling_runtime.c")},
+)
+"""For Core ML, which Linux has not."""
 
-def _add(package: Path, name: str, files: tuple[str, ...]) -> None:
+
+def _add(package: Path, name: str, files: tuple[str, ...], module: str) -> None:
     """Adds a program to a package, with a C module of its own for its files of C."""
     main, *others = files
-    depends, targets = [MODULE, f"C{MODULE}"], []
+    depends, targets = [module, f"C{module}"], []
     (package / "Sources" / name).mkdir()
     shutil.copy(HOME / main, package / "Sources" / name / "main.swift")
     if others:
@@ -146,7 +159,7 @@ def _add(package: Path, name: str, files: tuple[str, ...]) -> None:
         (beside / "include" / f"C{name}.h").write_text("// nothing: its functions have names that are known\n")
         for each in others:
             shutil.copy(HOME / each, beside)
-        targets.append(f'.target(name: "C{name}", dependencies: ["C{MODULE}"]),')
+        targets.append(f'.target(name: "C{name}", dependencies: ["C{module}"]),')
         depends.append(f"C{name}")
     listed = ", ".join(f'"{each}"' for each in depends)
     targets.append(f'.executableTarget(name: "{name}", dependencies: [{listed}]),')

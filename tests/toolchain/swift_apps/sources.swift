@@ -124,6 +124,20 @@ func blocking() {
     }
 }
 
+/// The networks that downloads of a model may use.
+func networks() throws {
+    func access(_ options: Options) throws -> [Bool] {
+        let found = try Linear.files.opener(source(), options).folder.downloads?.access
+        return [found?.isConstrainedAllowed ?? false, found?.isExpensiveAllowed ?? false]
+    }
+    let other = Options(allowsConstrainedNetworkAccess: true, allowsExpensiveNetworkAccess: false)
+    let usual = NetworkAccess()
+    show([
+        "usual": try access(Options()), "other": try access(other),
+        "updates": [usual.isConstrainedAllowed, usual.isExpensiveAllowed]
+    ])
+}
+
 setvbuf(stdout, nil, _IOLBF, 0)
 switch words[1] {
 case "fetch": fetch(words[2], words[3], words[4], Int(words[5])!)
@@ -139,6 +153,7 @@ case "twice":
     ended.wait()
 case "load": await load()
 case "cancel": await cancel()
+case "networks": try networks()
 case "remove": try Source.removeDownloads()
 case "remove old": try Source.removeOldDownloads()
 default: blocking()

@@ -285,6 +285,27 @@ final class SystemPictureTests: XCTestCase {
         }
     }
 
+    func testAMatrixThatNoModelConvertsIsRefusedByName() throws {
+        let model = try Echo(options: onCPU)
+        func buffer(_ format: OSType, _ row: Int, _ matrix: String) -> CVBuffer {
+            let buffer = CVBuffer(
+                width: 2, height: 2, format: format, bytesPerRow: row, chromaBytesPerRow: 4, bytes: bytes(2 * row))
+            buffer.matrix = NSString(string: matrix)
+            return buffer
+        }
+        for matrix in ["ITU_R_2020", "SMPTE_240M_1995"] {
+            let found = buffer(kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange, 4, matrix)
+            XCTAssertThrowsError(try model.predict(Picture(found))) {
+                guard case ModelError.invalid(let reason) = $0 else { return XCTFail("\($0)") }
+                XCTAssertTrue(reason.contains("the matrix \(matrix)"), reason)
+            }
+            let told = try model.predict(Picture(found, conversion: .bt709Video))
+            XCTAssertEqual(told.conversion.last, 4)
+            let red = try model.predict(Picture(buffer(kCVPixelFormatType_32BGRA, 8, matrix)))
+            XCTAssertEqual(red.conversion.last, 0)
+        }
+    }
+
     func testAPixelBufferIsUnlockedAfterARunThatFails() throws {
         let model = try Several(options: onCPU)
         let buffer = CVBuffer(width: 1, height: 1, format: kCVPixelFormatType_32BGRA, bytesPerRow: 4, bytes: bytes(4))

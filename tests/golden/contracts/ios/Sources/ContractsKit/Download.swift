@@ -7,10 +7,11 @@ struct Downloads: Sendable {
     let address: URL
     let folder: URL
     var pace = Pace()
+    var access = NetworkAccess()
 
     /// Downloads what is missing.
     func fetch(_ resources: [Resource], _ loading: Loading) throws {
-        try makeFolder()
+        try Folder.make(folder)
         let total = resources.reduce(0) { $0 + $1.sizeBytes }
         var before = 0
         for resource in resources {
@@ -29,7 +30,7 @@ struct Downloads: Sendable {
             try loading.cancellation?.check()
             if let part = try Part(of: place) {
                 let url = address.appendingPathComponent(resource.sha256)
-                var download = Download(url: url, resource: resource, part: part, pace: pace, tell: tell)
+                var download = Download(url: url, resource: resource, part: part, pace: pace, access: access, tell: tell)
                 try download.complete(loading)
             } else {
                 tell(min(Part.size(of: Part.url(of: place)) ?? 0, resource.sizeBytes))
@@ -37,15 +38,6 @@ struct Downloads: Sendable {
             }
         }
         tell(resource.sizeBytes)
-    }
-
-    private func makeFolder() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        #if canImport(Darwin)
-        var (folder, values) = (folder, URLResourceValues())
-        values.isExcludedFromBackup = true
-        try folder.setResourceValues(values)
-        #endif
     }
 }
 
@@ -118,6 +110,7 @@ private struct Download {
     let resource: Resource
     let part: Part
     let pace: Pace
+    let access: NetworkAccess
     let tell: @Sendable (Int) -> Void
     private var failures = 0
     /// ETag of what has come in this download; what came earlier has none.
@@ -127,11 +120,15 @@ private struct Download {
     private var isOfOne = true
     private var deadline: Deadline
 
-    init(url: URL, resource: Resource, part: Part, pace: Pace, tell: @escaping @Sendable (Int) -> Void) {
+    init(
+        url: URL, resource: Resource, part: Part, pace: Pace, access: NetworkAccess,
+        tell: @escaping @Sendable (Int) -> Void
+    ) {
         self.url = url
         self.resource = resource
         self.part = part
         self.pace = pace
+        self.access = access
         self.tell = tell
         deadline = Deadline(seconds: pace.file)
     }
@@ -156,7 +153,8 @@ private struct Download {
         let offset = try part.size()
         tell(offset)
         if offset > 0 && tag == nil { isOfOne = false }
-        let transfer = Transfer(url, from: offset, tag, of: resource.sizeBytes, to: part) { [tell, deadline] size in
+        let transfer = Transfer(url, from: offset, tag, of: resource.sizeBytes, access, to: part) {
+            [tell, deadline] size in
             deadline.reached(size)
             tell(size)
         }
@@ -206,7 +204,7 @@ final class Part: Sendable {
         self.place = place
         let path = Part.url(of: place).path
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Part.failure(path, POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)) }
+        guard descriptor >= 0 else { throw Part.failure(path) }
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, Part.isThe(descriptor, at: path) else { return nil }
     }
@@ -223,20 +221,18 @@ final class Part: Sendable {
     }
 
     func size() throws -> Int {
-        Int(try handle.seekToEnd())
+        Int(try ModelError.ofFiles(at: place.path) { try handle.seekToEnd() })
     }
 
     func append(_ data: Data) throws {
-        do {
+        try ModelError.ofFiles(at: place.path) {
             try handle.seekToEnd()
             try handle.write(contentsOf: data)
-        } catch {
-            throw Part.failure(place.path, error)
         }
     }
 
     func cut() throws {
-        try handle.truncate(atOffset: 0)
+        try ModelError.ofFiles(at: place.path) { try handle.truncate(atOffset: 0) }
     }
 
     func remove() {
@@ -249,10 +245,8 @@ final class Part: Sendable {
 
     /// Moves the file, which was checked, to its place.
     func move(_ resource: Resource) throws {
-        try handle.synchronize()
-        guard rename(Part.url(of: place).path, place.path) == 0 else {
-            throw Part.failure(place.path, POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO))
-        }
+        try ModelError.ofFiles(at: place.path) { try handle.synchronize() }
+        guard rename(Part.url(of: place).path, place.path) == 0 else { throw Part.failure(place.path) }
         Record(of: resource, at: place.path, in: Folder.records).keep()
     }
 
@@ -262,9 +256,8 @@ final class Part: Sendable {
         return fstat(descriptor, &opened) == 0 && stat(path, &found) == 0 && opened.st_ino == found.st_ino
     }
 
-    private static func failure(_ path: String, _ error: any Error) -> any Error {
-        let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace || (error as? POSIXError)?.code == .ENOSPC
-        return isFull ? ModelError.noSpace(path: path) : error
+    private static func failure(_ path: String) -> ModelError {
+        errno == ENOSPC || errno == EDQUOT ? .noSpace(path: path) : .missing(path: path)
     }
 }
 
@@ -285,14 +278,14 @@ extension Source {
 
 extension Folder {
     /// Files from a server.
-    static func downloads(from address: URL) throws -> Folder {
+    static func downloads(from address: URL, _ access: NetworkAccess = NetworkAccess()) throws -> Folder {
         let isFolder = address.absoluteString.hasSuffix("/") && address.query == nil && address.fragment == nil
         guard address.scheme?.lowercased() == "https", isFolder else {
             let reason = "\(address.absoluteString) is not the https: address of a folder, with a / at its end"
             throw ModelError.source(reason: reason)
         }
         var folder = Folder(url: try downloads(), records: records, hasNames: false)
-        folder.downloads = Downloads(address: address, folder: folder.url)
+        folder.downloads = Downloads(address: address, folder: folder.url, access: access)
         return folder
     }
 
@@ -304,7 +297,7 @@ extension Folder {
             if name.hasSuffix(".part") {
                 try Part(of: place)?.remove()
             } else {
-                try FileManager.default.removeItem(at: place)
+                try ModelError.ofFiles(at: place.path) { try FileManager.default.removeItem(at: place) }
             }
         }
     }

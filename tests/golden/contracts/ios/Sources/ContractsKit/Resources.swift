@@ -21,12 +21,46 @@ extension Folder {
 
     /// Downloaded files: kept until the app removes them, and not backed up.
     static func downloads() throws -> URL {
-        try FileManager.default
-            .url(for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+        let files = FileManager.default
+        let found = try ModelError.ofFiles(at: "the folder Application Support") {
+            try files.url(for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+        }
+        return
+            found
             .appendingPathComponent(Bundle.main.bundleIdentifier ?? "ContractsKit", isDirectory: true)
             .appendingPathComponent("mobpack/downloads", isDirectory: true)
             .appendingPathComponent("ContractsKit", isDirectory: true)
     }
+
+    /// Makes a folder for files of models, which is not backed up. Models read them where they are, also while the screen
+    /// is locked.
+    static func make(_ url: URL) throws {
+        try ModelError.ofFiles(at: url.path) {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            #if canImport(Darwin)
+            var (folder, values) = (url, URLResourceValues())
+            values.isExcludedFromBackup = true
+            try folder.setResourceValues(values)
+            #endif
+            #if os(iOS)
+            try unlock(url)
+            #endif
+        }
+    }
+
+    #if os(iOS)
+    /// Has the system protect a folder, and what it holds, until the device is unlocked for the first time.
+    private static func unlock(_ url: URL) throws {
+        let (files, wanted) = (FileManager.default, FileProtectionType.completeUntilFirstUserAuthentication)
+        let found = try files.attributesOfItem(atPath: url.path)[.protectionKey] as? FileProtectionType
+        if found == wanted { return }
+        // New files get the class of their folder.
+        let names = try files.contentsOfDirectory(atPath: url.path)
+        for path in [url.path] + names.map({ url.appendingPathComponent($0).path }) {
+            try files.setAttributes([.protectionKey: wanted], ofItemAtPath: path)
+        }
+    }
+    #endif
 
     /// The files of this package's models.
     static var packagedModels: [ModelFiles] {

@@ -7,6 +7,10 @@ import Foundation
 final class SessionSettings {
     let runtime: Runtime
     let handle: OpaquePointer
+    /// The folder where the provider keeps what it compiles; nil for none.
+    var compiled: String?
+    /// Those of them that this process has used: models that are open have their files.
+    static let usedFolders = Shared<Set<String>>([])
     /// Until a session is open, which copies them.
     private var weights: [NSData] = []
 
@@ -55,6 +59,12 @@ final class SessionSettings {
             api.pointee.AddExternalInitializersFromFilesInMemory(
                 handle, names.pointer, places, weights.map(\.length), weights.count))
         self.weights = weights
+    }
+
+    /// Whether an earlier process has left something where the provider compiles. Asks once in a process.
+    func hasRemains() -> Bool {
+        guard let compiled, SessionSettings.usedFolders.inTurn({ $0.insert(compiled).inserted }) else { return false }
+        return (try? FileManager.default.contentsOfDirectory(atPath: compiled))?.isEmpty == false
     }
 
     /// Measures every operator of every run, for a file whose path begins with `path`.

@@ -33,8 +33,8 @@ extension Picture {
     /// The buffer is kept, and read in place when a model runs: leave its pixels as they are until then.
     ///
     /// - Parameter conversion: of luma and chroma; nil for the one that the buffer names, BT.601 if it names none.
-    /// - Throws: ``ModelError/invalid(reason:)``: no model takes such pixels, or an edge of the region is odd where
-    ///   there are luma and chroma.
+    /// - Throws: ``ModelError/invalid(reason:)``: no model takes such pixels, the buffer names a matrix other than BT.601
+    ///   and BT.709, or an edge of the region is odd where there are luma and chroma.
     public init(
         _ pixelBuffer: CVPixelBuffer, orientation: CGImagePropertyOrientation = .up, region: Region? = nil,
         conversion: YuvConversion? = nil
@@ -54,23 +54,27 @@ extension Picture {
             bytesPerRow: bytesPerRow, isApart: isPlanar)
         try self.init(
             .buffer(buffer, plane: isPlanar ? 0 : nil), layout, Orientation(orientation), region,
-            conversion ?? YuvConversion(pixelBuffer, type),
+            conversion ?? (isPlanar ? try YuvConversion(pixelBuffer, type) : .bt601Full),
             apart: isPlanar
                 ? (.buffer(buffer, plane: 1), CVPixelBufferGetBytesPerRowOfPlane(pixelBuffer, 1)) : nil)
     }
 }
 
 extension YuvConversion {
-    /// The one that a buffer of a type names.
-    fileprivate init(_ buffer: CVPixelBuffer, _ type: OSType) {
+    /// The one that a buffer of a type names. Throws where models have none: colours of BT.2020 would look like others.
+    fileprivate init(_ buffer: CVPixelBuffer, _ type: OSType) throws {
         let isFull =
             type == kCVPixelFormatType_420YpCbCr8BiPlanarFullRange
             || type == kCVPixelFormatType_420YpCbCr10BiPlanarFullRange
         let matrix = CVBufferCopyAttachment(buffer, kCVImageBufferYCbCrMatrixKey, nil)
         if matrix.map({ CFEqual($0, kCVImageBufferYCbCrMatrix_ITU_R_709_2) }) ?? false {
             self = isFull ? .bt709Full : .bt709Video
-        } else {
+        } else if matrix.map({ CFEqual($0, kCVImageBufferYCbCrMatrix_ITU_R_601_4) }) ?? true {
             self = isFull ? .bt601Full : .bt601Video
+        } else {
+            let named = matrix.map { "\($0)" } ?? ""
+            let hint = "pass `conversion`, or have the camera give BT.709: AVCaptureDevice.activeColorSpace = .sRGB"
+            throw ModelError.invalid(reason: "no model converts colours with the matrix \(named): \(hint)")
         }
     }
 }

@@ -16,6 +16,33 @@ struct FileChanged: Error {
     let reason: String
 }
 
+/// Networks that downloads may use.
+struct NetworkAccess: Sendable, Equatable {
+    var isConstrainedAllowed = true
+    var isExpensiveAllowed = true
+
+    /// Other systems than Apple's know no such networks.
+    func limit(_ request: inout URLRequest) {
+        #if canImport(Darwin)
+        request.allowsConstrainedNetworkAccess = isConstrainedAllowed
+        request.allowsExpensiveNetworkAccess = isExpensiveAllowed
+        #endif
+    }
+
+    /// Why there is no network that may be used; nil for any other failure.
+    static func refusal(of error: any Error) -> String? {
+        #if canImport(Darwin)
+        switch (error as? URLError)?.networkUnavailableReason {
+        case .constrained: return "the network is in Low Data Mode: Options.allowsConstrainedNetworkAccess permits it"
+        case .expensive: return "the network is a mobile one: Options.allowsExpensiveNetworkAccess permits it"
+        default: return nil
+        }
+        #else
+        return nil
+        #endif
+    }
+}
+
 /// What is known of an answer.
 struct Answer: Sendable {
     var tag: String?
@@ -31,18 +58,20 @@ final class Transfer: Sendable {
     private let offset: Int
     private let tag: String?
     private let sizeBytes: Int
+    private let access: NetworkAccess
     private let part: Part
     private let tell: @Sendable (Int) -> Void
     private let ended = DispatchSemaphore(value: 0)
 
     init(
-        _ url: URL, from offset: Int, _ tag: String?, of sizeBytes: Int, to part: Part,
+        _ url: URL, from offset: Int, _ tag: String?, of sizeBytes: Int, _ access: NetworkAccess, to part: Part,
         _ tell: @escaping @Sendable (Int) -> Void
     ) {
         self.url = url
         self.offset = offset
         self.tag = tag
         self.sizeBytes = sizeBytes
+        self.access = access
         self.part = part
         self.tell = tell
     }
@@ -66,6 +95,7 @@ final class Transfer: Sendable {
         var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
         // Compressed on its way, the rest of a file would be one of the compressed file.
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        access.limit(&request)
         guard offset > 0 else { return request }
         request.setValue("bytes=\(offset)-\(sizeBytes - 1)", forHTTPHeaderField: "Range")
         if let tag, !tag.hasPrefix("W/") { request.setValue(tag, forHTTPHeaderField: "If-Range") }
@@ -108,7 +138,7 @@ final class Transfer: Sendable {
 
     func end(_ error: (any Error)?) {
         if let error {
-            fail(Interruption(reason: error.localizedDescription))
+            fail(NetworkAccess.refusal(of: error).map(refused) ?? Interruption(reason: error.localizedDescription))
         } else if (try? part.size()) ?? 0 < sizeBytes {
             fail(Interruption(reason: "ends before all bytes are there"))
         }

@@ -15,14 +15,7 @@ struct UpdateStore: Sendable {
 
     init(_ folder: URL) throws {
         self.folder = folder
-        for each in [documents, files] {
-            try FileManager.default.createDirectory(at: each, withIntermediateDirectories: true)
-        }
-        #if canImport(Darwin)
-        var (folder, values) = (folder, URLResourceValues())
-        values.isExcludedFromBackup = true
-        try folder.setResourceValues(values)
-        #endif
+        for each in [folder, documents, files] { try Folder.make(each) }
     }
 
     /// That of this package and channel.

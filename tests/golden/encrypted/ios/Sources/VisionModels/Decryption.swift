@@ -97,7 +97,9 @@ struct SealedFile {
         let derived = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: key), salt: salt, info: Data("mobpack model file v2".utf8) + header,
             outputByteCount: SealedFile.keyBytes)
-        guard let opened = NSMutableData(capacity: size) else { throw ModelError.noSpace(path: path) }
+        guard let opened = NSMutableData(capacity: size) else {
+            throw ModelError.outOfMemory(reason: "\(path) has \(size) bytes, for which there is no memory")
+        }
         for index in 0..<chunks {
             let start = header.count + index * (chunkBytes + SealedFile.tagBytes)
             let length = min(chunkBytes, size - index * chunkBytes)

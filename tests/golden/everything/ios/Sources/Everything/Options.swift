@@ -18,6 +18,10 @@ public struct Options: Sendable {
     public var providerOptions: [Provider: [String: String]]
     /// How the files of a model are checked when it is loaded.
     public var verify: Verify
+    /// Whether ``Source/url(_:)`` downloads in Low Data Mode. A load throws ``ModelError/network(url:reason:)`` otherwise.
+    public var allowsConstrainedNetworkAccess: Bool
+    /// Whether ``Source/url(_:)`` downloads over mobile networks and personal hotspots.
+    public var allowsExpensiveNetworkAccess: Bool
     /// How the model helps itself when the system gets into trouble.
     public var policies: Policies
     /// Is told what the model does; nil costs nothing. ``ModelMetrics`` is one.
@@ -32,6 +36,8 @@ public struct Options: Sendable {
         coreML: CoreMLOptions = CoreMLOptions(),
         providerOptions: [Provider: [String: String]] = [:],
         verify: Verify = .once,
+        allowsConstrainedNetworkAccess: Bool = false,
+        allowsExpensiveNetworkAccess: Bool = true,
         policies: Policies = Policies(),
         observer: (any ModelObserver)? = nil
     ) {
@@ -42,8 +48,17 @@ public struct Options: Sendable {
         self.coreML = coreML
         self.providerOptions = providerOptions
         self.verify = verify
+        self.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
+        self.allowsExpensiveNetworkAccess = allowsExpensiveNetworkAccess
         self.policies = policies
         self.observer = observer
+    }
+}
+
+extension Options {
+    var access: NetworkAccess {
+        NetworkAccess(
+            isConstrainedAllowed: allowsConstrainedNetworkAccess, isExpensiveAllowed: allowsExpensiveNetworkAccess)
     }
 }
 

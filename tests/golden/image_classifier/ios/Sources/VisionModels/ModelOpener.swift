@@ -105,7 +105,7 @@ struct ModelOpener: Sendable {
     /// Opens a file with ONNX Runtime's profiling on. No observer sees that, and no policy changes it.
     func profiling(_ start: Start) throws -> ModelSession {
         let profiles = Folder.profiles ?? FileManager.default.temporaryDirectory
-        try FileManager.default.createDirectory(at: profiles, withIntermediateDirectories: true)
+        try Folder.make(profiles)
         var opener = self
         opener.options.observer = nil
         opener.options.policies = .none
@@ -154,7 +154,15 @@ struct ModelOpener: Sendable {
         if let profile { try settings.profile(to: profile) }
         for (key, value) in file.settings { try settings.set(key, value) }
         let (inputs, outputs) = (model.inputs.map(\.name), model.outputs.map(\.name))
-        return try Session(settings, try content(of: file, settings), inputs: inputs, outputs: outputs)
+        let content = try content(of: file, settings)
+        let hasRemains = settings.hasRemains()
+        do {
+            return try Session(settings, content, inputs: inputs, outputs: outputs)
+        } catch ModelError.runtime where hasRemains {
+            // They may be damaged, for example by the end of the app: the provider compiles anew.
+            if let compiled = settings.compiled { try? FileManager.default.removeItem(atPath: compiled) }
+            return try open(file, provider, threads, runtime)
+        }
     }
 
     /// Files in ORT format are opened where they are mapped. ONNX files name others, which lie beside them only where files
@@ -189,6 +197,7 @@ struct ModelOpener: Sendable {
             if let fault = CoreMLOptions.fault(of: file, settings: entries, runtime: runtime) {
                 throw ModelError.runtime(message: fault, code: 1)
             }
+            settings.compiled = entries["ModelCacheDirectory"]
             try settings.append(provider.rawValue, entries)
         case .cpu:
             break

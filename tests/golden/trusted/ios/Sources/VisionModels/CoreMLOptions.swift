@@ -104,11 +104,7 @@ extension CoreMLOptions {
         let name = { (file: ModelFile) in "\(file.resource.sha256)-\(runtime)" }
         removeFolders(in: cache, except: model.files.map(name))
         let folder = cache.appendingPathComponent(name(file), isDirectory: true)
-        do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        } catch {
-            return settings
-        }
+        guard (try? Folder.make(folder)) != nil else { return settings }
         return settings.merging(["ModelCacheDirectory": folder.path]) { $1 }
     }
 
@@ -123,8 +119,10 @@ extension CoreMLOptions {
     /// Folders whose names are not of our making stay.
     private func removeFolders(in cache: URL, except names: [String]) {
         let found = (try? FileManager.default.contentsOfDirectory(atPath: cache.path)) ?? []
+        let used = SessionSettings.usedFolders.inTurn { $0 }
         for name in found where !names.contains(name) && name.prefix(64).allSatisfy(\.isHexDigit) && name.count > 64 {
-            try? FileManager.default.removeItem(at: cache.appendingPathComponent(name))
+            let folder = cache.appendingPathComponent(name, isDirectory: true)
+            if !used.contains(folder.path) { try? FileManager.default.removeItem(at: folder) }
         }
     }
 }

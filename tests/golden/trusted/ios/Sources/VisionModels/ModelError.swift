@@ -14,7 +14,7 @@ public enum ModelError: Error, Sendable, Equatable {
     case queue(Int)
     /// As many asynchronous calls as ``Options/queue`` allows have not ended yet.
     case busy(model: String)
-    /// A file of the model is not there, or cannot be read.
+    /// A file of the model, or the folder for it, is not there, or cannot be read or written.
     case missing(path: String)
     /// A file of the model is not the one that the package was built with: `found` and `expected` are SHA-256.
     case corrupted(path: String, found: String, expected: String)
@@ -50,7 +50,7 @@ extension ModelError: CustomStringConvertible, LocalizedError {
         case .busy(let model):
             return "\(model) is busy: its queue is full"
         case .missing(let path):
-            return "\(path) is missing or cannot be read"
+            return "\(path) is missing, or cannot be read or written"
         case .corrupted(let path, let found, let expected):
             return "\(path) has sha256 \(found), the package was built with \(expected)"
         case .source(let reason), .badModel(let reason), .outOfMemory(let reason), .untrusted(_, let reason):
@@ -68,6 +68,19 @@ extension ModelError: CustomStringConvertible, LocalizedError {
 }
 
 extension ModelError {
+    /// Does work on files: what the system says against it becomes an error of a model.
+    static func ofFiles<Made>(at path: String, _ work: () throws -> Made) throws -> Made {
+        do {
+            return try work()
+        } catch let error as ModelError {
+            throw error
+        } catch {
+            let code = (error as? POSIXError)?.code
+            let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace || code == .ENOSPC || code == .EDQUOT
+            throw isFull ? ModelError.noSpace(path: path) : ModelError.missing(path: path)
+        }
+    }
+
     /// What ONNX Runtime says.
     init(of message: String, code: Int) {
         let isOfMemory = ["bad_alloc", "Failed to allocate memory"].contains { message.contains($0) }

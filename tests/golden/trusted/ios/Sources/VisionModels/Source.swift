@@ -85,12 +85,12 @@ extension ModelFiles {
         return session
     }
 
-    private func opener(_ source: Source, _ options: Options) throws -> ModelOpener {
+    func opener(_ source: Source, _ options: Options) throws -> ModelOpener {
         switch source {
         case .bundled:
             return ModelOpener(model: self, folder: .packaged, options: options)
         case .url(let address):
-            return ModelOpener(model: self, folder: try .downloads(from: address), options: options)
+            return ModelOpener(model: self, folder: try .downloads(from: address, options.access), options: options)
         case .folder(let url):
             let folder = Folder(url: url, records: Folder.records, hasNames: false)
             return ModelOpener(model: self, folder: folder, options: options)
