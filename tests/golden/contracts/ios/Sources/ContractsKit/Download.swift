@@ -30,7 +30,8 @@ struct Downloads: Sendable {
             try loading.cancellation?.check()
             if let part = try Part(of: place) {
                 let url = address.appendingPathComponent(resource.sha256)
-                var download = Download(url: url, resource: resource, part: part, pace: pace, access: access, tell: tell)
+                var download = Download(
+                    url: url, resource: resource, part: part, pace: pace, access: access, tell: tell)
                 try download.complete(loading)
             } else {
                 tell(min(Part.size(of: Part.url(of: place)) ?? 0, resource.sizeBytes))
