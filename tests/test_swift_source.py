@@ -128,9 +128,7 @@ def test_what_the_system_says_of_files_is_an_error_of_the_model(
     for place in ("file", "file/none"):
         home = {"XDG_DATA_HOME": str(tmp_path / "run" / place)}
         for scenario in ("load", "blocking"):
-            found = run(
-                app, tmp_path / "run", scenario, "url", f"{server.url}models/", etc=etc, environment=home
-            )
+            found = run(app, tmp_path / "run", scenario, "url", f"{server.url}models/", etc=etc, environment=home)
             assert found[-1]["error"] == "missing", found
 
 

@@ -1,4 +1,4 @@
-"""Swift packages of small nets, one for each format of files and one for Core ML, with the programs of the tests that load them.
+"""Swift packages of small nets, one for each format of files and one for Core ML, with programs of tests that load them.
 
 Each is built and compiled once for all files of tests: a program is little beside the module that it shares.
 """
@@ -102,7 +102,8 @@ class Nets:
         for name, model in self.models.items():
             saved(folder / f"{name}.onnx", model())
         models = "".join(f'\n[model.{name}]\npath = "{name}.onnx"\n' for name in self.models) + self.settings
-        text = PROJECT.format(package=self.package, version=VERSION, models=models, provider=self.provider, format=self.format)
+        named = {"package": self.package, "provider": self.provider, "format": self.format}
+        text = PROJECT.format(version=VERSION, models=models, **named)
         (folder / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
         done = command.run("build", "--target", "ios", folder=folder)
         assert done.returncode == 0, done.stderr
