@@ -1,4 +1,4 @@
-"""Swift packages of small nets, one for each format of files and one for Core ML, with programs of tests that load them.
+"""Swift packages of small nets, one for each format of files, one for Core ML, with programs that load them.
 
 Each is built and compiled once for all files of tests: a program is little beside the module that it shares.
 """
