@@ -240,6 +240,7 @@ def specs(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 DECODER = """\
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 #include "Failure.h"
 #include "Pictures.h"
@@ -250,7 +251,8 @@ namespace {
 
 own::DecodedPicture decode(const std::string& uri, std::uint64_t maxSize) {
   if (uri == "gone") throw own::Failure(own::Code::missing, "there is no gone");
-  auto pixels = std::make_shared<own::NativeMemory>(8);
+  if (uri == "odd") throw 7;
+  auto pixels = std::make_shared<own::NativeMemory>(uri == "huge" ? std::numeric_limits<std::size_t>::max() / 4 : 8);
   std::fill_n(pixels->data(), 8, static_cast<std::uint8_t>(maxSize));
   return {std::move(pixels), 2, 1, 6};
 }
@@ -300,6 +302,9 @@ def test_apples_pixels_are_handed_over(native_app: native.App, engine: str) -> N
 def test_errors_of_the_decoder_have_their_codes(native_app: native.App) -> None:
     gone = {"name": "ModelError", "code": "missing", "message": "there is no gone"}
     assert native_app.run("picture", uri="gone") == gone
+    odd = native_app.run("picture", uri="odd")
+    assert (odd["code"], odd["message"]) == ("runtime", "the system's code failed with an exception")
+    assert "not enough memory" in native_app.run("picture", uri="huge")["message"]
     none = native_app.run("picture", uri="x", environment={"NO_DECODER": "1"})
     assert (none["code"], none["message"]) == ("runtime", "native code was given no decoder of pictures")
 

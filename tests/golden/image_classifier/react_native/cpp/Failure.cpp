@@ -3,6 +3,7 @@
 #include "Failure.h"
 
 #include <cerrno>
+#include <new>
 #include <system_error>
 
 namespace mobpack::visionmodelscxx {
@@ -21,6 +22,8 @@ const char* nameOf(Code code) {
       return "no-space";
     case Code::runtime:
       return "runtime";
+    case Code::outOfMemory:
+      return "out-of-memory";
     case Code::disposed:
       return "disposed";
     case Code::cancelled:
@@ -34,6 +37,7 @@ const char* nameOf(Code code) {
 Code codeOf(int error) {
   if (error == ENOENT || error == ENOTDIR) return Code::missing;
   if (error == ENOSPC || error == EDQUOT) return Code::noSpace;
+  if (error == ENOMEM) return Code::outOfMemory;
   return Code::unreadable;
 }
 
@@ -41,6 +45,24 @@ Code codeOf(int error) {
 
 Failure::Failure(Code code, const std::string& words)
     : std::runtime_error(std::string("[") + nameOf(code) + "] " + words), code_(code) {}
+
+std::string describeCaught() {
+  try {
+    throw;
+  } catch (const Failure& failure) {
+    return failure.what();
+  } catch (const std::bad_alloc&) {
+    return Failure(Code::outOfMemory, "there is not enough memory").what();
+  } catch (const std::system_error& error) {
+    // Of a thread that could not be started, whose stack found no room.
+    const bool isMemory = error.code() == std::errc::resource_unavailable_try_again;
+    return Failure(isMemory ? Code::outOfMemory : Code::runtime, error.what()).what();
+  } catch (const std::exception& error) {
+    return Failure(Code::runtime, error.what()).what();
+  } catch (...) {
+    return Failure(Code::runtime, "the system's code failed with an exception").what();
+  }
+}
 
 void throwSystem(int error, const std::string& what, const std::string& path) {
   throw Failure(codeOf(error), what + " " + path + ": " + std::generic_category().message(error));

@@ -8,7 +8,7 @@
 namespace mobpack::visionmodelscxx {
 
 /// What went wrong, as the package's JavaScript tells the cases apart.
-enum class Code { missing, corrupted, unreadable, noSpace, runtime, disposed, cancelled, badInput };
+enum class Code { missing, corrupted, unreadable, noSpace, runtime, outOfMemory, disposed, cancelled, badInput };
 
 /// Ends a call: JavaScript gets an error with the message "[code] words".
 class Failure : public std::runtime_error {
@@ -20,6 +20,9 @@ class Failure : public std::runtime_error {
  private:
   Code code_;
 };
+
+/// What is being caught says, as "[code] words"; also of exceptions that are none of C++.
+std::string describeCaught();
 
 /// Why the system did not do `what` with a file; `error` is its errno.
 [[noreturn]] void throwSystem(int error, const std::string& what, const std::string& path);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "Cores.h"
@@ -31,6 +32,14 @@ std::vector<OrtValue*> pointers(const std::vector<Handle<OrtValue>>& values) {
   std::vector<OrtValue*> result;
   for (const auto& value : values) result.push_back(value.get());
   return result;
+}
+
+/// Whether ONNX Runtime says that it did not get memory, which is no fault of the model's.
+bool isOutOfMemory(std::string_view words) {
+  static constexpr std::string_view signs[] = {
+      "bad_alloc", "Failed to allocate memory for requested buffer", "Memory allocation failed",
+      "is smaller than requested bytes", "pthread_create failed"};
+  return std::ranges::any_of(signs, [words](auto sign) { return words.find(sign) != words.npos; });
 }
 
 /// Type and size of a tensor.
@@ -112,7 +121,8 @@ Runtime::Runtime() {
 void Runtime::check(OrtStatus* status) const {
   if (status == nullptr) return;
   const Handle<OrtStatus> owned(status, api_->ReleaseStatus);
-  throw Failure(Code::runtime, api_->GetErrorMessage(status));
+  const std::string words = api_->GetErrorMessage(status);
+  throw Failure(isOutOfMemory(words) ? Code::outOfMemory : Code::runtime, words);
 }
 
 SessionSettings::SessionSettings(const Runtime& runtime)

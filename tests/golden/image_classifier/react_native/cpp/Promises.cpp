@@ -5,7 +5,6 @@
 #include <react/bridging/LongLivedObject.h>
 
 #include <algorithm>
-#include <new>
 #include <optional>
 #include <utility>
 
@@ -25,13 +24,13 @@ struct Outcome {
 Outcome outcomeOf(const Work& work) {
   try {
     return {work.task(), ""};
-  } catch (const std::exception& error) {
-    const auto* failure = dynamic_cast<const Failure*>(&error);
+  } catch (const Failure& failure) {
     // ONNX Runtime says of a run that was ended that it failed.
-    if (failure != nullptr && failure->code() == Code::runtime && work.call->isCancelled()) {
-      return {nullptr, Failure(Code::cancelled, "the run was cancelled").what()};
-    }
-    return {nullptr, describe(error)};
+    const bool isEnded = failure.code() == Code::runtime && work.call->isCancelled();
+    return {nullptr, isEnded ? Failure(Code::cancelled, "the run was cancelled").what() : failure.what()};
+  } catch (...) {
+    // Nothing leaves a thread: it would end the app.
+    return {nullptr, describeCaught()};
   }
 }
 
@@ -78,8 +77,8 @@ class Pending : public react::LongLivedObject {
     std::string failed;
     try {
       return resolve(runtime, outcome.answer);
-    } catch (const std::exception& error) {
-      failed = describe(error);
+    } catch (...) {
+      failed = describeCaught();
     }
     reject(runtime, failed);
   }
@@ -104,7 +103,7 @@ jsi::Value Promises::start(jsi::Runtime& runtime, Worker& worker, Work work) {
   auto promise = pending->promise(runtime);
   react::LongLivedObjectCollection::get(runtime).add(pending);
   pending_.push_back(pending);
-  worker.post([task, invoker = invoker_, weak = std::weak_ptr(pending)] {
+  auto doing = [task, invoker = invoker_, weak = std::weak_ptr(pending)] {
     if (!task->call->begin()) return;
     auto outcome = std::make_shared<Outcome>(outcomeOf(*task));
     task->task = nullptr;
@@ -112,7 +111,12 @@ jsi::Value Promises::start(jsi::Runtime& runtime, Worker& worker, Work work) {
     invoker->invokeAsync([weak, outcome](jsi::Runtime& inner) {
       if (const auto found = weak.lock()) found->settle(inner, *outcome);
     });
-  });
+  };
+  try {
+    worker.post(std::move(doing));
+  } catch (...) {
+    pending->reject(runtime, describeCaught());
+  }
   return promise;
 }
 
@@ -144,12 +148,6 @@ jsi::Value errorValue(jsi::Runtime& runtime, const std::string& message) {
   return runtime.global()
       .getPropertyAsFunction(runtime, "Error")
       .callAsConstructor(runtime, jsi::String::createFromUtf8(runtime, message));
-}
-
-std::string describe(const std::exception& error) {
-  if (dynamic_cast<const Failure*>(&error) != nullptr) return error.what();
-  const bool isMemory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
-  return Failure(Code::runtime, isMemory ? "not enough memory" : error.what()).what();
 }
 
 }  // namespace mobpack::visionmodelscxx

@@ -6,7 +6,6 @@
 #include <jsi/jsi.h>
 
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -43,7 +42,7 @@ struct Work {
 /// The promises of a module that are not settled. All of it belongs to JavaScript's thread.
 ///
 /// When JavaScript ends, as it does for a reload of the app, React Native drops what waits for an answer: answers that
-/// come later find nobody.
+/// come later find nobody, and nobody waits for the work.
 class Promises {
  public:
   explicit Promises(std::shared_ptr<facebook::react::CallInvoker> invoker) : invoker_(std::move(invoker)) {}
@@ -71,9 +70,6 @@ class Promises {
 /// A JavaScript error with the message of `error`: "[code] words".
 facebook::jsi::Value errorValue(facebook::jsi::Runtime& runtime, const std::string& message);
 
-/// What an exception says, as "[code] words".
-std::string describe(const std::exception& error);
-
 /// Does something, and tells JavaScript what goes wrong with it.
 template <typename Task>
 auto guarded(facebook::jsi::Runtime& runtime, const Task& task) -> decltype(task()) {
@@ -81,8 +77,8 @@ auto guarded(facebook::jsi::Runtime& runtime, const Task& task) -> decltype(task
     return task();
   } catch (const facebook::jsi::JSError&) {
     throw;
-  } catch (const std::exception& error) {
-    throw facebook::jsi::JSError(runtime, errorValue(runtime, describe(error)));
+  } catch (...) {
+    throw facebook::jsi::JSError(runtime, errorValue(runtime, describeCaught()));
   }
 }
 

@@ -16,7 +16,6 @@ Sessions::~Sessions() {
 }
 
 Worker& Sessions::begin(std::int64_t session) {
-  sweep();
   auto& open = open_[session];
   open.worker = std::make_unique<Worker>();
   return *open.worker;
@@ -36,14 +35,11 @@ const Sessions::Open& Sessions::at(std::int64_t session) const {
 }
 
 void Sessions::close(std::int64_t session) {
-  sweep();
   auto node = open_.extract(session);
   if (!node) return;
   auto& [model, worker, shared] = node.mapped();
   if (shared) shared->dispose();
-  worker->post([owned = std::move(model)]() mutable { owned.reset(); });
-  worker->close();
-  closing_.push_back(std::move(worker));
+  if (model) worker->post([owned = std::move(model)]() mutable { owned.reset(); });
 }
 
 std::int64_t Sessions::keep(std::vector<Result> results) {
@@ -63,9 +59,5 @@ const Result& Sessions::kept(std::int64_t number, std::int64_t output) const {
 }
 
 void Sessions::drop(std::int64_t number) { kept_.erase(number); }
-
-void Sessions::sweep() {
-  std::erase_if(closing_, [](const auto& worker) { return worker->isDone(); });
-}
 
 }  // namespace mobpack::visionmodelscxx

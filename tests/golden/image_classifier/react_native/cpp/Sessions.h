@@ -49,12 +49,8 @@ class Sessions {
   void drop(std::int64_t number);
 
  private:
-  void sweep();
-
   std::int64_t last_ = 0;
   std::map<std::int64_t, Open> open_;
-  /// Threads of closed models, until they have ended.
-  std::vector<std::unique_ptr<Worker>> closing_;
   std::map<std::int64_t, std::vector<Result>> kept_;
 };
 

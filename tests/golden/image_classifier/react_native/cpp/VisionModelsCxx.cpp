@@ -175,7 +175,9 @@ VisionModelsCxx::VisionModelsCxx(std::shared_ptr<CallInvoker> invoker)
       sessions_(std::make_shared<own::Sessions>()),
       files_(std::make_unique<own::Worker>()) {}
 
-VisionModelsCxx::~VisionModelsCxx() { promises_.reset(); }
+VisionModelsCxx::~VisionModelsCxx() {
+  promises_.reset();
+}
 
 VisionModelsAbout VisionModelsCxx::about(jsi::Runtime& runtime) {
   return guarded(runtime, [] {

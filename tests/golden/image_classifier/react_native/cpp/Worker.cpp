@@ -2,62 +2,68 @@
 
 #include "Worker.h"
 
+#include <thread>
 #include <utility>
 
 #if defined(__APPLE__)
 #include <pthread.h>
+#else
+#include <sys/resource.h>
 #endif
 
 namespace mobpack::visionmodelscxx {
 
+namespace {
+
+/// Somebody waits for the work, so that slow cores are not for it. But what the user sees comes first: on Android this
+/// thread, and those of ONNX Runtime that begin from it, would have the priority of JavaScript's.
+void setPriority() noexcept {
+#if defined(__APPLE__)
+  pthread_set_qos_class_self_np(QOS_CLASS_USER_INITIATED, 0);
+#else
+  setpriority(PRIO_PROCESS, 0, 0);  // of this thread alone, as Linux has it
+#endif
+}
+
+}  // namespace
+
 Worker::~Worker() {
-  close();
-  if (thread_.joinable()) thread_.join();
+  if (!tasks_) return;
+  {
+    const std::lock_guard lock(tasks_->mutex);
+    tasks_->isClosed = true;
+  }
+  tasks_->hasChanged.notify_one();
 }
 
 void Worker::post(std::function<void()> task) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
-    tasks_.push_back(std::move(task));
+  if (!tasks_) {
+    const auto tasks = std::make_shared<Tasks>();
+    std::thread([tasks] { work(*tasks); }).detach();
+    tasks_ = tasks;
   }
-  hasChanged_.notify_one();
-}
-
-void Worker::close() {
   {
-    const std::lock_guard lock(mutex_);
-    isClosed_ = true;
-    if (!thread_.joinable()) isDone_ = true;
+    const std::lock_guard lock(tasks_->mutex);
+    tasks_->waiting.push_back(std::move(task));
   }
-  hasChanged_.notify_one();
+  tasks_->hasChanged.notify_one();
 }
 
-bool Worker::isDone() const {
-  const std::lock_guard lock(mutex_);
-  return isDone_;
-}
-
-void Worker::work() {
-#if defined(__APPLE__)
-  pthread_set_qos_class_self_np(QOS_CLASS_USER_INITIATED, 0);  // somebody waits for it: not on the slow cores
-#endif
+void Worker::work(Tasks& tasks) {
+  setPriority();
   // A task goes before the next one is waited for: what it holds may be a model.
-  for (auto task = next(); task; task = next()) {
+  for (auto task = next(tasks); task; task = next(tasks)) {
     task();
     task = nullptr;
   }
 }
 
-std::function<void()> Worker::next() {
-  std::unique_lock lock(mutex_);
-  hasChanged_.wait(lock, [this] { return isClosed_ || !tasks_.empty(); });
-  if (tasks_.empty()) {
-    isDone_ = true;
-    return nullptr;
-  }
-  auto task = std::move(tasks_.front());
-  tasks_.pop_front();
+std::function<void()> Worker::next(Tasks& tasks) {
+  std::unique_lock lock(tasks.mutex);
+  tasks.hasChanged.wait(lock, [&tasks] { return tasks.isClosed || !tasks.waiting.empty(); });
+  if (tasks.waiting.empty()) return nullptr;
+  auto task = std::move(tasks.waiting.front());
+  tasks.waiting.pop_front();
   return task;
 }
 

@@ -5,39 +5,40 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
-#include <thread>
 
 namespace mobpack::visionmodelscxx {
 
 /// A thread that does one task after the other. There is none before the first.
+///
+/// It goes on after this is gone, until all tasks are done, and nobody waits for it: JavaScript's thread, which drops
+/// this, would stand still for as long as a model is opened.
 class Worker {
  public:
   Worker() = default;
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
-  /// Waits for all tasks.
+  /// Says that no task will come.
   ~Worker();
 
-  /// Tasks throw nothing.
+  /// Tasks throw nothing. Throws std::system_error where there is no room for a thread.
   void post(std::function<void()> task);
 
-  /// Says that no task will come: the thread ends after the last.
-  void close();
-
-  /// Whether the thread has ended, so that nobody waits for it.
-  bool isDone() const;
-
  private:
-  void work();
-  std::function<void()> next();
+  /// What the thread and this share.
+  struct Tasks {
+    std::mutex mutex;
+    std::condition_variable hasChanged;
+    std::deque<std::function<void()>> waiting;
+    bool isClosed = false;
+  };
 
-  mutable std::mutex mutex_;
-  std::condition_variable hasChanged_;
-  std::deque<std::function<void()>> tasks_;
-  bool isClosed_ = false;
-  bool isDone_ = false;
-  std::thread thread_;
+  static void work(Tasks& tasks);
+  static std::function<void()> next(Tasks& tasks);
+
+  /// Null before the first task.
+  std::shared_ptr<Tasks> tasks_;
 };
 
 }  // namespace mobpack::visionmodelscxx

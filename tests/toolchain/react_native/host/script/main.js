@@ -2,6 +2,7 @@
 
 import './globals.js';
 import { text } from './checks.js';
+import * as failures from './failures.js';
 import * as files from './files.js';
 import * as frames from './frames.js';
 import * as memory from './memory.js';
@@ -10,7 +11,7 @@ import * as observing from './observing.js';
 import * as policies from './policies.js';
 import * as worklets from './worklets.js';
 
-const cases = { ...files, ...frames, ...memory, ...models, ...observing, ...policies, ...worklets };
+const cases = { ...failures, ...files, ...frames, ...memory, ...models, ...observing, ...policies, ...worklets };
 
 Promise.resolve()
   .then(() => cases[plan.case]())

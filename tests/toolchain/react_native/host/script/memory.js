@@ -24,7 +24,7 @@ export async function allocatesMemory() {
     new Uint8Array(buffer).fill(255);
   }
   for (const size of [-1, 0.5, NaN, Infinity, 2 ** 53]) await fails(() => engine.allocate(size), 'bad-input');
-  await fails(() => engine.allocate(2 ** 53 - 1), 'runtime', 'not enough memory');
+  await fails(() => engine.allocate(2 ** 53 - 1), 'out-of-memory', 'not enough memory');
   const floats = allocate('float32', 6);
   check(floats instanceof Float32Array && floats.length === 6, 'floats');
   equal(host.isNative(floats.buffer), plan.isLending, 'over native memory');

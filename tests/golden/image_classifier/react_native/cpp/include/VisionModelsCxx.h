@@ -29,7 +29,7 @@ class VisionModelsCxx : public NativeVisionModelsCxxCxxSpec<VisionModelsCxx> {
   using Texts = std::vector<std::vector<std::string>>;
 
   explicit VisionModelsCxx(std::shared_ptr<CallInvoker> invoker);
-  /// Ends what can be ended, and waits for all threads.
+  /// Ends what can be ended. Threads that still do something end by themselves.
   ~VisionModelsCxx() override;
 
   VisionModelsAbout about(jsi::Runtime& runtime);
@@ -63,7 +63,6 @@ class VisionModelsCxx : public NativeVisionModelsCxxCxxSpec<VisionModelsCxx> {
   jsi::Value makeFolder(jsi::Runtime& runtime, const std::string& path, const std::vector<std::string>& keep);
 
  private:
-  // In this order: threads end before what they report to goes.
   std::unique_ptr<mobpack::visionmodelscxx::Promises> promises_;
   std::shared_ptr<mobpack::visionmodelscxx::Sessions> sessions_;
   std::unique_ptr<mobpack::visionmodelscxx::Worker> files_;

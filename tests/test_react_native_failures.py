@@ -1,0 +1,104 @@
+"""Native code of React Native packages where the system refuses something, and when JavaScript ends amid work."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.toolchain import cxx, jsc, projects
+from tests.toolchain.react_native import native
+
+pytestmark = [pytest.mark.by_content(of=[projects.REACT_NATIVE]), pytest.mark.react_native]
+
+SOURCES = Path(__file__).parent / "toolchain" / "react_native" / "host" / "unsteady"
+MODEL = "orientation.ort.tflite"
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory: pytest.TempPathFactory) -> native.Code:
+    return native.code(tmp_path_factory)
+
+
+@pytest.fixture
+def app(code: native.Code, tmp_path: Path) -> native.App:
+    return code.app(tmp_path / "installed")
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library that stands before the system's: the files in its environment say what it refuses."""
+    library = tmp_path_factory.mktemp("system") / "libsystem.so"
+    cxx.build([SOURCES / "system.cpp"], ["-fPIC"], library, "-shared", what="a system that refuses")
+    return library
+
+
+@pytest.fixture(scope="module")
+def runtime(code: native.Code, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an ONNX Runtime of which no session starts while a file is there."""
+    folder = tmp_path_factory.mktemp("runtime")
+    headers = ("-I", code.models.parent / "cpp")
+    cxx.build([SOURCES / "runtime.cpp"], ["-fPIC", *headers], folder / "libonnxruntime.so", "-shared", what="a runtime")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "code_of_it"),
+    [
+        ("std::bad_alloc", "out-of-memory"),
+        ("/a/bfc_arena.cc:376 void* f(size_t) Failed to allocate memory for requested buffer of size 9", "out-of-memory"),
+        ("Available memory of 9 is smaller than requested bytes of 10", "out-of-memory"),
+        ("pthread_create failed, error code: 11", "out-of-memory"),
+        ("This is an invalid model", "runtime"),
+    ],
+)
+def test_memory_that_onnx_runtime_does_not_get_is_no_error_of_the_model(
+    app: native.App, runtime: Path, tmp_path: Path, words: str, code_of_it: str
+) -> None:
+    (tmp_path / "refused").touch()
+    variables = {
+        "REAL_RUNTIME": str(jsc.onnxruntime() / "libonnxruntime.so"),
+        "REFUSED": str(tmp_path / "refused"),
+        "WORDS": words,
+    }
+    file = str(app.bundle / MODEL)
+    found = app.run("opensNot", onnxruntime=runtime, environment=variables, file=file)
+    assert found == f"[{code_of_it}] {words}"
+
+
+def test_a_thread_that_finds_no_room_rejects_the_promise(app: native.App, system: Path, tmp_path: Path) -> None:
+    variables = {"LD_PRELOAD": str(system), "NO_THREADS": str(tmp_path / "full")}
+    file = str(app.bundle / MODEL)
+    assert app.run("opensWithoutThreads", environment=variables, file=file, full=str(tmp_path / "full")) is None
+
+
+def test_threads_of_models_do_not_have_the_priority_of_javascripts(
+    app: native.App, system: Path, tmp_path: Path
+) -> None:
+    priorities = tmp_path / "priorities"
+    app.run("loads", environment={"LD_PRELOAD": str(system), "PRIORITIES": str(priorities)})
+    found = set(priorities.read_text(encoding="utf-8").split("\n")) - {""}
+    assert found == {"own 0"}, "that of this thread alone, and the usual one"
+
+
+def test_javascript_that_ends_does_not_wait_for_work_on_other_threads(
+    app: native.App, system: Path, tmp_path: Path
+) -> None:
+    paths = {name: str(tmp_path / name) for name in ("part", "path", "waiting", "go")}
+    variables = {"LD_PRELOAD": str(system), "WAITING": paths["waiting"], "GO": paths["go"]}
+    following = app.plan("endsWhatWasBegun", **paths)
+    assert app.run("endsAmidFiles", environment=variables, next=str(following), **paths) is None
+    assert (tmp_path / "path").exists()
+
+
+@pytest.mark.parametrize(("name", "is_emptied"), [(f"{'a' * 64}-1.30.0", True), ("of-the-apps-own", False)])
+def test_a_provider_that_fails_on_what_it_compiled_before_is_started_anew(
+    app: native.App, runtime: Path, tmp_path: Path, name: str, is_emptied: bool
+) -> None:
+    folder = tmp_path / "compiled" / name
+    variables = {
+        "REAL_RUNTIME": str(jsc.other_onnxruntime() / "libonnxruntime.so"),
+        "REFUSED": str(folder / "damaged"),
+        "WORDS": "the compiled model is damaged",
+    }
+    plan = {"file": str(app.bundle / MODEL), "folder": str(folder), "other": str(folder.with_name(f"{'b' * 64}-1.30.0"))}
+    case = "startsAnew" if is_emptied else "leavesTheAppsOwn"
+    assert app.run(case, onnxruntime=runtime, environment=variables, **plan) is None
