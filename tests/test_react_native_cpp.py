@@ -22,7 +22,19 @@ from tests.toolchain.react_native import codegen, packages
 pytestmark = [pytest.mark.by_content(of=[projects.PAGES]), pytest.mark.react_native]
 
 UNIT = jsc.HOST / "unit" / "unit.cpp"
-PARTS = ("Cores", "Failure", "ProtocolBuffers", "Sha256", "Weights")
+PARTS = (
+    "Checked",
+    "CompiledFolders",
+    "Cores",
+    "Failure",
+    "Files",
+    "MappedFile",
+    "OpenFile",
+    "Protection",
+    "ProtocolBuffers",
+    "Sha256",
+    "Weights",
+)
 NAMESPACE = "pageorientationcxx"
 REFUSED = 3
 PHONES = {
@@ -103,6 +115,16 @@ def test_big_cores_have_at_least_60_percent_of_the_fastest_clock(unit: Unit) -> 
     assert {clocks: unit("cores", *map(str, clocks)) for clocks in kilohertz} == {
         clocks: (0, str(count)) for clocks, count in kilohertz.items()
     }
+
+
+def test_what_is_written_can_be_read_on_a_locked_device(unit: Unit, tmp_path: Path) -> None:
+    """Each file and folder once, when it is made: those that exist already are as they were."""
+    (tmp_path / "there").write_bytes(b"1")
+    code, said = unit("protect", tmp_path)
+    assert code == 0, said
+    kept = [re.sub(r"\.\w{6}$", "", line) for line in said.splitlines()]
+    compiled = f"models/{'a' * 64}-1"
+    assert kept == [str(tmp_path / name) for name in ("new", "new/file", "note", compiled, f"{compiled}/made")]
 
 
 def outside(name: str, **entries: object) -> TensorProto:

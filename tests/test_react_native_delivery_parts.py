@@ -47,7 +47,9 @@ PATCHER = (
     "OpenFile",
     "Files",
     "Checked",
+    "CompiledFolders",
     "MappedFile",
+    "Protection",
 )
 VECTORS = json.loads(PATH.read_text(encoding="utf-8"))
 SOURCE = base64.b64decode(VECTORS["source"])

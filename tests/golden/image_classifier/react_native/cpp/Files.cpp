@@ -10,8 +10,10 @@
 #include <filesystem>
 
 #include "Checked.h"
+#include "CompiledFolders.h"
 #include "Failure.h"
 #include "OpenFile.h"
+#include "Protection.h"
 
 namespace mobpack::visionmodelscxx {
 
@@ -26,20 +28,15 @@ void require(const std::error_code& error, const std::string& what, const fs::pa
 
 void makeFolders(const fs::path& folder) {
   std::error_code error;
-  fs::create_directories(folder, error);
+  const bool isNew = fs::create_directories(folder, error);
   require(error, "cannot make the folder", folder);
+  if (isNew) keepReadable(folder.string());
 }
 
 void rename(const std::string& from, const std::string& to) {
   std::error_code error;
   fs::rename(from, to, error);
   require(error, "cannot rename " + from + " to", to);
-}
-
-/// Whether a folder is named as those of compiled models: a digest, a dash, anything.
-bool isOfDigest(const std::string& name) {
-  const auto isDigit = [](char each) { return (each >= '0' && each <= '9') || (each >= 'a' && each <= 'f'); };
-  return name.size() > 64 && name[64] == '-' && std::all_of(name.begin(), name.begin() + 64, isDigit);
 }
 
 /// What is left of older versions of a model. That one of them cannot be removed is no reason not to load this one.
@@ -49,7 +46,8 @@ void removeSiblings(const fs::path& folder, const std::vector<std::string>& keep
   for (fs::directory_iterator each(folder.parent_path(), error), end; !error && each != end; each.increment(error)) {
     const auto name = each->path().filename().string();
     const bool isKept = name == folder.filename() || std::find(keep.begin(), keep.end(), name) != keep.end();
-    if (isOfDigest(name) && !isKept) old.push_back(each->path());
+    const bool isOld = CompiledFolders::isNamed(name) && !isKept && !CompiledFolders::areOpen(each->path());
+    if (isOld) old.push_back(each->path());
   }
   for (const auto& path : old) fs::remove_all(path, error);
 }
@@ -99,6 +97,7 @@ void replaceFile(const std::string& path, std::span<const std::byte> bytes) {
   const int descriptor = mkstemp(unfinished.data());
   if (descriptor < 0) throwSystem(errno, "cannot make", unfinished);
   close(descriptor);
+  keepReadable(unfinished);
   try {
     OpenFile::toWrite(unfinished).write(0, bytes);
     rename(unfinished, path);

@@ -31,7 +31,8 @@ void removeFile(const std::string& path);
 /// Makes the folders of a file.
 void makeFolderOf(const std::string& path);
 
-/// Makes a folder, and removes those beside it that are named `<sha256>-...` but for it and those in `keep`.
+/// Makes a folder, and removes those beside it that are named `<sha256>-...` but for it, those in `keep`, and those of
+/// models that are open.
 void makeFolder(const std::string& path, const std::vector<std::string>& keep);
 
 }  // namespace mobpack::visionmodelscxx

@@ -53,18 +53,34 @@ bool lacksSharedThreads(const Failure& failure) {
 }  // namespace
 
 Model::Model(const ModelRequest& request, std::optional<Bytes> bytes)
-    : request_(request), isSharing_(request.threads == 0 && !request.spinning), bytes_(std::move(bytes)) {
+    : request_(request),
+      isSharing_(request.threads == 0 && !request.spinning),
+      compiled_(request.providerValues),
+      bytes_(std::move(bytes)) {
   const auto settings = settingsOf(request, isSharing_);
   opened_ = locate(request, load(request));
   request_.descriptor = nullptr;  // what it opens is mapped by now
+  const bool isCompiled = compiled_.haveFiles();
+  try {
+    start(settings);
+  } catch (const Failure& failure) {
+    // An app that ended while its provider compiled has left a part of it.
+    if (!isCompiled || failure.code() != Code::runtime) throw;
+    compiled_.empty();
+    start(settingsOf(request, isSharing_));
+  }
+  compiled_.keepFilesReadable();
+  assignment_ = assignmentOf(Runtime::shared(), session_->handle());
+}
+
+void Model::start(const SessionSettings& settings) {
   try {
     session_.emplace(settings, opened_);
   } catch (const Failure& failure) {
     if (!isSharing_ || !lacksSharedThreads(failure)) throw;
     isSharing_ = false;
-    session_.emplace(settingsOf(request, false), opened_);
+    session_.emplace(settingsOf(request_, false), opened_);
   }
-  assignment_ = assignmentOf(Runtime::shared(), session_->handle());
 }
 
 Session Model::profiled(const std::string& prefix) const {

@@ -11,6 +11,7 @@
 
 #include "Assignment.h"
 #include "Checked.h"
+#include "CompiledFolders.h"
 #include "MappedFile.h"
 #include "OnnxRuntime.h"
 #include "OpenFile.h"
@@ -59,9 +60,11 @@ class Model {
  private:
   std::span<const std::byte> load(const ModelRequest& request);
   std::span<const std::byte> locate(const ModelRequest& request, std::span<const std::byte> model);
+  void start(const SessionSettings& settings);
 
   ModelRequest request_;
   bool isSharing_;
+  CompiledFolders compiled_;
   std::optional<Bytes> bytes_;
   std::optional<MappedFile> mapped_;
   std::string located_;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "Failure.h"
+#include "Protection.h"
 
 namespace mobpack::visionmodelscxx {
 
@@ -31,7 +32,10 @@ off_t placeOf(std::uint64_t offset, const std::string& path) {
 OpenFile OpenFile::toRead(const std::string& path) { return OpenFile(path, open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
 
 OpenFile OpenFile::toWrite(const std::string& path) {
-  return OpenFile(path, open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const int made = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (made >= 0) keepReadable(path);
+  const bool isThere = made < 0 && errno == EEXIST;
+  return OpenFile(path, isThere ? open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600) : made);
 }
 
 OpenFile OpenFile::duplicate(int descriptor) {

@@ -58,6 +58,14 @@ typedef NSUInteger NSDataBase64DecodingOptions;
 + (instancetype)dictionaryWithObjects:(const id[])objects forKeys:(const id[])keys count:(NSUInteger)count;
 @end
 
+extern NSString *const NSFileProtectionKey;
+extern NSString *const NSFileProtectionCompleteUntilFirstUserAuthentication;
+
+@interface NSFileManager : NSObject
+@property(class, readonly) NSFileManager *defaultManager;
+- (bool)setAttributes:(NSDictionary *)attributes ofItemAtPath:(NSString *)path error:(NSError **)error;
+@end
+
 @interface NSData : NSObject
 @property(readonly) NSUInteger length;
 - (instancetype)initWithBase64EncodedString:(NSString *)text options:(NSDataBase64DecodingOptions)options;

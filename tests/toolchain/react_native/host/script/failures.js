@@ -40,8 +40,8 @@ export async function endsWhatWasBegun() {
 
 /** Opens a model with a provider that has a folder of its own. */
 function compiles() {
-  const provider = { providerKeys: ['intra_op_num_threads', 'folder'], providerValues: ['1', plan.folder] };
-  return engine.open(request(part(plan.file), { provider: 'XNNPACK', ...provider }), null);
+  const provider = { providerKeys: ['folder'], providerValues: [plan.folder] };
+  return engine.open(request(part(plan.file), { provider: 'AZURE', ...provider }), null);
 }
 
 /** What is damaged is removed, but not what a model has open. */

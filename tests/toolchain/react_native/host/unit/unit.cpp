@@ -12,9 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "CompiledFolders.h"
 #include "Cores.h"
 #include "Failure.h"
+#include "Files.h"
 #include "Part.h"
+#include "Protection.h"
 #include "Sha256.h"
 #include "Weights.h"
 
@@ -94,11 +97,26 @@ int cores(const Words& words) {
   return 0;
 }
 
+/// `protect FOLDER`: makes files and folders, and prints those that the system is told of.
+int protect(const Words& words) {
+  own::setFileProtection([](const std::string& path) { std::cout << path << std::endl; });
+  const auto folder = words.at(0) + "/";
+  const std::vector<std::byte> bytes(1);
+  for (const std::uint64_t offset : {0U, 1U}) own::writePart(folder + "new/file", offset, bytes);
+  own::writePart(folder + "there", 1, bytes);
+  own::replaceFile(folder + "note", bytes);
+  const auto compiled = folder + "models/" + std::string(64, 'a') + "-1";
+  own::makeFolder(compiled, {});
+  std::ofstream(compiled + "/made") << "by Core ML";
+  own::CompiledFolders({"1", compiled}).keepFilesReadable();
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** given) {
   const std::map<std::string, int (*)(const Words&)> commands{
-      {"sha256", sha256}, {"weights", weights}, {"damage", damage}, {"cores", cores}};
+      {"sha256", sha256}, {"weights", weights}, {"damage", damage}, {"cores", cores}, {"protect", protect}};
   try {
     return commands.at(given[1])({given + 2, given + count});
   } catch (const own::Failure& failure) {
