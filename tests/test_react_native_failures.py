@@ -1,6 +1,7 @@
 """Native code of React Native packages where the system refuses something, and when JavaScript ends amid work."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,7 @@ def runtime(code: native.Code, tmp_path_factory: pytest.TempPathFactory) -> Path
     ("words", "code_of_it"),
     [
         ("std::bad_alloc", "out-of-memory"),
-        ("/a/bfc_arena.cc:376 void* f(size_t) Failed to allocate memory for requested buffer of size 9", "out-of-memory"),
+        ("/a/bfc_arena.cc:376 f(size_t) Failed to allocate memory for requested buffer of size 9", "out-of-memory"),
         ("Available memory of 9 is smaller than requested bytes of 10", "out-of-memory"),
         ("pthread_create failed, error code: 11", "out-of-memory"),
         ("This is an invalid model", "runtime"),
@@ -82,7 +83,7 @@ def test_threads_of_models_do_not_have_the_priority_of_javascripts(
 def test_javascript_that_ends_does_not_wait_for_work_on_other_threads(
     app: native.App, system: Path, tmp_path: Path
 ) -> None:
-    paths = {name: str(tmp_path / name) for name in ("part", "path", "waiting", "go")}
+    paths: dict[str, Any] = {name: str(tmp_path / name) for name in ("part", "path", "waiting", "go")}
     variables = {"LD_PRELOAD": str(system), "WAITING": paths["waiting"], "GO": paths["go"]}
     following = app.plan("endsWhatWasBegun", **paths)
     assert app.run("endsAmidFiles", environment=variables, next=str(following), **paths) is None
@@ -99,6 +100,7 @@ def test_a_provider_that_fails_on_what_it_compiled_before_is_started_anew(
         "REFUSED": str(folder / "damaged"),
         "WORDS": "the compiled model is damaged",
     }
-    plan = {"file": str(app.bundle / MODEL), "folder": str(folder), "other": str(folder.with_name(f"{'b' * 64}-1.30.0"))}
+    other = folder.with_name(f"{'b' * 64}-1.30.0")
+    plan: dict[str, Any] = {"file": str(app.bundle / MODEL), "folder": str(folder), "other": str(other)}
     case = "startsAnew" if is_emptied else "leavesTheAppsOwn"
     assert app.run(case, onnxruntime=runtime, environment=variables, **plan) is None
