@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.toolchain import projects
+from tests.toolchain import jsc, projects
 from tests.toolchain.react_native import native
 
 pytestmark = [pytest.mark.by_content(of=[projects.REACT_NATIVE]), pytest.mark.react_native]
@@ -50,6 +50,13 @@ def test_native_memory_is_worked_on_where_it_lies_and_other_memory_is_copied(
     app: native.App, case: str, engine: str
 ) -> None:
     assert run(app, case, engine) is None
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_native_memory_is_not_copied_for_a_run_that_may_be_repeated(app: native.App, engine: str) -> None:
+    plan: dict[str, Any] = {"options": {"allowOtherRuntime": True, "providers": ["xnnpack"]}}
+    file = str(app.bundle / MODEL)
+    assert run(app, "copiesNoNativeInputs", engine, onnxruntime=jsc.other_onnxruntime(), file=file, **plan) is None
 
 
 @pytest.mark.parametrize("engine", ENGINES)

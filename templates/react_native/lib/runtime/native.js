@@ -50,6 +50,7 @@ function backendOf({ onMemoryPressure }, platform, device, engine, locate) {
             engine.cancel(call);
         },
         allocate: (sizeBytes) => engine.allocate(sizeBytes),
+        isNative: (buffer) => engine.isNative?.(buffer) ?? false,
         take: (kept, output, into) => {
             engine.take(kept, output, into);
         },

@@ -90,6 +90,7 @@ function backendOf(
       engine.cancel(call);
     },
     allocate: (sizeBytes) => engine.allocate(sizeBytes),
+    isNative: (buffer) => engine.isNative?.(buffer) ?? false,
     take: (kept, output, into) => {
       engine.take(kept, output, into);
     },

@@ -91,6 +91,8 @@ export declare class AnyModel<Inputs extends object, Outputs extends object> {
     protected runHeld(inputs: Inputs, options: AsyncRunOptions<Targets<Outputs>>): Promise<Outputs>;
     /** Checks inputs, and copies them if they are read again later. */
     private callOf;
+    /** Inputs as a later attempt reads them. */
+    private kept;
     private serve;
     /** Another session may have been opened since. */
     private show;

@@ -71,7 +71,7 @@ export class AnyModel {
      */
     async profile(inputs, runs = 10) {
         this.checkAlive();
-        const given = this.serving.readsLater ? copied(inputs) : inputs;
+        const given = this.kept(inputs);
         return this.serving.use((session) => session.profile(session.prepareSync(given, {}), runs));
     }
     /**
@@ -139,7 +139,11 @@ export class AnyModel {
         const session = this.serving.latest;
         const prepared = session.prepare(inputs, into);
         throwIfAborted(signal);
-        return { session, prepared, inputs: this.serving.readsLater ? copied(inputs) : inputs, into, signal };
+        return { session, prepared, inputs: this.kept(inputs), into, signal };
+    }
+    /** Inputs as a later attempt reads them. */
+    kept(inputs) {
+        return this.serving.readsLater ? copied(inputs, this.serving.latest.outcome.backend.isNative) : inputs;
     }
     async serve({ session, prepared, inputs, into, signal }) {
         const outputs = await this.serving.run((each, isRetry) => {

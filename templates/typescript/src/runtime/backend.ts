@@ -183,6 +183,8 @@ export interface Engine {
   cancel(call: number): void;
   /** A new buffer, all zero: over native memory, or over the engine's own where JavaScript has no other. */
   allocate(sizeBytes: number): ArrayBuffer;
+  /** Whether a buffer lies in native memory. Missing where JavaScript has none. */
+  readonly isNative?: (buffer: ArrayBuffer) => boolean;
   /** Copies an output that ONNX Runtime made. */
   take(kept: number, output: number, into: ArrayBuffer): void;
   /** Frees the outputs of a run. */

@@ -107,7 +107,7 @@ export class AnyModel<Inputs extends object, Outputs extends object> {
    */
   async profile(inputs: Inputs, runs = 10): Promise<string> {
     this.checkAlive();
-    const given = this.serving.readsLater ? copied(inputs) : inputs;
+    const given = this.kept(inputs);
     return this.serving.use((session) => session.profile(session.prepareSync(given, {}), runs));
   }
 
@@ -177,7 +177,12 @@ export class AnyModel<Inputs extends object, Outputs extends object> {
     const session = this.serving.latest;
     const prepared = session.prepare(inputs, into);
     throwIfAborted(signal);
-    return { session, prepared, inputs: this.serving.readsLater ? copied(inputs) : inputs, into, signal };
+    return { session, prepared, inputs: this.kept(inputs), into, signal };
+  }
+
+  /** Inputs as a later attempt reads them. */
+  private kept(inputs: Inputs): Inputs {
+    return this.serving.readsLater ? copied(inputs, this.serving.latest.outcome.backend.isNative) : inputs;
   }
 
   private async serve({ session, prepared, inputs, into, signal }: Call<Inputs>): Promise<Outputs> {

@@ -303,6 +303,10 @@ jsi::Object VisionModelsCxx::allocate(jsi::Runtime& runtime, double sizeBytes) {
   });
 }
 
+bool VisionModelsCxx::isNative(jsi::Runtime& runtime, jsi::Object buffer) {
+  return guarded(runtime, [&] { return own::ownerOf(runtime, own::bufferOf(runtime, buffer)) != nullptr; });
+}
+
 void VisionModelsCxx::take(jsi::Runtime& runtime, double kept, double output, jsi::Object into) {
   guarded(runtime, [&] {
     const auto& result = sessions_->kept(wholeNumber(kept, "what is kept"), wholeNumber(output, "the output"));

@@ -66,6 +66,7 @@ export interface Spec extends TurboModule {
     isHot(): boolean;
     cancel(call: number): void;
     allocate(sizeBytes: number): Memory;
+    isNative(buffer: Memory): boolean;
     take(kept: number, output: number, into: Memory): void;
     drop(kept: number): void;
     fileSize(path: string): number;

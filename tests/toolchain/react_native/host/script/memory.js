@@ -57,6 +57,27 @@ export async function readsWhereInputsLie() {
   model.dispose();
 }
 
+/** What an app may change before another attempt is copied: native memory is not. */
+export async function copiesNoNativeInputs() {
+  const [setup] = OrientationModel.descriptor.platforms.ios.providers;
+  Object.assign(setup, { registeredName: 'AZURE', executionProvider: 'AzureExecutionProvider', hidesNodes: false });
+  const model = await OrientationModel.load({ ...plan.options, source: { path: plan.file } });
+  equal(model.provider, 'xnnpack', 'a provider whose runs may be repeated');
+  const { slice } = Float32Array.prototype;
+  const copies = async (inputs) => {
+    let count = 0;
+    Float32Array.prototype.slice = function (...range) {
+      count += 1;
+      return slice.apply(this, range);
+    };
+    await model.run(inputs).finally(() => void (Float32Array.prototype.slice = slice));
+    return count;
+  };
+  equal(await copies(page(allocate('float32', PIXELS))), plan.isLending ? 0 : 1, 'copies of memory that is lent');
+  equal(await copies(page(new Float32Array(PIXELS))), 1, 'copies of an array of JavaScript');
+  model.dispose();
+}
+
 /** Waits without letting JavaScript do anything: for what is to happen in native memory, or not to happen in any other. */
 function sleepUntil(isDone, willBeDone) {
   const end = host.now() + (willBeDone ? 60000 : 1000);

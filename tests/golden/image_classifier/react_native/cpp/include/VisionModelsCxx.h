@@ -51,6 +51,7 @@ class VisionModelsCxx : public NativeVisionModelsCxxCxxSpec<VisionModelsCxx> {
   bool isHot(jsi::Runtime& runtime);
   void cancel(jsi::Runtime& runtime, double call);
   jsi::Object allocate(jsi::Runtime& runtime, double sizeBytes);
+  bool isNative(jsi::Runtime& runtime, jsi::Object buffer);
   void take(jsi::Runtime& runtime, double kept, double output, jsi::Object into);
   void drop(jsi::Runtime& runtime, double kept);
   double fileSize(jsi::Runtime& runtime, const std::string& path);
