@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from packager.channel.document import TIME, Conditions, ModelRelease, Rollout
+from packager.core.findings import Report
 from packager.core.to_json import plain
 from packager.deltas.layout import SPAN_BYTES
 from packager.processes import commands
@@ -22,7 +23,7 @@ from packager.targets.android import kotlin
 from tests.delivery_drivers.kotlin import KILLED, PASSWORD, Driver, driver, kept, program
 from tests.delta_vectors import END_BYTE, PATH, add, packed
 from tests.toolchain import delivered_android as delivered
-from tests.toolchain import jvm
+from tests.toolchain import ecj, jvm
 from tests.toolchain.delivered_android import Shelf, bundle, sum_of
 from tests.toolchain.device import Library, write_apk
 from tests.toolchain.forks import forked
@@ -201,6 +202,35 @@ def test_a_model_is_updated_tried_opened_and_taken_back(app: App) -> None:
 
     app.shelf.publish(app.shelf.release(1, version="1.2.3", number=NUMBER))
     assert (app.phase(), app.loaded()) == ("up-to-date", BUNDLED)
+
+
+def test_states_are_there_at_once_and_their_versions_soon(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    app.phase()
+    app.ask(f"device {app.folder}")
+    own = {"phase": "unchecked", "version": "1.2.3", "reason": "", "loaded": 0, "total": 0}
+    assert app.ask("state-while-locked")["states"][delivered.MODEL] == own, "it waits for no file"
+    assert app.ask("state-of 1.3.1")["states"][delivered.MODEL] == own | {"version": "1.3.1"}
+
+
+ADDED = "constructor(\n    /** It came later. */\n    public val added: Int = 0,\n"
+
+
+def test_java_that_was_compiled_before_there_were_more_options_runs(library: Library, tmp_path: Path) -> None:
+    program = ecj.compile_java([ecj.APPS / "Choices.java"], classpath=[library.classes])
+    view = delivered.TARGET.view(delivered.PACKAGE, (delivered.plan_of(0, tmp_path),), Report(parities=()))
+    changed = []
+    for path, text in delivered.TARGET.render(view).texts.items():
+        if path.name in ("Options.kt", "UpdateOptions.kt"):
+            changed.append(tmp_path / path.name)
+            assert text.count("constructor(\n") == 1
+            options = text.partition("/** What Android says")[0]  # which is Kotlin on this machine
+            changed[-1].write_text(options.replace("constructor(\n", ADDED), encoding="utf-8")
+    newer = jvm.compile_kotlin(changed, classpath=[library.classes, jvm.fakes()])
+    for classpath, count in (([program, library.classes], 0), ([program, newer, library.classes], 2)):
+        facts = jvm.run("apps.Choices", {}, classpath=classpath).facts
+        assert (facts["options"], facts["updates"]) == ("3 true 64", "5 bundled")
+        assert facts["all"].count("added=0") == count
 
 
 def older(app: App) -> bytes:

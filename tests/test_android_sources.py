@@ -6,6 +6,7 @@ The server is a real one for https, which simulates the faults of networks.
 import json
 import shutil
 import zipfile
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -19,7 +20,7 @@ from packager.processes import commands
 from packager.release.extract import extract
 from packager.targets.android import kotlin
 from tests.disks import tiny_disk
-from tests.toolchain import models, projects
+from tests.toolchain import ecj, jvm, models, projects
 from tests.toolchain.device import Device, Library, device
 from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import certificate
@@ -424,3 +425,36 @@ def test_a_file_of_the_apps_own_is_compared_with_the_hash_that_it_gives(setting:
 
 def numbers(text: str) -> list[float]:
     return [float(each) for each in text.strip("[]").split(",")]
+
+
+@pytest.fixture(scope="module")
+def java_apps(models_library: Library) -> Path:
+    return ecj.compile_java([ecj.APPS / "Loads.java"], classpath=[models_library.classes])
+
+
+def in_java(setting: Setting, java_apps: Path, do: str) -> Mapping[str, str]:
+    phone = setting.phone
+    return jvm.run(
+        "apps.Loads",
+        {"apk": phone.apk, "data": phone.folder / "data", "at": setting.server.url, "do": do},
+        classpath=[java_apps, phone.library.classes],
+        properties={
+            "java.library.path": phone.library.native,
+            "javax.net.ssl.trustStore": setting.trusted,
+            "javax.net.ssl.trustStorePassword": PASSWORD,
+        },
+    ).facts
+
+
+def test_java_has_options_and_hears_of_progress(setting: Setting, java_apps: Path) -> None:
+    facts = in_java(setting, java_apps, "load")
+    size = len(setting.content)
+    assert (facts["provider"], facts["last"]) == ("CPU", f"{size}/{size}")
+    for part in ("providers=[CPU]", "threads=1", "verify=ALWAYS", "queue=2", "retryOnCpu=false"):
+        assert part in facts["options"]
+
+
+def test_java_ends_a_load_by_an_interrupt_of_its_thread(setting: Setting, java_apps: Path) -> None:
+    setting.server.files.faults_by_path[f"/{setting.digest}"] = deque([servers.held(70_000)])
+    assert in_java(setting, java_apps, "cancel") == {"ended": "interrupted"}
+    assert setting.names == [f"{setting.digest}.part"], "another load goes on from there"

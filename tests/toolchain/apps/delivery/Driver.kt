@@ -24,12 +24,15 @@ import java.lang.reflect.InvocationTargetException
 import java.nio.ByteBuffer
 import java.nio.channels.FileChannel
 import java.util.Base64
+import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
+import kotlin.concurrent.thread
 import kotlin.math.roundToLong
 import kotlin.time.measureTimedValue
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
+import kotlinx.coroutines.flow.first
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.supervisorScope
 
@@ -69,6 +72,8 @@ private class Driver(val address: String, folder: File, apk: File) {
         when (command) {
             "update" -> return states(runBlocking { updater.update(force = "force" in words) })
             "state" -> return states(updater.states.value)
+            "state-of" -> return states(runBlocking { updater.states.first { it["scorer"]?.version == words[0] } })
+            "state-while-locked" -> return states(whileFilesAreLocked { updater.states.value })
             "load" -> return load()
             "run" -> return mapOf("sum" to loaded!!.sum())
             "runs" -> return runBlocking(Dispatchers.Default) { runs(words[0].toInt(), words[1].toInt(), "update" in words) }
@@ -190,6 +195,21 @@ private class Driver(val address: String, folder: File, apk: File) {
             Os.onSync = { if (left.decrementAndGet() == 0) Runtime.getRuntime().halt(KILLED) }
         }
     }
+}
+
+/** Does [work] while another thread has the lock under which the library reads and writes its files. */
+private fun <T> whileFilesAreLocked(work: () -> T): T {
+    val lock = Class.forName("com.example.models.Checked").getDeclaredField("locking").apply { isAccessible = true }.get(null)
+    val isLocked = CountDownLatch(1)
+    val isDone = CountDownLatch(1)
+    thread {
+        synchronized(lock) {
+            isLocked.countDown()
+            isDone.await()
+        }
+    }
+    isLocked.await()
+    return work().also { isDone.countDown() }
 }
 
 /** What the library knows of this process: after this, it is a new start of the app. */

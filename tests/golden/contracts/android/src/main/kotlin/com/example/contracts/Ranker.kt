@@ -322,6 +322,17 @@ public class Ranker private constructor(private val session: ModelSession) : Aut
             source: Source = Source.bundled,
         ): Ranker = open(context, options, source, Loading())
 
+        /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
+        @WorkerThread
+        @JvmStatic
+        @Throws(InterruptedException::class)
+        public fun loadBlocking(
+            context: Context,
+            options: Options,
+            source: Source,
+            onProgress: ProgressListener,
+        ): Ranker = waitFor { load(context, options, source, onProgress::onProgress) }
+
         /**
          * Removes what was downloaded of the model. Models that are open keep working; one that was freed, as [Policies]
          * say, may download its weights once more.

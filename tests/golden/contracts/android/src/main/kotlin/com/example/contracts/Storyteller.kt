@@ -399,6 +399,17 @@ public class Storyteller private constructor(private val session: ModelSession) 
             source: Source = Source.bundled,
         ): Storyteller = open(context, options, source, Loading())
 
+        /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
+        @WorkerThread
+        @JvmStatic
+        @Throws(InterruptedException::class)
+        public fun loadBlocking(
+            context: Context,
+            options: Options,
+            source: Source,
+            onProgress: ProgressListener,
+        ): Storyteller = waitFor { load(context, options, source, onProgress::onProgress) }
+
         /**
          * Removes what was downloaded of the model. Models that are open keep working; one that was freed, as [Policies]
          * say, may download its weights once more.

@@ -3,7 +3,12 @@
 package com.example.vision
 
 import android.content.Context
+import android.util.Log
+import androidx.annotation.WorkerThread
+import java.io.IOException
 import java.net.URI
+import java.util.concurrent.atomic.AtomicBoolean
+import kotlin.concurrent.thread
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.coroutineScope
@@ -40,7 +45,10 @@ public class ModelUpdater @JvmOverloads constructor(
     private val folder = URI(address)
     private val store by lazy { UpdateStore(app) }
     private val patience = Patience()
-    private val told by lazy { MutableStateFlow(PackagedModels.all.associate { it.files.name to unchecked(it.files) }) }
+    private val isRead = AtomicBoolean()
+    private val told = MutableStateFlow(
+        PackagedModels.all.associate { it.files.name to UpdateState(UpdatePhase.UNCHECKED, ChannelDocument.VERSION) },
+    )
 
     init {
         require(address.startsWith("https://") && address.endsWith("/")) {
@@ -53,8 +61,15 @@ public class ModelUpdater @JvmOverloads constructor(
         tell(model) { UpdateState(UpdatePhase.FAILED, versionOf(model), reason = reason) }
     }
 
-    /** How far each model is, by its name. */
-    public val states: StateFlow<Map<String, UpdateState>> get() = told.asStateFlow()
+    /**
+     * How far each model is, by its name. Nothing is read on the thread that calls: until the device's versions are known,
+     * in a moment, it is that of the app's own models.
+     */
+    public val states: StateFlow<Map<String, UpdateState>>
+        get() {
+            if (!isRead.getAndSet(true)) thread(isDaemon = true, name = "ModelUpdater", block = ::read)
+            return told.asStateFlow()
+        }
 
     /**
      * Asks the channel for newer models, downloads them, tries them, and returns how far each model is. It suspends until
@@ -71,8 +86,14 @@ public class ModelUpdater @JvmOverloads constructor(
                 tell(each.files.name) { it.copy(phase = UpdatePhase.WAITING, reason = "another process updates") }
             }
         }
-        states.value
+        told.value
     }
+
+    /** [update] for threads that may wait, and for Java: an interrupt of the thread cancels it. */
+    @WorkerThread
+    @JvmOverloads
+    @Throws(InterruptedException::class)
+    public fun updateBlocking(force: Boolean = false): Map<String, UpdateState> = waitFor { update(force) }
 
     /** From now on [update] does nothing, until [unfreeze]. */
     public suspend fun freeze(): Unit = change { it.copy(isFrozen = true) }
@@ -98,14 +119,26 @@ public class ModelUpdater @JvmOverloads constructor(
             )
         }
         withContext(Dispatchers.IO) { store.prune(store.record(), isAll = true) }
-        for (each in PackagedModels.all) tell(each.files.name) { unchecked(each.files) }
+        for (each in PackagedModels.all) {
+            tell(each.files.name) { UpdateState(UpdatePhase.UNCHECKED, ChannelDocument.VERSION) }
+        }
     }
 
     private suspend fun change(change: (UpdateRecord) -> UpdateRecord) {
         withContext(Dispatchers.IO) { keeping(store.files) { store.change(change) } }
     }
 
-    private fun unchecked(model: ModelFiles) = UpdateState(UpdatePhase.UNCHECKED, versionOf(model.name))
+    private fun read() = try {
+        val record = store.record()
+        told.update { states ->
+            states.mapValues { (model, it) ->
+                if (it.phase == UpdatePhase.UNCHECKED) it.copy(version = record.of(model).version) else it
+            }
+        }
+    } catch (failure: IOException) {
+        Log.w("ModelUpdater", "the updates of models cannot be read: ${failure.message}")
+        Unit
+    }
 
     private fun versionOf(model: String) = store.record().of(model).version
 

@@ -18,7 +18,24 @@ public data class UpdateOptions @JvmOverloads constructor(
     public val conditions: UpdateConditions? = null,
     /** Hears of releases that updates ban. */
     public val observer: ModelObserver? = null,
-)
+) {
+    /** Options for Java, as [Options.Builder]. */
+    public class Builder {
+        private var made = UpdateOptions()
+
+        public fun fallback(fallback: Source): Builder = apply { made = made.copy(fallback = fallback) }
+
+        public fun providers(providers: List<Provider>): Builder = apply { made = made.copy(providers = providers) }
+
+        public fun storageLimitBytes(bytes: Long): Builder = apply { made = made.copy(storageLimitBytes = bytes) }
+
+        public fun conditions(conditions: UpdateConditions?): Builder = apply { made = made.copy(conditions = conditions) }
+
+        public fun observer(observer: ModelObserver?): Builder = apply { made = made.copy(observer = observer) }
+
+        public fun build(): UpdateOptions = made
+    }
+}
 
 /** The state of the device, which releases may ask for. Each is null where nobody knows: then it does not count as met. */
 public interface UpdateConditions {

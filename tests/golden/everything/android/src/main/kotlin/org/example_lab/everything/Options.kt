@@ -2,6 +2,8 @@
 
 package org.example_lab.everything
 
+import kotlinx.coroutines.runBlocking
+
 /** Options for running a model. */
 public data class Options @JvmOverloads constructor(
     /** Tried in this order, [Provider.CPU] after all others; the first one that starts runs the model. */
@@ -34,7 +36,40 @@ public data class Options @JvmOverloads constructor(
         require(threads >= 0) { "threads is $threads, the least is 0" }
         require(queue >= 1) { "queue is $queue, the least is 1" }
     }
+
+    /** Options for Java: code that was compiled with it runs with later versions of the package, which have more of them. */
+    public class Builder {
+        private var made = Options()
+
+        public fun providers(providers: List<Provider>): Builder = apply { made = made.copy(providers = providers) }
+
+        public fun threads(threads: Int): Builder = apply { made = made.copy(threads = threads) }
+
+        public fun providerOptions(options: Map<Provider, Map<String, String>>): Builder =
+            apply { made = made.copy(providerOptions = options) }
+
+        public fun verify(verify: Verify): Builder = apply { made = made.copy(verify = verify) }
+
+        public fun spinning(spinning: Boolean): Builder = apply { made = made.copy(spinning = spinning) }
+
+        public fun queue(queue: Int): Builder = apply { made = made.copy(queue = queue) }
+
+        public fun observer(observer: ModelObserver?): Builder = apply { made = made.copy(observer = observer) }
+
+        public fun policies(policies: Policies): Builder = apply { made = made.copy(policies = policies) }
+
+        public fun build(): Options = made
+    }
 }
+
+/** Hears how far a load is, in Java. */
+public fun interface ProgressListener {
+    /** Is called on another thread, with the bytes of a download. */
+    public fun onProgress(progress: Progress)
+}
+
+/** What [work] gives to a thread that may wait. */
+internal fun <T> waitFor(work: suspend () -> T): T = runBlocking { work() }
 
 /** How the files of a model are checked when it is loaded. */
 public enum class Verify {
