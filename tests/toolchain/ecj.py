@@ -1,4 +1,4 @@
-"""Eclipse's compiler of Java, in Debian's package: Java as Kotlin's toolchain brings it runs programs and compiles none.
+"""Eclipse's compiler of Java, in Debian's package: Java of Kotlin's toolchain runs programs and compiles none.
 
 `python -m tests.toolchain.ecj --lock` locks the version that Debian's mirror has now.
 """
@@ -44,7 +44,7 @@ def compiler() -> Path:
 
 
 def compile_java(sources: Sequence[Path], *, classpath: Sequence[Path]) -> Path:
-    """A folder with the classes of `sources`, with warnings as errors, from the cache when the same was compiled before."""
+    """A folder with the classes of `sources`, from the cache when the same was compiled before. Warnings are errors."""
     options = ("-11", "-proc:none", "-failOnWarning")
 
     def make(folder: Path) -> None:
