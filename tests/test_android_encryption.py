@@ -55,7 +55,7 @@ def facts(
         },
         classpath=[app.apps, app.classes],
     ).facts
-    return {**found, "counts": "opened {} refused {}".format(*counts)}
+    return {**found, "counts": "opened {} refused {}".format(*counts), "size": str(plain.cpu.path.stat().st_size)}
 
 
 def test_the_vectors_of_all_languages_are_opened_and_refused(facts: Mapping[str, str]) -> None:
@@ -67,6 +67,27 @@ def test_an_encrypted_model_computes_what_the_readable_one_does(facts: Mapping[s
     assert facts[name] == facts["plain"], facts.get(f"words of {name}")
     assert facts["plain"].startswith("opened ")
     assert facts["asked"] == KEY_ID
+
+
+def test_a_decrypted_model_lies_outside_of_javas_heap_and_is_freed_when_memory_is_short(
+    facts: Mapping[str, str],
+) -> None:
+    assert (facts["memory.open"], facts["memory.freed"], facts["memory.closed"]) == (facts["size"], "0", "0")
+    assert facts["memory.again"] == facts["plain"]
+    assert facts["asked for one that was freed"] == "1", "the app may not be able to tell its key then"
+
+
+@pytest.mark.parametrize(
+    ("name", "thrown"),
+    [
+        ("without memory", "ModelOutOfMemoryException"),
+        ("without Java's memory", "ModelOutOfMemoryException"),
+        ("without code", "ModelException"),
+    ],
+)
+def test_memory_or_code_that_is_missing_is_a_model_exception(facts: Mapping[str, str], name: str, thrown: str) -> None:
+    assert facts[name] == facts[f"told of {name}"] == thrown
+    assert facts["memory.refused"] == "0"
 
 
 @pytest.mark.parametrize(
@@ -118,4 +139,4 @@ def test_a_signed_package_verifies_before_it_decrypts(tmp_path: Path) -> None:
     plan, target = replace(plan, choices=plan.choices[-1:]), Android(providers=())
     view = target.view(replace(trusted.PACKAGE, encryption=KEY_ID), (plan,), Report(parities=()))
     [code] = [text for path, text in target.render(view).texts.items() if path.name == "Scorer.kt"]
-    assert "Trusted.of(source.files(app, FILES, options, loading), FILES, app, options).decrypted(options)" in code
+    assert "Trusted.of(source.files(app, FILES, options), FILES, app, options).decrypted(options)" in code

@@ -68,6 +68,10 @@ def test_times_of_runs_that_failed_do_not_count(facts: Mapping[str, str]) -> Non
     assert facts["retried"] == "4 2 1 2 0.002"
 
 
+def test_neither_retries_wait_nor_does_what_was_cancelled_fail(facts: Mapping[str, str]) -> None:
+    assert facts["retried.queued"] == "3 0"
+
+
 def test_attributes_are_named_as_opentelemetry_names_them(facts: Mapping[str, str]) -> None:
     attributes = dict(line.split("=", 1) for line in facts["attributes"].splitlines())
     assert attributes["mobpack.model.name"] == "orientation"

@@ -103,6 +103,10 @@ def test_an_input_that_fails_on_the_cpu_too_is_not_the_providers_fault(phone: De
     retried = ["run XNNPACK failed", "retry CPU failed"]
     assert seen["events"] == ",".join([retried[0], "load CPU", retried[1], *retried * 3])
     assert seen["provider"] == "XNNPACK"
+    assert seen["first failure"] == "com.example.models.ModelException", "that of the provider is told, too"
+    if (os.cpu_count() or 1) > 1:
+        assert int(seen["opened by a wrong input"]) > 0
+    assert seen["after a right one"] == "0", "nothing needs the session for the CPU any more"
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one thread is the fewest that a model can have")
@@ -132,7 +136,7 @@ def test_a_model_that_cannot_get_fewer_threads_goes_on_with_those_that_it_has(lo
 
 def test_a_model_that_cannot_be_opened_again_fails_until_it_can(lost: Mapping[str, str]) -> None:
     assert lost["gone.thrown"] == "com.example.models.ModelException"
-    assert lost["gone.message"].startswith("OrientationModel failed to run: ")
+    assert lost["gone.message"].startswith("OrientationModel cannot be opened again: ")
     assert lost["gone.events"] == "failure orientation,run CPU failed"
     assert lost["back"] == lost["usual"]
     assert lost["back.events"] == "load CPU,run CPU"
@@ -169,3 +173,7 @@ def test_a_load_that_fails_leaves_no_session_open(phone: Device, tmp_path: Path)
     assert (seen["unreadable.thrown"], seen["unreadable.left"]) == ("java.lang.NumberFormatException", "0")
     assert (seen["refused.message"], seen["refused.left"]) == ("no callbacks", "0")
     assert seen["missing.thrown"] == "com.example.models.ModelException"
+    for kind in ("forbidden", "without code"):
+        assert seen[f"{kind}.thrown"] == "com.example.models.ModelException"
+    assert "onnxruntime-android" in seen["without code.message"]
+    assert seen["without memory.thrown"] == "com.example.models.ModelOutOfMemoryException"

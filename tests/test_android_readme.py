@@ -12,6 +12,7 @@ from packager.core.errors import ToolError
 from packager.processes import downloads
 from tests.archives import read_zip
 from tests.toolchain import apptools, jvm, projects, vision
+from tests.toolchain.device import device, library
 from tests.toolchain.require import require
 from tests.toolchain.sample_package import VISION
 
@@ -62,6 +63,30 @@ def test_examples_of_a_package_that_takes_pictures_compile(
     assert (aar.parent / "README.md").read_text(encoding="utf-8") == readme
 
 
+def test_the_example_for_cameras_outlives_its_model(
+    kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path: Path
+) -> None:
+    (aar,) = (vision.root() / "sample_apps/vision/dist/android").glob("*.aar")
+    shipped = library(aar, tmp_path, apps="vision/*", has_task=False)
+    [example] = [text for text in KOTLIN.findall(readme_of(aar)) if "androidx.camera" in text]
+    (tmp_path / "Example.kt").write_text(example, encoding="utf-8")
+    app = jvm.compile_kotlin(
+        [tmp_path / "Example.kt", *sorted((jvm.APPS / "camera").glob("*.kt"))],
+        classpath=[shipped.classes, jvm.fakes(), onnxruntime_android.classes],
+    )
+
+    phone = device(shipped, tmp_path)
+    facts = jvm.run(
+        "FramesKt",
+        {"apk": phone.apk, "data": tmp_path / "data"},
+        classpath=[app, shipped.classes],
+        properties={"java.library.path": shipped.native},
+    ).facts
+
+    assert facts["last.thrown"] == "null", facts["last.message"]
+    assert (facts["shown"], facts["closed"]) == ("1", "true")
+
+
 def test_an_example_with_a_method_that_is_not_there_does_not_compile(built_aar: Path, tmp_path: Path) -> None:
     wrong = readme_of(built_aar).replace("model.run(", "model.runs(")
     with pytest.raises(ToolError, match="runs"):
@@ -71,6 +96,6 @@ def test_an_example_with_a_method_that_is_not_there_does_not_compile(built_aar: 
 def test_dependencies_are_those_of_the_metadata(built_aar: Path) -> None:
     pinned = downloads.pins()["android"]
     readme = readme_of(built_aar)
-    for library in ("kotlin-stdlib", "kotlin-coroutines"):
-        assert f'implementation("{pinned[library]}")' in readme
+    for name in ("kotlin-stdlib", "kotlin-coroutines"):
+        assert f'implementation("{pinned[name]}")' in readme
     assert re.search(r'implementation\("com\.microsoft\.onnxruntime:onnxruntime-android(-qnn)?:[\d.]+"\)', readme)

@@ -20,6 +20,7 @@ from packager.processes import commands
 from packager.release.extract import extract
 from packager.targets.android import kotlin
 from tests.disks import tiny_disk
+from tests.onnx_text import onnx_model
 from tests.toolchain import ecj, jvm, models, projects
 from tests.toolchain.device import Device, Library, device
 from tests.toolchain.react_native.download import server as servers
@@ -297,6 +298,15 @@ def test_a_disk_without_room_is_told_before_anything_is_asked(setting: Setting, 
     assert setting.ranges == []
 
 
+def test_room_that_android_can_make_is_used(setting: Setting, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    with tiny_disk(tmp_path / "data", kilobytes=len(setting.content) * 3 // 2048):
+        (tmp_path / "data" / "cached").write_bytes(bytes(len(setting.content)))
+        seen = setting.run(is_alone=True, cached=tmp_path / "data" / "cached")
+
+    assert seen["load.thrown"] == "null", seen["load.message"]
+
+
 def folder_at(path: Path) -> None:
     (path / "inside").mkdir(parents=True)
 
@@ -351,15 +361,85 @@ def test_a_model_that_is_opened_again_needs_no_downloads_that_were_removed(
     assert setting.names == []
 
 
-def test_weights_that_were_removed_are_downloaded_once_more(setting: Setting) -> None:
+def test_weights_stay_while_a_model_is_open_that_may_open_them_again(setting: Setting) -> None:
     """ONNX Runtime opens them by their path, whenever it opens the graph."""
     seen = setting.run("reopen", providers="XNNPACK")
 
-    asked = [request.path.removeprefix("/") for request in setting.server.files.requests]
     assert (len(numbers(seen["answer"])), seen["profile"]) == (4, "true")
-    [weights] = {path for path in asked if asked.count(path) > 1}
-    assert asked.count(weights) == 2
-    assert setting.names == [weights]
+    assert setting.ranges == [f"0-{setting.last}"]
+    assert setting.names == [setting.digest]
+    setting.run("remove")
+    assert setting.names == []
+
+
+@pytest.mark.parametrize("end", ["close", "cancel"])
+def test_neither_close_nor_a_cancelled_call_waits_for_a_download(setting: Setting, end: str) -> None:
+    setting.server.files.faults_by_path[f"/{setting.digest}"] = deque([None, servers.held(4001)])
+
+    seen = setting.run("held", providers="XNNPACK", end=end, kept=setting.kept)
+
+    assert seen["came"] == "[]", "the server had sent 4001 bytes"
+    assert setting.ranges[:2] == [f"0-{setting.last}"] * 2
+    if end == "close":
+        assert seen["call.thrown"] == "java.lang.IllegalStateException"
+        assert seen["call.message"] == "OrientationModel is closed"
+    else:
+        assert len(numbers(seen["answer"])) == 4
+        assert setting.ranges[2:] == [f"4001-{setting.last}"], "the next call goes on"
+
+
+def test_downloads_that_are_removed_during_a_load_do_not_end_it(setting: Setting, bundled: Mapping[str, str]) -> None:
+    seen = setting.run("interfere")
+
+    assert (seen["removed"], seen["answer"]) == ("true", bundled["answer"])
+    assert setting.ranges == [f"0-{setting.last}"]
+    assert setting.digest in setting.names
+
+
+def test_a_model_keeps_nobody_who_heard_of_its_load(setting: Setting) -> None:
+    assert setting.run("screen", is_alone=True)["screen"] == "null"
+
+
+def test_a_request_that_was_cancelled_before_its_connection_was_open_ends(setting: Setting) -> None:
+    assert setting.run("connections")["ended"] == "true"
+
+
+def test_a_copied_model_lies_outside_of_javas_heap_and_is_freed_when_memory_is_short(
+    setting: Setting, tmp_path: Path
+) -> None:
+    (tmp_path / "own.ort").write_bytes(setting.content)
+
+    seen = setting.run("freed", source="heap", at=tmp_path / "own.ort", is_alone=True)
+
+    size = str(len(setting.content))
+    assert [seen[when] for when in ("open", "freed", "open again", "closed")] == [size, "0", size, "0"]
+    assert seen["again"] == seen["answer"]
+
+
+def test_a_model_is_loaded_before_the_device_was_unlocked(setting: Setting, tmp_path: Path) -> None:
+    seen = setting.run("before unlock", early=tmp_path / "early")
+
+    assert seen["load.thrown"] == "null", seen["load.message"]
+    assert list((tmp_path / "early" / "no_backup").rglob(setting.digest))
+
+
+def test_a_run_that_gets_no_memory_is_an_exception_of_its_own(setting: Setting, tmp_path: Path) -> None:
+    greedy = onnx_model(
+        """(float[N,3,224,224] x) => (float[N,4] fetch_name_0) {
+            first = ReduceMean <axes = [2, 3], keepdims = 0> (x)
+            size = Constant <value = int64[4] {4000000, 1000000, 1, 3}> ()
+            many = Expand (first, size)
+            few = ReduceMean <axes = [0, 1], keepdims = 0> (many)
+            one = ReduceMean <axes = [1], keepdims = 1> (few)
+            fetch_name_0 = Concat <axis = 1> (few, one)
+        }""",
+        opsets={"": 15},
+    )
+    (tmp_path / "own.onnx").write_bytes(greedy.SerializeToString())
+
+    seen = setting.run(source="file", at=tmp_path / "own.onnx")
+
+    assert seen["load.thrown"] == "com.example.models.ModelOutOfMemoryException", seen["load.message"]
 
 
 def test_addresses_that_are_no_folder_of_a_safe_server_are_refused(setting: Setting) -> None:

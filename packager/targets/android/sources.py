@@ -25,6 +25,7 @@ RUNTIME_FILES = (
     "Folder",
     "Info",
     "Loading",
+    "Memory",
     "ModelException",
     "ModelFile",
     "ModelMetrics",

@@ -6,6 +6,7 @@ import com.example.models.OrientationModel
 import com.example.models.RunEvent
 import device.report
 import java.util.Collections
+import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.Dispatchers
@@ -40,7 +41,7 @@ private suspend fun cancelled(task: Task) = runBlocking {
     val ends = Collections.synchronizedList(mutableListOf<String>())
     val observer = object : ModelObserver {
         override fun onRun(event: RunEvent) {
-            ends += if (event.error == null) "whole" else "ended early"
+            ends += if (event.error is CancellationException) "ended early" else "${event.error}"
         }
     }
     OrientationModel.loadBlocking(task.app, task.options.copy(observer = observer)).use { model ->

@@ -1,6 +1,7 @@
 package apps
 
 import android.content.ComponentCallbacks
+import android.content.res.AssetManager
 import com.example.models.Options
 import com.example.models.OrientationModel
 import com.example.models.Provider
@@ -9,6 +10,12 @@ import device.InstalledApp
 import device.report
 import device.reportFailure
 import java.io.File
+
+/** An app whose assets cannot be had. */
+private class Broken(task: Task, private val failure: Throwable) :
+    InstalledApp(File(task.text("apk")), File(task.text("data"))) {
+    override fun getAssets(): AssetManager = throw failure
+}
 
 /** Loads models in ways that fail after a session was made, and counts the threads that are left. */
 fun main(arguments: Array<String>) {
@@ -29,5 +36,8 @@ fun main(arguments: Array<String>) {
     }
     reportFailure("refused") { OrientationModel.loadBlocking(refusing, options) }
     report("refused.left", nativeThreads(before) - before)
+    reportFailure("forbidden") { OrientationModel.loadBlocking(Broken(task, SecurityException("not allowed"))) }
+    reportFailure("without code") { OrientationModel.loadBlocking(Broken(task, NoClassDefFoundError("OrtEnvironment"))) }
+    reportFailure("without memory") { OrientationModel.loadBlocking(Broken(task, OutOfMemoryError("Java heap space"))) }
     reportFailure("missing") { OrientationModel.loadBlocking(task.app, options, Source.file(File("/nothing"))) }
 }

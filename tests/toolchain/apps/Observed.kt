@@ -16,6 +16,7 @@ import device.report
 import device.reportFailure
 import java.io.File
 import java.util.Collections
+import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
@@ -129,6 +130,8 @@ private fun retried() {
     metrics.onRun(ran(Provider.NNAPI, 60.0, IllegalStateException("the GPU is gone")))
     metrics.onLoad(loaded(Provider.CPU))
     metrics.onRun(RunEvent("model", Provider.CPU, 0.0, 0.002, null, isRetry = true))
+    metrics.onRun(ran(Provider.CPU, 60.0, CancellationException("the run was cancelled")))
+    metrics.onFailure(FailureEvent("model", CancellationException("the load was cancelled"), 1.0))
     report("provider.retried", provider())
     metrics.onRun(ran(Provider.NNAPI, 0.001))
     report("provider.later", provider())
@@ -136,6 +139,7 @@ private fun retried() {
     report("provider.failed", provider())
     val found = metrics.snapshot().getValue("model")
     report("retried", "${found.runs} ${found.errors} ${found.retries} ${found.duration.count} ${found.duration.max}")
+    report("retried.queued", "${found.queued.count} ${found.failures}")
 }
 
 private fun loaded(provider: Provider) =

@@ -183,6 +183,23 @@ private fun input(task: Task) {
         repeat(4) { reportFailure("wrong") { model.runBlocking(wrong) } }
         report("events", events.since())
         report("provider", model.provider)
+        val failure = runCatching { model.runBlocking(wrong) }.exceptionOrNull()
+        report("first failure", failure?.suppressed?.singleOrNull()?.javaClass?.name)
+    }
+    sessions(task)
+}
+
+/** The threads of the session that a wrong input has opened, before and after the next right one. */
+private fun sessions(task: Task) {
+    Minilm.loadBlocking(task.app, Options(listOf(Provider.XNNPACK), spinning = true)).use { model ->
+        val (right, wrong) = List(2) { Minilm.Input.allocate(sequence = 4) }
+        wrong.inputIds.put(0, 1_000_000)
+        model.runBlocking(right)
+        val usual = nativeThreads()
+        reportFailure("wrong again") { model.runBlocking(wrong) }
+        report("opened by a wrong input", nativeThreads() - usual)
+        model.runBlocking(right)
+        report("after a right one", nativeThreads(usual) - usual)
     }
 }
 

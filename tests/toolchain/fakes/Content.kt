@@ -15,6 +15,7 @@ public abstract class Context {
         public const val CONNECTIVITY_SERVICE: String = "connectivity"
     }
 
+    public open fun createDeviceProtectedStorageContext(): Context = error("no storage before the device is unlocked")
     public abstract fun getApplicationContext(): Context
     public abstract fun getApplicationInfo(): ApplicationInfo
     public abstract fun getAssets(): AssetManager
@@ -27,6 +28,7 @@ public abstract class Context {
     public abstract fun getPackageManager(): PackageManager
     public abstract fun getPackageName(): String
     public abstract fun getSystemService(name: String): Any?
+    public open fun isDeviceProtectedStorage(): Boolean = false
     public abstract fun registerComponentCallbacks(callback: ComponentCallbacks)
     public abstract fun unregisterComponentCallbacks(callback: ComponentCallbacks)
 }

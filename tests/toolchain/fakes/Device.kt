@@ -11,6 +11,7 @@ import android.content.res.AssetManager
 import android.net.ConnectivityManager
 import android.os.BatteryManager
 import android.os.PowerManager
+import android.os.storage.StorageManager
 import java.io.File
 
 /** The app whose package is [apk] and whose private files lie under [data]. */
@@ -42,6 +43,7 @@ public open class InstalledApp(private val apk: File, private val data: File) : 
     override fun getSystemService(name: String): Any? = when (name) {
         ACTIVITY_SERVICE -> ActivityManager()
         "power" -> PowerManager
+        "storage" -> StorageManager
         BATTERY_SERVICE -> BatteryManager
         CONNECTIVITY_SERVICE -> ConnectivityManager
         else -> null

@@ -1,5 +1,6 @@
 package apps
 
+import android.os.SharedMemory
 import com.example.models.FailureEvent
 import com.example.models.ModelException
 import com.example.models.ModelKeys
@@ -13,6 +14,7 @@ import device.report
 import java.io.File
 import java.lang.reflect.InvocationTargetException
 import java.nio.ByteBuffer
+import javax.crypto.spec.SecretKeySpec
 
 private const val KEY_ID = "models-1"
 
@@ -30,6 +32,10 @@ fun main(arguments: Array<String>) {
     tell("bundled", app, keys)
     tell("bundled again", app, keys)
     report("asked", asked.distinct().joinToString())
+    asked.clear()
+    freed(app, keys)
+    report("asked for one that was freed", asked.size)
+    refused(app, keys)
     tell("no keys", app, null)
     tell("another key", app, { ByteArray(32) { 1 } })
     tell("a key of zeros", app, { ByteArray(32) })
@@ -45,7 +51,9 @@ private fun vectors(folder: File) {
     val file = Class.forName("com.example.models.SealedFile")
     val companion = file.getDeclaredField("Companion").apply { isAccessible = true }.get(null)
     val of = companion.javaClass.getMethod("of", ByteBuffer::class.java, String::class.java).apply { isAccessible = true }
-    val open = file.getMethod("open", ByteArray::class.java).apply { isAccessible = true }
+    val derived = file.getMethod("derived", ByteArray::class.java).apply { isAccessible = true }
+    val open = file.getMethod("open", SecretKeySpec::class.java).apply { isAccessible = true }
+    val bytes = Class.forName("com.example.models.Memory").getMethod("getBytes").apply { isAccessible = true }
     var opened = 0
     var refused = 0
     val wrong = mutableListOf<String>()
@@ -53,7 +61,7 @@ private fun vectors(folder: File) {
         val plain = File(folder, "${sealed.nameWithoutExtension}.plain").takeIf(File::exists)?.readBytes()
         val key = File(folder, "${sealed.nameWithoutExtension}.key").readBytes()
         val found = try {
-            of.invoke(companion, ByteBuffer.wrap(sealed.readBytes()), sealed.name)?.let { open.invoke(it, key) as ByteBuffer }
+            of.invoke(companion, ByteBuffer.wrap(sealed.readBytes()), sealed.name)?.let { bytes.invoke(open.invoke(it, derived.invoke(it, key))) as ByteBuffer }
         } catch (failure: InvocationTargetException) {
             if (failure.cause is ModelException) null else throw failure
         }
@@ -62,6 +70,34 @@ private fun vectors(folder: File) {
     }
     report("vectors", "opened $opened refused $refused")
     report("wrong vectors", wrong.joinToString())
+}
+
+private fun Scorer.answer(): Float {
+    val input = Scorer.Input.allocate()
+    for (index in 0 until input.x.capacity()) input.x.put(index, index / 64f)
+    val answer = runBlocking(input).y
+    return List(answer.capacity()) { answer.get(it) }.sum()
+}
+
+/** What a decrypted model has in memory while it is open, freed, open again and closed. */
+private fun freed(app: InstalledApp, keys: ModelKeys) {
+    Scorer.loadBlocking(app, Options(providers = listOf(Provider.CPU), keys = keys)).use { model ->
+        report("memory.open", SharedMemory.mapped)
+        app.callbacks.forEach { it.onLowMemory() }
+        report("memory.freed", SharedMemory.mapped)
+        report("memory.again", "opened ${model.answer()}")
+    }
+    report("memory.closed", SharedMemory.mapped)
+}
+
+/** Loads that lack memory, code or a permission. */
+private fun refused(app: InstalledApp, keys: ModelKeys) {
+    SharedMemory.most = 10
+    tell("without memory", app, keys)
+    SharedMemory.most = Long.MAX_VALUE
+    tell("without Java's memory", app, { throw OutOfMemoryError("Java heap space") })
+    tell("without code", app, { throw UnsatisfiedLinkError("dlopen failed") })
+    report("memory.refused", SharedMemory.mapped)
 }
 
 private fun tell(name: String, app: InstalledApp, keys: ModelKeys?, source: Source = Source.bundled) {
@@ -74,10 +110,7 @@ private fun tell(name: String, app: InstalledApp, keys: ModelKeys?, source: Sour
     try {
         val options = Options(providers = listOf(Provider.CPU), observer = observer, keys = keys)
         Scorer.loadBlocking(app, options, source).use { model ->
-            val input = Scorer.Input.allocate()
-            for (index in 0 until input.x.capacity()) input.x.put(index, index / 64f)
-            val answer = model.runBlocking(input).y
-            report(name, "opened ${List(answer.capacity()) { answer.get(it) }.sum()}")
+            report(name, "opened ${model.answer()}")
         }
     } catch (failure: Exception) {
         report(name, failure.javaClass.simpleName)

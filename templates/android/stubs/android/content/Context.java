@@ -10,6 +10,9 @@ public abstract class Context {
     public static final String BATTERY_SERVICE = "batterymanager";
     public static final String CONNECTIVITY_SERVICE = "connectivity";
     public static final String POWER_SERVICE = "power";
+    public static final String STORAGE_SERVICE = "storage";
+
+    public abstract Context createDeviceProtectedStorageContext();
 
     public abstract Context getApplicationContext();
 
@@ -30,6 +33,8 @@ public abstract class Context {
     public abstract String getPackageName();
 
     public abstract Object getSystemService(String name);
+
+    public abstract boolean isDeviceProtectedStorage();
 
     public abstract void registerComponentCallbacks(ComponentCallbacks callback);
 

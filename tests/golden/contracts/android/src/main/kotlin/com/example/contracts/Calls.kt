@@ -48,10 +48,15 @@ internal class Calls(private val className: String, private val limit: Int, priv
 
         /** The call that this thread does; null where it does none. */
         val ofThisThread: Running? get() = running.get()
+
+        /** What is fetched for the call that this thread does ends with that. */
+        fun loading(): Loading = ofThisThread?.loading ?: Loading()
     }
 
     /** A call whose turn has come: [options] end it when its caller is cancelled, [queued] seconds it has waited. */
     class Running(val options: RunOptions, val queued: Double) {
+        val loading = Loading()
+
         @Volatile
         var isCancelled = false
             private set
@@ -59,6 +64,7 @@ internal class Calls(private val className: String, private val limit: Int, priv
         fun cancel() {
             isCancelled = true
             options.setTerminate(true)
+            loading.cancel()
         }
     }
 

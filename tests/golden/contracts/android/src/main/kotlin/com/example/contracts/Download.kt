@@ -2,6 +2,9 @@
 
 package com.example.contracts
 
+import android.content.Context
+import android.os.Build
+import android.os.storage.StorageManager
 import java.io.File
 import java.io.FileOutputStream
 import java.io.IOException
@@ -24,6 +27,7 @@ internal class Download(
     private val address: URL,
     private val target: File,
     private val asset: Asset,
+    private val context: Context,
     private val loading: Loading,
     private val onBytes: (Long) -> Unit,
 ) {
@@ -34,13 +38,22 @@ internal class Download(
 
     private var deadline = Deadline(0)
 
-    /** Whether there was anything to do. Others who want the file meanwhile wait for this download. */
-    fun run(): Boolean {
+    /**
+     * What [use] makes of the file, when it is there; it is told whether that is new, and may refuse it once if not. Others
+     * who want the file meanwhile wait for this download, and nobody removes it.
+     */
+    fun <T> run(use: (isNew: Boolean) -> T): T {
         target.parentFile.mkdirs()
         return locked {
-            val isMissing = target.length() != asset.sizeBytes
-            if (isMissing) complete()
-            isMissing
+            if (target.length() == asset.sizeBytes) {
+                try {
+                    return@locked use(false)
+                } catch (damaged: ModelCorruptedException) {
+                    target.delete()
+                }
+            }
+            complete()
+            use(true)
         }
     }
 
@@ -74,6 +87,9 @@ internal class Download(
             onBytes(before)
             try {
                 request(before)
+            } catch (refused: SecurityException) {
+                val hint = "the app's manifest needs android.permission.INTERNET"
+                throw ModelDownloadException("cannot download $address: ${refused.message}: $hint", refused)
             } catch (failure: IOException) {
                 loading.check()
                 if (deadline.isOver) throw refused("takes too long")
@@ -161,7 +177,7 @@ internal class Download(
     }
 
     private fun requireSpace(bytes: Long) {
-        val free = part.parentFile.usableSpace
+        val free = freeBytes(part.parentFile, bytes, context)
         if (free < bytes) throw ModelStorageException("$address needs $bytes bytes of storage, $free are free")
     }
 
@@ -169,7 +185,7 @@ internal class Download(
 
     /** Does [work] while no one else downloads the file: neither a thread of this process nor another process. */
     private fun <T> locked(work: () -> T): T {
-        val mine = locks.getOrPut(target.path) { ReentrantLock() }
+        val mine = lockOf(target)
         while (!mine.tryLock(POLL_MS, TimeUnit.MILLISECONDS)) loading.check()
         try {
             val file = keeping(target) { RandomAccessFile("$target.lock", "rw") }
@@ -194,21 +210,54 @@ internal class Download(
         }
     }
 
-    private companion object {
-        const val ATTEMPTS = 5
-        const val FIRST_PAUSE_MS = 250L
-        const val OUT_OF_RANGE = 416
-        const val PIECE_BYTES = 64 * 1024
-        const val POLL_MS = 50L
-        const val REDIRECTS = 5
-        const val TIMEOUT_MS = 30_000
+    companion object {
+        private const val ATTEMPTS = 5
+        private const val FIRST_PAUSE_MS = 250L
+        private const val OUT_OF_RANGE = 416
+        private const val PIECE_BYTES = 64 * 1024
+        private const val POLL_MS = 50L
+        private const val REDIRECTS = 5
+        private const val TIMEOUT_MS = 30_000
 
-        val REDIRECTION = setOf(301, 302, 303, 307, 308)
+        private val REDIRECTION = setOf(301, 302, 303, 307, 308)
 
         /** Of servers that are busy, or have an error that may pass. */
-        val PASSING = setOf(408, 425, 429, 500, 502, 503, 504)
+        private val PASSING = setOf(408, 425, 429, 500, 502, 503, 504)
 
         /** By path. */
-        val locks = ConcurrentHashMap<String, ReentrantLock>()
+        private val locks = ConcurrentHashMap<String, ReentrantLock>()
+
+        private fun lockOf(target: File) = locks.getOrPut(target.path) { ReentrantLock() }
+
+        /**
+         * Does [work] with [target] unless somebody fetches it. The file that processes lock stays: another one may have
+         * opened it.
+         */
+        fun unlessFetched(target: File, work: () -> Unit) {
+            val mine = lockOf(target)
+            if (mine.isHeldByCurrentThread || !mine.tryLock()) return
+            try {
+                val lock = File("$target.lock")
+                if (!lock.exists()) return work()
+                RandomAccessFile(lock, "rw").use { file -> file.channel.tryLock()?.use { work() } }
+            } finally {
+                mine.unlock()
+            }
+        }
+
+        /** What is free in [folder]; where [bytes] are not, Android removes what apps keep in their caches, if that helps. */
+        private fun freeBytes(folder: File, bytes: Long, context: Context): Long {
+            val free = folder.usableSpace
+            if (free >= bytes || Build.VERSION.SDK_INT < Build.VERSION_CODES.O) return free
+            val storage = context.getSystemService(Context.STORAGE_SERVICE) as StorageManager? ?: return free
+            return try {
+                val place = storage.getUuidForPath(folder)
+                val most = storage.getAllocatableBytes(place)
+                if (most >= bytes) storage.allocateBytes(place, bytes)
+                maxOf(most, free)
+            } catch (refused: IOException) {
+                free
+            }
+        }
     }
 }

@@ -5,48 +5,57 @@ package com.example.contracts
 import android.content.Context
 import java.io.File
 import java.net.URI
+import java.util.concurrent.ConcurrentHashMap
 
 /** The files of a model in a folder on a server, and what is kept of them on the device. */
 internal class Downloads(
     private val address: URI,
     model: ModelFiles,
-    context: Context,
+    private val context: Context,
     verify: Verify,
-    private val loading: Loading,
 ) : Files {
     private val place = placeOf(model, context)
     private val folder = Folder(place, model, context, verify)
 
-    override fun fetch(assets: List<Asset>) {
+    /** By path: what was fetched and not asked for yet, which nobody can take away any more. */
+    private val fetched = ConcurrentHashMap<String, Mapped>()
+
+    /** A file that is not the right one any more is fetched anew. */
+    override fun fetch(assets: List<Asset>, loading: Loading) {
         val total = assets.sumOf(Asset::sizeBytes)
         var before = 0L
         for (asset in assets) {
-            fetch(asset) { loading.report(before + it, total) }
+            val file = File(place, asset.sha256)
+            val download = Download(address.resolve(asset.sha256).toURL(), file, asset, context, loading) {
+                loading.report(before + it, total)
+            }
+            fetched[asset.path] = download.run { isNew ->
+                if (isNew) folder.remember(asset)
+                folder.map(asset)
+            }
             before += asset.sizeBytes
         }
         loading.report(total, total)
     }
 
-    /** A file that is not the right one any more is fetched anew. */
-    override fun map(asset: Asset): Mapped = try {
-        folder.map(asset)
-    } catch (damaged: ModelCorruptedException) {
-        File(place, asset.sha256).delete()
-        fetch(asset) {}
-        folder.map(asset)
-    }
-
-    private fun fetch(asset: Asset, onBytes: (Long) -> Unit) {
-        val isNew = Download(address.resolve(asset.sha256).toURL(), File(place, asset.sha256), asset, loading, onBytes).run()
-        if (isNew) folder.remember(asset)
-    }
+    override fun map(asset: Asset): Mapped = fetched.remove(asset.path) ?: folder.map(asset)
 
     companion object {
-        /** Removes the downloaded files of [model] but for those whose SHA-256 is in [kept]. */
+        /**
+         * Removes the downloaded files of [model] but for those whose SHA-256 is in [kept], those that are being fetched,
+         * and those that models may open again.
+         */
         fun remove(model: ModelFiles, context: Context, kept: Set<String> = emptySet()) {
-            val files = placeOf(model, context).listFiles().orEmpty()
-            val records = Folder.recordsOf(model, context).listFiles { file -> file.extension == "ok" }.orEmpty()
-            for (file in (files.asList() + records).filterNot { it.name.substringBefore('.') in kept }) file.delete()
+            val place = placeOf(model, context)
+            val records = Folder.recordsOf(model, context)
+            val found = listOf(place, records).flatMap { it.list().orEmpty().asList() }
+            for (name in found.map { it.substringBefore('.') }.toSet() - kept) {
+                val file = File(place, name)
+                Download.unlessFetched(file) {
+                    if (file in Held) return@unlessFetched
+                    for (each in listOf(file, File("$file.part"), File(records, "$name.ok"))) each.delete()
+                }
+            }
         }
 
         private fun placeOf(model: ModelFiles, context: Context) = File(context.noBackupFilesDir, "${model.folder}/files")

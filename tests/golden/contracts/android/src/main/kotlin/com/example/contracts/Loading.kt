@@ -44,53 +44,57 @@ internal class Deadline(private val firstMs: Long, private val from: Long = 0) {
 }
 
 /** A load that is under way: tells its progress, and ends early when it is cancelled. */
-internal class Loading(val patience: Patience = Patience(), private val onProgress: (Progress) -> Unit = {}) {
+internal class Loading(val patience: Patience = Patience(), onProgress: ((Progress) -> Unit)? = null) {
+    /** Whatever hears of it, such as a screen, is kept no longer than the load. */
+    @Volatile
+    private var onProgress = onProgress
+
+    @Volatile
     private var isOver = false
+
+    @Volatile
     private var isCancelled = false
-    private var connection: HttpURLConnection? = null
 
     /** Nothing is told any more, or ends early: what is fetched later, is fetched for others. */
-    @Synchronized
     fun end() {
         isOver = true
+        onProgress = null
     }
 
     fun report(loadedBytes: Long, totalBytes: Long) {
-        if (!isOver) onProgress(Progress(loadedBytes, totalBytes))
+        onProgress?.invoke(Progress(loadedBytes, totalBytes))
     }
 
     /** Throws when the load was cancelled. */
-    @Synchronized
     fun check() {
         if (isCancelled) throw CancellationException("the load was cancelled")
     }
 
-    /** Does [work] with a connection that ends when the load is cancelled, and at the [deadline]. */
+    /**
+     * Does [work] with a connection that ends soon after the load was cancelled, and at the [deadline]: whoever waits for it
+     * gets an IOException. It is ended again and again, because one that is not open yet stays as it is.
+     */
     fun <T> use(connection: HttpURLConnection, deadline: Deadline, work: (HttpURLConnection) -> T): T {
         check()
-        synchronized(this) { this.connection = connection }
         // Timeouts of connections begin anew with every byte.
-        val watch = timer(daemon = true, period = WATCH_MS) { if (deadline.isOver) connection.disconnect() }
+        val watch = timer(daemon = true, period = WATCH_MS) {
+            if (isCancelled || deadline.isOver) connection.disconnect()
+        }
         try {
             return work(connection)
         } finally {
             watch.cancel()
-            synchronized(this) { this.connection = null }
             connection.disconnect()
         }
     }
 
-    /** Ends the connection that is open: whoever waits for it gets an IOException. */
+    /** May be called on the main thread, on which Android refuses to close connections. */
     fun cancel() {
-        val open = synchronized(this) {
-            isCancelled = !isOver
-            connection.takeIf { isCancelled }
-        }
-        open?.disconnect()
+        isCancelled = !isOver
     }
 
     private companion object {
-        const val WATCH_MS = 1000L
+        const val WATCH_MS = 100L
     }
 }
 
@@ -100,8 +104,7 @@ internal suspend fun <T : AutoCloseable> loadInBackground(onProgress: (Progress)
     var opened: T? = null
     try {
         return coroutineScope {
-            // Android refuses to close a connection on the main thread, where the load may be cancelled.
-            val watcher = launch(Dispatchers.IO) {
+            val watcher = launch(Dispatchers.Unconfined) {
                 try {
                     awaitCancellation()
                 } finally {
@@ -116,5 +119,7 @@ internal suspend fun <T : AutoCloseable> loadInBackground(onProgress: (Progress)
     } catch (cancelled: CancellationException) {
         opened?.close()
         throw cancelled
+    } finally {
+        loading.end()
     }
 }

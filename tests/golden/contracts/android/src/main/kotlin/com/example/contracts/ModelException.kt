@@ -2,6 +2,8 @@
 
 package com.example.contracts
 
+import ai.onnxruntime.OrtException
+
 /** A model cannot be loaded or run. */
 public open class ModelException internal constructor(message: String, cause: Throwable? = null) :
     RuntimeException(message, cause)
@@ -20,5 +22,31 @@ public class ModelDownloadException internal constructor(message: String, cause:
 public class ModelStorageException internal constructor(message: String, cause: Throwable? = null) :
     ModelException(message, cause)
 
+/** There is not enough memory for a model, for its tensors or for a run: close what is not needed, or pass less. */
+public class ModelOutOfMemoryException internal constructor(message: String, cause: Throwable? = null) :
+    ModelException(message, cause)
+
 /** As many asynchronous calls as [Options.queue] allows have not ended yet. */
 public class ModelBusyException internal constructor(message: String) : ModelException(message)
+
+/** What [work] gives. Where ONNX Runtime, memory or Android fails, a ModelException says that [what] does. */
+internal fun <T> convertingErrors(what: String, work: () -> T): T = try {
+    work()
+} catch (failure: OrtException) {
+    throw if (NO_MEMORY in failure.message.orEmpty()) outOfMemory(what, failure) else failed(what, failure)
+} catch (failure: OutOfMemoryError) {
+    throw outOfMemory(what, failure)
+} catch (failure: LinkageError) {
+    val hint = "the app needs the library `onnxruntime-android` that this package names, for this processor"
+    throw ModelException("$what: ONNX Runtime cannot be loaded ($failure): $hint", failure)
+} catch (failure: SecurityException) {
+    throw failed(what, failure)
+}
+
+private fun failed(what: String, failure: Exception) = ModelException("$what: ${failure.message}", failure)
+
+private fun outOfMemory(what: String, failure: Throwable) =
+    ModelOutOfMemoryException("$what: there is not enough memory: ${failure.message}", failure)
+
+/** Words of ONNX Runtime and of C++ for memory that they did not get. */
+private val NO_MEMORY = Regex("bad_alloc|bad alloc|out of memory|failed to allocate", RegexOption.IGNORE_CASE)

@@ -65,7 +65,7 @@ public data class RunEvent(
     public val queued: Double,
     /** From then until the outputs were there, in seconds. */
     public val duration: Double,
-    /** Null for a run that succeeded. */
+    /** Null for a run that succeeded; CancellationException for one that was cancelled. */
     public val error: Exception?,
     /** Whether it repeated on the CPU a run that another provider had failed at. */
     public val isRetry: Boolean,

@@ -11,6 +11,7 @@ import java.io.File
 import java.nio.ByteBuffer
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicInteger
+import kotlinx.coroutines.CancellationException
 
 /** A session of ONNX Runtime, with what it needs as long as it is open. */
 internal class Opened(
@@ -21,6 +22,8 @@ internal class Opened(
     private val environment: OrtEnvironment,
     val session: OrtSession,
     private val settings: SessionOptions,
+    /** What [bytes] are of. */
+    private val mapped: Mapped,
     bytes: ByteBuffer,
 ) : AutoCloseable {
     init {
@@ -42,10 +45,11 @@ internal class Opened(
         session.close()
         settings.close()
         mappedModels.remove(session)
+        mapped.close()
     }
 
     private companion object {
-        /** ONNX Runtime reads the mapped bytes until the session closes, so they must stay reachable until then. */
+        /** ONNX Runtime reads the bytes until the session closes, so they must stay reachable until then. */
         val mappedModels = ConcurrentHashMap<OrtSession, ByteBuffer>()
     }
 }
@@ -73,6 +77,8 @@ internal class ModelSession(
     first: Opened,
     /** The same model on the CPU. */
     private val onCpu: ModelOpener.Start,
+    /** Lets the files go that sessions are opened from. */
+    private val onClose: () -> Unit,
     /** Is told of each session that was opened later, of [fallbacks], and how many seconds it took. */
     onOpen: (Opened, List<Fallback>, Double) -> Unit,
 ) : AutoCloseable {
@@ -98,30 +104,40 @@ internal class ModelSession(
             observed(provider, isRetry = false) { sessions.use { it.run(run) } }
         } catch (failure: ModelException) {
             if (provider == Provider.CPU || !run.mayBeRepeated || !mayBeRetried(failure)) throw failure
-            observed(Provider.CPU, isRetry = true) { sessions.useSpare(onCpu) { it.run(run) } }
-            return blame(provider, failure)
+            return retry(run, provider, failure)
         }
         if (failuresInARow.get() > 0) failuresInARow.set(0)
+        // Its provider has not gone, so that nothing needs the CPU's session any more.
+        sessions.freeSpare()
     }
 
     /** Runs [run] in a session of its own, so many times, and returns the file that ONNX Runtime writes about them. */
-    fun profile(run: ModelRun, runs: Int): File = convertingErrors {
-        sessions.use { opened ->
-            opened.start.open(options) { it.enableProfiling(File(context.cacheDir, "mobpack-${info.name}").path) }
-                .use { profiled ->
-                    repeat(runs) { profiled.run(run) }
-                    File(profiled.session.endProfiling())
-                }
+    fun profile(run: ModelRun, runs: Int): File = converting {
+        val traces = File(context.cacheDir, "mobpack-${info.name}").path
+        sessions.another { start, loading -> start.open(options, loading) { it.enableProfiling(traces) } }.use { profiled ->
+            sessions.use { repeat(runs) { profiled.run(run) } }
+            File(profiled.session.endProfiling())
         }
     }
 
     override fun close() {
         calls.close()
         sessions.close()
+        onClose()
     }
 
     private fun mayBeRetried(failure: ModelException) =
         options.policies.retryOnCpu && failure.cause is OrtException && Calls.ofThisThread?.isCancelled != true
+
+    private fun retry(run: ModelRun, provider: Provider, failure: ModelException) {
+        try {
+            observed(Provider.CPU, isRetry = true) { sessions.useSpare(onCpu) { it.run(run) } }
+        } catch (again: Exception) {
+            again.addSuppressed(failure)
+            throw again
+        }
+        blame(provider, failure)
+    }
 
     /** Counts a run that the CPU did in the place of [provider]: what fails there as well is the input's fault. */
     private fun blame(provider: Provider, failure: ModelException) {
@@ -130,12 +146,12 @@ internal class ModelSession(
     }
 
     private fun observed(provider: Provider, isRetry: Boolean, work: () -> Unit) {
-        if (observer == null) return convertingErrors(work)
+        if (observer == null) return converting(work)
         val queued = if (isRetry) 0.0 else Calls.ofThisThread?.queued ?: 0.0
         val began = System.nanoTime()
         var error: Exception? = null
         try {
-            convertingErrors(work)
+            converting(work)
         } catch (failure: Exception) {
             error = failure
             throw failure
@@ -145,10 +161,11 @@ internal class ModelSession(
         }
     }
 
-    private fun <T> convertingErrors(work: () -> T): T = try {
-        work()
-    } catch (failure: OrtException) {
-        throw ModelException("$className failed to run: ${failure.message}", failure)
+    private fun <T> converting(work: () -> T): T = try {
+        convertingErrors("$className failed to run", work)
+    } catch (failure: ModelException) {
+        if (Calls.ofThisThread?.isCancelled == true) throw CancellationException("the run was cancelled", failure)
+        throw failure
     }
 
     private companion object {

@@ -9,7 +9,6 @@ import java.io.File
 import java.io.FileDescriptor
 import java.io.FileInputStream
 import java.nio.ByteBuffer
-import java.nio.ByteOrder
 import java.nio.channels.FileChannel.MapMode
 
 /** A model of the app's own that stands in for that of the package. */
@@ -17,16 +16,15 @@ internal abstract class Own(private val path: String, sha256: String?) : Files {
     override val isOwn: Boolean get() = true
 
     private val sha256 = sha256?.lowercase()
-    private val bytes: ByteBuffer by lazy { read().also(::check) }
-    private val asset by lazy { Asset(path, sha256 ?: Checked.digestOf(bytes), "", bytes.capacity().toLong()) }
+    private val mapped: Mapped by lazy { read().also { check(it.bytes) } }
+    private val asset by lazy { with(mapped) { Asset(path, sha256 ?: Checked.digestOf(bytes), "", bytes.limit().toLong()) } }
 
-    /** In native byte order and direct, as ONNX Runtime needs them. */
-    protected abstract fun read(): ByteBuffer
+    protected abstract fun read(): Mapped
 
     override fun meantFor(provider: Provider, model: ModelFiles): List<ModelFile> =
         listOf(ModelFile(setOf(provider), asset))
 
-    override fun map(asset: Asset): Mapped = Mapped(bytes, path)
+    override fun map(asset: Asset): Mapped = mapped
 
     private fun check(bytes: ByteBuffer) {
         val found = if (sha256 == null) return else Checked.digestOf(bytes)
@@ -35,12 +33,12 @@ internal abstract class Own(private val path: String, sha256: String?) : Files {
 }
 
 internal class OwnFile(private val file: File, sha256: String?) : Own(file.path, sha256) {
-    override fun read(): ByteBuffer = Mapped.of(file).bytes
+    override fun read(): Mapped = Mapped.of(file)
 }
 
 internal class OwnBytes(private val given: ByteBuffer, private val isAligned: Boolean, sha256: String?) :
     Own("bytes", sha256) {
-    override fun read(): ByteBuffer = if (given.isDirect && isAligned) given.duplicate() else copyOf(given.duplicate())
+    override fun read(): Mapped = readable(given.duplicate(), "bytes", isInPlace = given.isDirect && isAligned)
 }
 
 internal class OwnPart(
@@ -49,16 +47,15 @@ internal class OwnPart(
     private val size: Long,
     sha256: String?,
 ) : Own("descriptor", sha256) {
-    override fun read(): ByteBuffer {
+    override fun read(): Mapped {
         val mapped = FileInputStream(file).channel.map(MapMode.READ_ONLY, offset, size)
-        return if (offset % ALIGNMENT_BYTES == 0L) mapped else copyOf(mapped)
+        return readable(mapped, "descriptor", isInPlace = offset % ALIGNMENT_BYTES == 0L)
     }
 }
 
-private fun copyOf(bytes: ByteBuffer): ByteBuffer {
-    val whole = bytes.whole()
-    return ByteBuffer.allocateDirect(whole.capacity()).order(ByteOrder.nativeOrder()).put(whole).whole()
-}
+/** ONNX Runtime reads native memory alone, and numbers where they are aligned: anything else is copied while it is open. */
+private fun readable(bytes: ByteBuffer, path: String, isInPlace: Boolean): Mapped =
+    if (isInPlace) Mapped(bytes, path) else Mapped(bytes, path) { Memory.of(bytes.capacity()) { it.put(bytes.duplicate().whole()) } }
 
 /** An input or output of a model. */
 internal class TensorType(

@@ -36,7 +36,7 @@ internal class Room(private val memory: ByteBuffer?) {
     val rest: ByteBuffer? get() = if (used == 0) memory else memory?.window(used, memory.capacity())
 
     fun take(size: Int): ByteBuffer {
-        if (memory == null) return ByteBuffer.allocateDirect(size)
+        if (memory == null) return convertingErrors("a picture") { ByteBuffer.allocateDirect(size) }
         require(memory.isDirect) { "`memory` is not a direct buffer" }
         require(!memory.isReadOnly) { "`memory` is a read-only buffer" }
         require(memory.capacity() - used >= size) {

@@ -4,13 +4,19 @@ package com.example.contracts
 
 import android.content.Context
 import android.util.Log
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicBoolean
+import java.util.concurrent.locks.ReentrantLock
 import java.util.concurrent.locks.ReentrantReadWriteLock
 import kotlin.concurrent.read
 import kotlin.concurrent.write
+import kotlinx.coroutines.CancellationException
 
 /**
  * The session of a model. It may be freed between runs, as [Policies] say, and is opened again by the next one; [onOpen]
  * is told of that, and how long it took.
+ *
+ * A session is opened while others run: what takes long is done before it takes the place of the one before.
  */
 internal class Reopening(
     private val className: String,
@@ -19,13 +25,25 @@ internal class Reopening(
     first: Opened,
     private val onOpen: (Opened, Double) -> Unit,
 ) : AutoCloseable {
+    /** Runs read; what changes or closes sessions writes. */
     private val lock = ReentrantReadWriteLock()
+
+    /** One session is opened at a time: nobody waits for that who has the other lock. */
+    private val opening = ReentrantLock()
+
+    /** What is fetched for a session that is being opened. */
+    @Volatile
+    private var loading: Loading? = null
+
+    @Volatile
     private var opened: Opened? = first
+
+    @Volatile
     private var spare: Opened? = null
 
     @Volatile
     private var isForHeat = false
-    private var isClosed = false
+    private val isClosed = AtomicBoolean()
     private val heat = if (mayHaveFewerThreads(options)) Heat(context) else null
 
     /** The session that is open, or was last. */
@@ -46,11 +64,11 @@ internal class Reopening(
                 requireOpen()
                 opened?.let { return work(it) }
             }
-            open()
+            alone { if (opened == null) put(observed { opened(latest.start, it) }) }
         }
     }
 
-    /** Does [work] with a session of [start], which stays open beside the usual one. */
+    /** Does [work] with a session of [start], which stays open beside the usual one until [freeSpare]. */
     fun <T> useSpare(start: ModelOpener.Start, work: (Opened) -> T): T {
         while (true) {
             lock.read {
@@ -58,7 +76,9 @@ internal class Reopening(
                 spare?.let { return work(it) }
             }
             if (latest.start === start) return use(work)
-            openSpare(start)
+            alone {
+                if (spare == null && latest.start !== start) put(observed { opened(start, it) }, isSpare = true)
+            }
         }
     }
 
@@ -68,14 +88,20 @@ internal class Reopening(
         return true
     }
 
-    /** Waits for the runs that have started. */
+    /** Closes the session beside the usual one, unless there is a run. */
+    fun freeSpare() {
+        if (spare != null) ifUnused { spare.also { spare = null } }?.close()
+    }
+
+    /** What [open] gives: another session of the model, for one who closes it. */
+    fun another(open: (ModelOpener.Start, Loading) -> Opened): Opened = alone { open(latest.start, it) }
+
+    /** Waits for the runs that have started, but for no session that is being opened. */
     override fun close() {
         pressure?.close()
-        lock.write {
-            if (isClosed) return
-            isClosed = true
-            free()
-        }
+        if (isClosed.getAndSet(true)) return
+        loading?.cancel()
+        lock.write { free() }
         told(ReleaseReason.CLOSE)
     }
 
@@ -84,34 +110,55 @@ internal class Reopening(
         if (ifUnused { free() } == true) told(ReleaseReason.MEMORY)
     }
 
-    private fun open() = observed {
-        lock.write {
-            if (isClosed || opened != null) null else opened(latest.start).also(::replace)
+    /** A session with other threads, for all runs that begin later; the one that is open goes on if there is no other. */
+    private fun changeThreads(isHot: Boolean) {
+        if (!opening.tryLock()) return
+        try {
+            if (isHot == isForHeat) return
+            // Also where it fails, so that not every run tries.
+            isForHeat = isHot
+            if (opened != null) alone { put(observed { opened(latest.start, it).also { told(ReleaseReason.THERMAL) } }) }
+        } catch (cancelled: CancellationException) {
+            isForHeat = !isHot
+            throw cancelled
+        } catch (failure: Exception) {
+            Log.w(className, "goes on with the threads that it has: ${failure.message}")
+        } finally {
+            opening.unlock()
         }
     }
 
-    private fun openSpare(start: ModelOpener.Start) = observed {
-        lock.write {
-            if (isClosed || spare != null || latest.start === start) null else opened(start).also { spare = it }
+    private fun opened(start: ModelOpener.Start, loading: Loading): Opened {
+        val threads = if (isForHeat) maxOf(1, threadsFor(options) / 2) else options.threads
+        return convertingErrors("$className cannot be opened again") { start.open(options.copy(threads = threads), loading) }
+    }
+
+    /** Does [work] while nobody else opens a session. It ends early with the call that it is for, and with the model. */
+    private fun <T> alone(work: (Loading) -> T): T {
+        val mine = Calls.loading()
+        while (!opening.tryLock() && !opening.tryLock(POLL_MS, TimeUnit.MILLISECONDS)) {
+            mine.check()
+            requireOpen()
+        }
+        try {
+            loading = mine
+            requireOpen()
+            return work(mine)
+        } catch (cancelled: CancellationException) {
+            requireOpen()
+            throw cancelled
+        } finally {
+            loading = null
+            opening.unlock()
         }
     }
 
-    /** A session with other threads, unless a run has the one that is open, which goes on if there is no other. */
-    private fun changeThreads(isHot: Boolean) = try {
-        observed { ifUnused { openedFor(isHot) }?.also { told(ReleaseReason.THERMAL) } }
-    } catch (failure: Exception) {
-        Log.w(className, "goes on with the threads that it has: ${failure.message}")
+    /** Runs that begin later have [made]. */
+    private fun put(made: Opened, isSpare: Boolean = false): Unit = lock.write {
+        if (isClosed.get()) made.close()
+        requireOpen()
+        if (isSpare) spare = made else replace(made)
     }
-
-    private fun openedFor(isHot: Boolean): Opened? {
-        if (isClosed || isHot == isForHeat) return null
-        // Also where it fails, so that not every run tries.
-        isForHeat = isHot
-        return if (opened == null) null else opened(latest.start).also(::replace)
-    }
-
-    private fun opened(start: ModelOpener.Start): Opened =
-        start.open(if (isForHeat) options.copy(threads = maxOf(1, threadsFor(options) / 2)) else options)
 
     /** Makes [made] the only session, and then closes the others. */
     private fun replace(made: Opened) {
@@ -144,8 +191,8 @@ internal class Reopening(
         }
     }
 
-    /** Tells of the session that [opening] gives, or of its failure. */
-    private inline fun observed(opening: () -> Opened?) {
+    /** The session that [opening] gives, of which the observer hears, or of its failure. */
+    private inline fun observed(opening: () -> Opened): Opened {
         val began = System.nanoTime()
         val made = try {
             opening()
@@ -155,13 +202,18 @@ internal class Reopening(
             }
             throw failure
         }
-        if (made != null) onOpen(made, secondsSince(began))
+        onOpen(made, secondsSince(began))
+        return made
     }
 
     private fun told(reason: ReleaseReason) =
         tell(options.observer, ModelObserver::onRelease) { ReleaseEvent(latest.info.name, reason) }
 
     private fun requireOpen() {
-        if (isClosed) throw closedException(className)
+        if (isClosed.get()) throw closedException(className)
+    }
+
+    private companion object {
+        const val POLL_MS = 50L
     }
 }

@@ -389,6 +389,7 @@ public class Several private constructor(private val session: ModelSession) : Au
          * @throws ModelDownloadException when a server does not give a file
          * @throws ModelStorageException when there is no room for a file
          * @throws BadModelException when a file of the app's own has other inputs or outputs
+         * @throws ModelOutOfMemoryException when there is not enough memory
          * @throws ModelException when the file cannot be read, or no provider can run the model
          */
         public suspend fun load(
@@ -420,8 +421,8 @@ public class Several private constructor(private val session: ModelSession) : Au
         ): Several = waitFor { load(context, options, source, onProgress::onProgress) }
 
         /**
-         * Removes what was downloaded of the model. Models that are open keep working; one that was freed, as [Policies]
-         * say, may download its weights once more.
+         * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is
+         * open may need again: models that are open keep working.
          */
         public suspend fun removeDownloads(context: Context): Unit =
             withContext(Dispatchers.IO) { removeDownloadsBlocking(context) }
@@ -442,10 +443,9 @@ public class Several private constructor(private val session: ModelSession) : Au
             Downloads.remove(FILES, context, kept = FILES.digests)
 
         private fun open(context: Context, options: Options, source: Source, loading: Loading): Several {
-            // That of the whole app: a model may live longer than the screen that loads it.
-            val app = context.applicationContext ?: context
-            val files = source.files(app, FILES, options, loading)
-            return Several(ModelOpener(FILES, app, options, source, files).open())
+            val app = appOf(context)
+            val files = source.files(app, FILES, options)
+            return Several(ModelOpener(FILES, app, options, source, files).open(loading))
         }
     }
 }

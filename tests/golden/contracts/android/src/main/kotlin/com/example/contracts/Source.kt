@@ -10,7 +10,7 @@ import java.nio.ByteBuffer
 
 /** Where the files of a model come from. */
 public abstract class Source private constructor(private val name: String) {
-    internal abstract fun files(context: Context, model: ModelFiles, options: Options, loading: Loading): Files
+    internal abstract fun files(context: Context, model: ModelFiles, options: Options): Files
 
     /** Its kind: `bundled`, `url`, `folder`, `pack`, `file`, `bytes` or `descriptor`. */
     override fun toString(): String = name
@@ -18,7 +18,7 @@ public abstract class Source private constructor(private val name: String) {
     public companion object {
         /** From the app itself. */
         @JvmField
-        public val bundled: Source = of("bundled") { context, _, options, _ -> Bundle(context, options.verify) }
+        public val bundled: Source = of("bundled") { context, _, options -> Bundle(context, options.verify) }
 
         /**
          * From a server: [address] is that of a folder, with `https` and a `/` at its end, in which each file lies under
@@ -33,13 +33,13 @@ public abstract class Source private constructor(private val name: String) {
                 "$address is not the https address of a folder, with / at its end"
             }
             val folder = URI(address)
-            return of("url") { context, model, options, loading -> Downloads(folder, model, context, options.verify, loading) }
+            return of("url") { context, model, options -> Downloads(folder, model, context, options.verify) }
         }
 
         /** From a folder of the app's own, in which each file lies under its SHA-256. */
         @JvmStatic
         public fun folder(folder: File): Source =
-            of("folder") { context, model, options, _ -> Folder(folder, model, context, options.verify) }
+            of("folder") { context, model, options -> Folder(folder, model, context, options.verify) }
 
         /**
          * From a pack of Google Play's that `mobpack pack` has made. [path] says where its assets lie, as `assetsPath()` of
@@ -48,12 +48,12 @@ public abstract class Source private constructor(private val name: String) {
          */
         @JvmStatic
         public fun pack(path: () -> String?): Source =
-            of("pack") { context, model, options, _ -> Pack.delivered(path(), model, context, options.verify) }
+            of("pack") { context, model, options -> Pack.delivered(path(), model, context, options.verify) }
 
         /** From a pack that Google Play installs with the app (`--delivery install-time`). */
         @JvmField
         public val installedPack: Source =
-            of("pack") { context, model, options, _ -> Pack.installed(model, context, options.verify) }
+            of("pack") { context, model, options -> Pack.installed(model, context, options.verify) }
 
         /**
          * From a file of the app's own, in ORT or ONNX format and with its weights: any that has the inputs and outputs
@@ -61,7 +61,7 @@ public abstract class Source private constructor(private val name: String) {
          */
         @JvmStatic
         @JvmOverloads
-        public fun file(file: File, sha256: String? = null): Source = of("file") { _, _, _, _ -> OwnFile(file, sha256) }
+        public fun file(file: File, sha256: String? = null): Source = of("file") { _, _, _ -> OwnFile(file, sha256) }
 
         /**
          * As [file], from memory: what is in [bytes] from its position, as it is now, to its limit. A direct buffer is not
@@ -72,20 +72,26 @@ public abstract class Source private constructor(private val name: String) {
         public fun bytes(bytes: ByteBuffer, sha256: String? = null): Source {
             val isAligned = bytes.position() % ALIGNMENT_BYTES == 0L
             val rest = bytes.slice()
-            return of("bytes") { _, _, _, _ -> OwnBytes(rest, isAligned, sha256) }
+            return of("bytes") { _, _, _ -> OwnBytes(rest, isAligned, sha256) }
         }
 
         /** As [file], from a part of an open file, which may be closed after the load. */
         @JvmStatic
         @JvmOverloads
         public fun descriptor(file: ParcelFileDescriptor, offset: Long, size: Long, sha256: String? = null): Source =
-            of("descriptor") { _, _, _, _ -> OwnPart(file.fileDescriptor, offset, size, sha256) }
+            of("descriptor") { _, _, _ -> OwnPart(file.fileDescriptor, offset, size, sha256) }
 
-        private fun of(name: String, files: (Context, ModelFiles, Options, Loading) -> Files) = object : Source(name) {
-            override fun files(context: Context, model: ModelFiles, options: Options, loading: Loading) =
-                files(context, model, options, loading)
+        private fun of(name: String, files: (Context, ModelFiles, Options) -> Files) = object : Source(name) {
+            override fun files(context: Context, model: ModelFiles, options: Options) = files(context, model, options)
         }
     }
+}
+
+/** The context of the whole app, which outlives the screen that loads a model, with the storage of [context]. */
+internal fun appOf(context: Context): Context {
+    val app = context.applicationContext ?: context
+    val isBeforeUnlock = context.isDeviceProtectedStorage && !app.isDeviceProtectedStorage
+    return if (isBeforeUnlock) app.createDeviceProtectedStorageContext() else app
 }
 
 /** How far a load is, in bytes of the files that it needs from a server. */
@@ -103,8 +109,8 @@ internal interface Files {
     /** The files of [model] for [provider] on this device. */
     fun meantFor(provider: Provider, model: ModelFiles): List<ModelFile> = model.meantFor(provider)
 
-    /** Gets [assets] onto the device. */
-    fun fetch(assets: List<Asset>): Unit = Unit
+    /** Gets [assets] onto the device, for [loading]. */
+    fun fetch(assets: List<Asset>, loading: Loading): Unit = Unit
 
     /** The bytes of [asset], mapped into memory and checked. */
     fun map(asset: Asset): Mapped

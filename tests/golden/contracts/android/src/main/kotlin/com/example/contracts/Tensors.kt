@@ -51,7 +51,7 @@ internal fun allocateTensor(name: String, elementBytes: Int, vararg shape: Int):
     require(count <= Int.MAX_VALUE / elementBytes) {
         "`$name`: shape ${shape.contentToString()} needs $count values of $elementBytes bytes, over 2^31 bytes"
     }
-    return ByteBuffer.allocateDirect(count * elementBytes).order(ByteOrder.nativeOrder())
+    return convertingErrors("`$name`") { ByteBuffer.allocateDirect(count * elementBytes) }.order(ByteOrder.nativeOrder())
 }
 
 /** Empty strings for a tensor of [shape]. */

@@ -28,7 +28,8 @@ internal enum class Fault {
         fun of(failure: Exception, isFresh: Boolean = false): Fault = when (failure) {
             is TrialException, is BadModelException -> PROVEN
             is ModelCorruptedException -> if (isFresh) PROVEN else DEVICE
-            is ModelStorageException, is ModelDownloadException, is IOException, is SecurityException -> DEVICE
+            is ModelStorageException, is ModelDownloadException, is ModelOutOfMemoryException -> DEVICE
+            is IOException, is SecurityException -> DEVICE
             else -> if (isOfDevice(failure.cause)) DEVICE else RUNTIME
         }
 

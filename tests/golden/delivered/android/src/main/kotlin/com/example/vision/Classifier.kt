@@ -284,6 +284,7 @@ public class Classifier private constructor(
          * @throws ModelDownloadException when a server does not give a file
          * @throws ModelStorageException when there is no room for a file
          * @throws BadModelException when a file of the app's own has other inputs or outputs
+         * @throws ModelOutOfMemoryException when there is not enough memory
          * @throws ModelException when the file cannot be read, or no provider can run the model
          */
         public suspend fun load(
@@ -315,8 +316,8 @@ public class Classifier private constructor(
         ): Classifier = waitFor { load(context, options, source, onProgress::onProgress) }
 
         /**
-         * Removes what was downloaded of the model. Models that are open keep working; one that was freed, as [Policies]
-         * say, may download its weights once more.
+         * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is
+         * open may need again: models that are open keep working.
          */
         public suspend fun removeDownloads(context: Context): Unit =
             withContext(Dispatchers.IO) { removeDownloadsBlocking(context) }
@@ -337,8 +338,7 @@ public class Classifier private constructor(
             Downloads.remove(FILES, context, kept = FILES.digests + GOLDEN.map { it.asset.sha256 })
 
         private fun open(context: Context, options: Options, source: Source, loading: Loading): Classifier {
-            // That of the whole app: a model may live longer than the screen that loads it.
-            val app = context.applicationContext ?: context
+            val app = appOf(context)
             val opened = source.open(app, FILES, GOLDEN, options, loading)
             return Classifier(opened.session, opened.tester)
         }

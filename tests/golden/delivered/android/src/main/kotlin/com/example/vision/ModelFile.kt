@@ -74,7 +74,36 @@ internal class Mapped(
     val offset: Long = 0,
     /** What tells the file from every other one, and from itself after it was written to. */
     val identity: String = "",
+    /** Makes what is read in the place of [bytes], where these cannot be read where they lie. */
+    private val copied: (() -> Memory)? = null,
 ) {
+    private var memory: Memory? = null
+    private var readers = 0
+
+    /** What can be read until [close]: memory that is made for it goes with the last one who reads it. */
+    @Synchronized
+    fun open(): ByteBuffer {
+        if (memory == null) memory = copied?.invoke()
+        readers++
+        return memory?.bytes ?: bytes
+    }
+
+    @Synchronized
+    fun close() {
+        if (--readers > 0) return
+        memory?.close()
+        memory = null
+    }
+
+    fun <T> reading(work: (ByteBuffer) -> T): T {
+        val readable = open()
+        try {
+            return work(readable)
+        } finally {
+            close()
+        }
+    }
+
     companion object {
         private val HAS_NANOSECONDS = Build.VERSION.SDK_INT >= Build.VERSION_CODES.O_MR1
 
@@ -98,4 +127,23 @@ internal class Mapped(
 
         private fun inWords(time: StructTimespec) = "${time.tv_sec}.${time.tv_nsec}"
     }
+}
+
+/** Files that models may open again by their path, as those with weights are: nobody removes them meanwhile. */
+internal object Held {
+    private val counts = mutableMapOf<String, Int>()
+
+    @Synchronized
+    fun hold(path: String) {
+        counts[path] = (counts[path] ?: 0) + 1
+    }
+
+    @Synchronized
+    fun letGo(path: String) {
+        val left = counts.getValue(path) - 1
+        if (left > 0) counts[path] = left else counts -= path
+    }
+
+    @Synchronized
+    operator fun contains(file: File): Boolean = file.canonicalPath in counts
 }

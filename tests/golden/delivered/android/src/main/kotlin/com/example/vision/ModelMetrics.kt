@@ -7,6 +7,7 @@ import kotlin.math.ln
 import kotlin.math.max
 import kotlin.math.min
 import kotlin.math.pow
+import kotlinx.coroutines.CancellationException
 
 /**
  * Counts what models do, by name: loads, runs, errors and their times. One instance serves any number of models.
@@ -25,9 +26,15 @@ public class ModelMetrics : ModelObserver {
         last = event
     }
 
-    override fun onFailure(event: FailureEvent): Unit = count(event.model) { failures += 1 }
+    override fun onFailure(event: FailureEvent) {
+        if (event.error !is CancellationException) count(event.model) { failures += 1 }
+    }
 
-    override fun onRun(event: RunEvent): Unit = count(event.model) {
+    override fun onRun(event: RunEvent) {
+        if (event.error !is CancellationException) count(event.model) { add(event) }
+    }
+
+    private fun Counts.add(event: RunEvent) {
         if (firstRun == null) firstRun = System.nanoTime() - ((event.queued + event.duration) * 1e9).toLong()
         runs += 1
         if (event.error == null) {
@@ -36,8 +43,7 @@ public class ModelMetrics : ModelObserver {
         } else {
             errors += 1
         }
-        if (event.isRetry) retries += 1
-        queued.add(event.queued)
+        if (event.isRetry) retries += 1 else queued.add(event.queued)
     }
 
     override fun onBan(event: BanEvent): Unit = count(event.model) { bans += 1 }
@@ -98,12 +104,13 @@ public data class ModelSnapshot(
     /** Those of the last load. */
     public val fallbacks: List<Fallback>,
     public val loads: Long,
-    /** Loads that failed. */
+    /** Loads that failed, without those that were cancelled. */
     public val failures: Long,
     /** Time of the last load. */
     public val loadDuration: Double?,
     /** What the process had in memory after the last load, in bytes. */
     public val memoryBytes: Long?,
+    /** Runs that ended, without those that were cancelled. */
     public val runs: Long,
     /** Runs that failed. */
     public val errors: Long,

@@ -105,7 +105,10 @@ internal class ReleaseDownload(
     private fun fetch(blob: Blob) {
         val url = address.resolve("blobs/sha256/${blob.sha256.take(2)}/${blob.sha256}").toURL()
         val asset = Asset(blob.name, blob.sha256, "", blob.sizeBytes)
-        Download(url, store.file(blob.sha256), asset, loading) { tell(UpdatePhase.DOWNLOADING, before + it, total) }.run()
+        val download = Download(url, store.file(blob.sha256), asset, context, loading) {
+            tell(UpdatePhase.DOWNLOADING, before + it, total)
+        }
+        download.run {}
         File("${store.file(blob.sha256)}.lock").delete()
         UpdateStore.sync(store.files)
         before += blob.sizeBytes

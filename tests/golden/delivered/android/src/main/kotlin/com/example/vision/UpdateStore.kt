@@ -141,7 +141,7 @@ internal class UpdateStore(private val context: Context) {
     fun prune(record: UpdateRecord, wanted: Set<String> = emptySet(), isAll: Boolean = false) {
         val kept = record.files + wanted + if (isAll) emptySet() else inUse
         for (file in listOf(files, checked).flatMap { it.listFiles().orEmpty().asList() }) {
-            if (file.name != "lock" && file.name.substringBefore('.') !in kept) file.delete()
+            if (file.name != "lock" && file.name.substringBefore('.') !in kept && file !in Held) file.delete()
         }
         for (file in documents.listFiles().orEmpty()) {
             if (file.name.substringBefore('.') !in record.documents) file.delete()

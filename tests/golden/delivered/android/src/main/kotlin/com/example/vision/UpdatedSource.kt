@@ -17,8 +17,8 @@ internal class LoadedModel(val session: ModelSession, val tester: SelfTester)
  */
 internal class UpdatedSource(private val fallback: Source, private val onChange: (model: String, reason: String) -> Unit) :
     Source("updater") {
-    override fun files(context: Context, model: ModelFiles, options: Options, loading: Loading): Files =
-        fallback.files(context, model, options, loading)
+    override fun files(context: Context, model: ModelFiles, options: Options): Files =
+        fallback.files(context, model, options)
 
     override fun open(
         context: Context,

@@ -23,12 +23,16 @@ public class ModelKeyException internal constructor(message: String, cause: Thro
 
 internal fun Files.decrypted(options: Options): Files = Decrypted(this, options.keys)
 
-/** [files] as they were before they were encrypted: in memory of the app's own, where nothing can be mapped. */
+/**
+ * [files] as they were before they were encrypted: in memory of their own while somebody reads them. The app is asked for a
+ * key when a file is mapped; the key of this file alone is kept, for a model that is freed and opened again.
+ */
 private class Decrypted(private val files: Files, private val keys: ModelKeys?) : Files by files {
     override fun map(asset: Asset): Mapped {
         val mapped = files.map(asset)
         val file = SealedFile.of(mapped.bytes, asset.path) ?: return mapped
-        return Mapped(file.open(keyOf(file, asset)), mapped.path)
+        val key = file.derived(keyOf(file, asset))
+        return Mapped(mapped.bytes, mapped.path) { file.open(key) }
     }
 
     private fun keyOf(file: SealedFile, asset: Asset): ByteArray {
@@ -53,12 +57,10 @@ private class SealedFile(
     private val salt: ByteArray,
     val keyId: String,
 ) {
-    /** The file as it was. Throws ModelKeyException for another key, and for bytes that are none. */
-    fun open(key: ByteArray): ByteBuffer {
-        if (key.size != KEY_BYTES) throw ModelKeyException("the key $keyId has ${key.size} bytes, not $KEY_BYTES")
-        if (key.all { it == 0.toByte() }) throw ModelKeyException("the key $keyId is all zeros: nobody has set it")
-        val derived = SecretKeySpec(derived(key), "AES")
-        val opened = ByteBuffer.allocateDirect(size).order(ByteOrder.nativeOrder())
+    /** The file as it was, with its [derived] key. Throws ModelKeyException for that of another one. */
+    fun open(derived: SecretKeySpec): Memory = Memory.of(size) { write(it, derived) }
+
+    private fun write(opened: ByteBuffer, derived: SecretKeySpec) {
         val cipher = Cipher.getInstance("AES/GCM/NoPadding")
         val count = maxOf(1, (size + chunkBytes.toLong() - 1) / chunkBytes)
         val source = bytes.duplicate()
@@ -78,12 +80,17 @@ private class SealedFile(
         } catch (refused: GeneralSecurityException) {
             throw ModelKeyException("$path was encrypted with another key than the app's $keyId, or was changed", refused)
         }
-        (opened as Buffer).position(0)
-        return opened
     }
 
-    /** HKDF with SHA-256 (RFC 5869): a key for this file and header alone. */
-    private fun derived(key: ByteArray): ByteArray = mac(mac(salt, key), INFO.encodeToByteArray() + header + 1)
+    /**
+     * HKDF with SHA-256 (RFC 5869): a key for this file and header alone, of the app's [key]. Throws ModelKeyException for
+     * bytes that are none.
+     */
+    fun derived(key: ByteArray): SecretKeySpec {
+        if (key.size != KEY_BYTES) throw ModelKeyException("the key $keyId has ${key.size} bytes, not $KEY_BYTES")
+        if (key.all { it == 0.toByte() }) throw ModelKeyException("the key $keyId is all zeros: nobody has set it")
+        return SecretKeySpec(mac(mac(salt, key), INFO.encodeToByteArray() + header + 1), "AES")
+    }
 
     private fun mac(key: ByteArray, message: ByteArray): ByteArray = with(Mac.getInstance("HmacSHA256")) {
         init(SecretKeySpec(key, "HmacSHA256"))

@@ -8,7 +8,6 @@ import android.content.Context
 import android.util.Log
 import java.io.File
 import java.io.IOException
-import java.nio.ByteBuffer
 
 /** Tries the files of a model on this device until one starts. */
 internal class ModelOpener(
@@ -19,19 +18,23 @@ internal class ModelOpener(
     private val files: Files,
 ) {
     private val mapped = mutableMapOf<String, Mapped>()
+    private val held = mutableListOf<String>()
     private val fallbacks = mutableListOf<Fallback>()
 
-    fun open(): ModelSession {
+    fun open(loading: Loading = Loading()): ModelSession {
         val began = System.nanoTime()
         try {
-            val onCpu = Start(filesFor(Provider.CPU).first(), Provider.CPU)
-            val first = first()
-            val session = first.orClosed {
-                ModelSession(model.className, context, options, fallbacks, first, onCpu, ::loaded)
+            val (first, session) = convertingErrors("${model.className} did not start") {
+                val onCpu = Start(filesFor(Provider.CPU).first(), Provider.CPU)
+                val first = first(loading)
+                first to first.orClosed {
+                    ModelSession(model.className, context, options, fallbacks, first, onCpu, ::letGo, ::loaded)
+                }
             }
             loaded(first, fallbacks, secondsSince(began))
             return session
         } catch (failure: Exception) {
+            letGo()
             tell(options.observer, ModelObserver::onFailure) {
                 FailureEvent(model.name, failure, secondsSince(began))
             }
@@ -54,20 +57,22 @@ internal class ModelOpener(
         }
 
     /** Tries the files of each provider in turn, a session each, and CPU last. */
-    private fun first(): Opened {
+    private fun first(loading: Loading): Opened {
+        var last: OrtException? = null
         for (provider in (options.providers + Provider.CPU).distinct()) {
             val found = filesFor(provider)
             if (found.isEmpty()) fallbacks += Fallback(provider, "the package has no file of the model for it")
             for (file in found) {
                 try {
-                    return Start(file, provider).open(options)
+                    return Start(file, provider).open(options, loading)
                 } catch (failure: OrtException) {
+                    last = failure
                     Log.w(model.className, "$provider did not start with ${file.asset.path}: ${failure.message}")
                     fallbacks += Fallback(provider, failure.message.orEmpty())
                 }
             }
         }
-        throw ModelException("${model.className} did not start: ${fallbacks.last().reason}")
+        throw last ?: ModelException("${model.className} did not start: ${fallbacks.last().reason}")
     }
 
     private fun filesFor(provider: Provider) = reading { files.meantFor(provider, model) }
@@ -78,43 +83,63 @@ internal class ModelOpener(
         throw ModelException("${model.className} cannot read its model: ${failure.message}", failure)
     }
 
+    /** The model is closed: others may remove its files. */
+    private fun letGo() = synchronized(mapped) {
+        held.forEach(Held::letGo)
+        held.clear()
+    }
+
     /** Opens sessions for [file] with [provider]. */
     inner class Start(private val file: ModelFile, val provider: Provider) {
         /** A session with the threads of [options], after [configure] has changed its settings. */
-        fun open(options: Options, configure: (SessionOptions) -> Unit = {}): Opened {
+        fun open(options: Options, loading: Loading, configure: (SessionOptions) -> Unit = {}): Opened {
             // First, because it prepares what ONNX Runtime's native code reads when it is loaded.
             val shared = Environment.of(context)
-            val opened = SessionOptions().orClosed { reading { opened(shared, it, options, configure) } }
+            val opened = SessionOptions().orClosed { settings ->
+                shared.addThreads(settings, options)
+                // Before the files, because a provider that this runtime lacks ends here.
+                settings.add(provider, options)
+                settings.add(file)
+                configure(settings)
+                reading { opened(shared, settings, loading) }
+            }
             opened.orClosed(::check)
             return opened
         }
 
-        private fun opened(
-            shared: Environment,
-            settings: SessionOptions,
-            options: Options,
-            configure: (SessionOptions) -> Unit,
-        ): Opened {
-            shared.addThreads(settings, options)
-            // Before the files, because a provider that this runtime lacks ends here.
-            settings.add(provider, options)
-            settings.add(file)
-            configure(settings)
-            fetch()
-            val bytes = bytes()
-            return shared.ort.createSession(bytes, settings).orClosed { session ->
-                val assignment = null
-                Opened(this, info(shared.ort.version), assignment, shared.ort, session, settings, bytes)
+        private fun opened(shared: Environment, settings: SessionOptions, loading: Loading): Opened {
+            val weights = fetched(loading)
+            val mapped = map(file.asset)
+            val readable = mapped.open()
+            try {
+                val bytes = if (weights.isEmpty()) readable else Weights(weights).locateIn(readable)
+                return shared.ort.createSession(bytes, settings).orClosed { session ->
+                    val assignment = null
+                    Opened(this, info(shared.ort.version), assignment, shared.ort, session, settings, mapped, bytes)
+                }
+            } catch (failure: Throwable) {
+                mapped.close()
+                throw failure
             }
         }
 
-        /** Gets what is not mapped; weights also where their file is gone, because ONNX Runtime opens it by its path. */
-        private fun fetch() = synchronized(mapped) {
-            for (weights in file.weights.values) {
-                if (mapped[weights.path]?.let { !File(it.path).exists() } == true) mapped.remove(weights.path)
+        /**
+         * Gets what is not mapped, and the weights by the names that the file has for them. ONNX Runtime opens these by their
+         * path: where one is gone before it is held, it is fetched once more.
+         */
+        private fun fetched(loading: Loading): Map<String, Mapped> {
+            while (true) {
+                val missing = synchronized(mapped) { file.assets.filterNot { it.path in mapped } }
+                if (missing.isNotEmpty()) files.fetch(missing, loading)
+                val weights = file.weights.mapValues { hold(it.value) }
+                val gone = file.weights.filterKeys { !File(weights.getValue(it).path).exists() }
+                if (gone.isEmpty()) return weights
+                synchronized(mapped) { mapped -= gone.values.map(Asset::path).toSet() }
             }
-            val missing = file.assets.filterNot { it.path in mapped }
-            if (missing.isNotEmpty()) files.fetch(missing)
+        }
+
+        private fun hold(asset: Asset): Mapped = map(asset).also {
+            synchronized(mapped) { if (it.path !in held) held += it.path.also(Held::hold) }
         }
 
         private fun check(opened: Opened) {
@@ -129,11 +154,6 @@ internal class ModelOpener(
             sizeBytes = file.sizeBytes,
             onnxRuntimeVersion = runtime,
         )
-
-        private fun bytes(): ByteBuffer {
-            val model = map(file.asset).bytes
-            return if (file.weights.isEmpty()) model else Weights(file.weights.mapValues { map(it.value) }).locateIn(model)
-        }
     }
 
     /** Files that several providers open are mapped and checked once. */
@@ -158,7 +178,7 @@ internal class ModelOpener(
 /** Does [work] with this, which is closed if that fails. */
 private inline fun <C : AutoCloseable, T> C.orClosed(work: (C) -> T): T = try {
     work(this)
-} catch (failure: Exception) {
+} catch (failure: Throwable) {
     close()
     throw failure
 }

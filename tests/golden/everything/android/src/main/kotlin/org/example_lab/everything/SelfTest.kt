@@ -120,10 +120,11 @@ internal class SelfTester(private val golden: List<Golden>, private val options:
         val found = golden.first { model.asset in it.allowed }
         val least = provider.leastTolerance(options.providerOptions[provider].orEmpty())
         val allowed = found.allowed.getValue(model.asset).mapValues { it.value.atLeast(least) }
-        files.fetch(listOf(found.asset))
-        val bytes = files.map(found.asset).bytes
-        val outputs = found.samples.flatMapIndexed { number, sample ->
-            SampleTest(number, sample, bytes, allowed).also(run).finished()
+        files.fetch(listOf(found.asset), Calls.loading())
+        val outputs = files.map(found.asset).reading { bytes ->
+            found.samples.flatMapIndexed { number, sample ->
+                SampleTest(number, sample, bytes, allowed).also(run).finished()
+            }
         }
         return SelfTest(model.name, model.asset, provider, outputs)
     }

@@ -29,9 +29,9 @@ public class ModelUntrustedException internal constructor(
 
 /** [files], but only those that are in the signed [list]. That they have the bytes of the list is checked where they are mapped. */
 internal class Trusted private constructor(private val files: Files, private val list: SignedList) : Files by files {
-    override fun fetch(assets: List<Asset>) {
+    override fun fetch(assets: List<Asset>, loading: Loading) {
         assets.forEach { list.require(it, isOwn) }
-        files.fetch(assets)
+        files.fetch(assets, loading)
     }
 
     override fun map(asset: Asset): Mapped {
