@@ -41,7 +41,7 @@ public class ModelUpdater @JvmOverloads constructor(
     /** How it does so. */
     public val options: UpdateOptions = UpdateOptions(),
 ) {
-    private val app = context.applicationContext ?: context
+    private val app = appOf(context)
     private val folder = URI(address)
     private val store by lazy { UpdateStore(app) }
     private val patience = Patience()
