@@ -461,8 +461,13 @@ def test_an_app_freezes_pins_and_removes(app: App) -> None:
     assert (app.phase(), app.loaded()) == ("ready", updated(2))
     app.ask("pin scorer 9.9.9")
     assert app.phase() == "up-to-date"
+    assert app.loaded() == updated(2)
     app.ask("remove")
-    assert (app.files, app.loaded()) == (set(), BUNDLED)
+    app.ask("pressure")
+    assert round(app.ask("run")["sum"], 2) == updated(2)[-1], "a model that is open is opened again, with its weights"
+    assert app.loaded() == BUNDLED
+    app.ask("remove")
+    assert app.files == set(), "nothing holds them any more"
     assert app.state["seen"]["number"] == 1
 
 

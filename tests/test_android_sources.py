@@ -267,6 +267,13 @@ def test_a_server_that_is_not_there_is_a_download_exception(setting: Setting) ->
     assert "cannot download https://127.0.0.1:1/" in seen["load.message"]
 
 
+def test_an_app_without_the_permission_hears_of_it(setting: Setting) -> None:
+    seen = setting.run("forbidden", is_alone=True)
+
+    assert seen["load.thrown"] == "com.example.models.ModelDownloadException"
+    assert seen["load.message"].endswith("the app's manifest needs android.permission.INTERNET")
+
+
 def test_a_certificate_that_nobody_vouches_for_is_refused(setting: Setting, tmp_path: Path) -> None:
     strangers = Setting(setting.phone, setting.server, tmp_path / "nothing.p12")
 

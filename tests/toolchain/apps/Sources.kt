@@ -15,6 +15,8 @@ import java.io.File
 import java.lang.ref.WeakReference
 import java.net.HttpURLConnection
 import java.net.URI
+import java.net.URL
+import java.net.URLStreamHandler
 import java.nio.ByteBuffer
 import java.util.Collections
 import java.util.concurrent.CountDownLatch
@@ -49,6 +51,7 @@ fun main(arguments: Array<String>) {
         "freed" -> freed(task)
         "before unlock" -> beforeUnlock(task)
         "connections" -> connections()
+        "forbidden" -> forbidden(task)
         "remove" -> OrientationModel.removeDownloadsBlocking(task.app)
         "remove old" -> OrientationModel.removeOldDownloadsBlocking(task.app)
         "addresses" -> for (address in listOf("http://a.example/", "https://a.example/models", "models/")) {
@@ -199,6 +202,16 @@ private class Locked(task: Task) : InstalledApp(File(task.text("apk")), File(tas
 private fun beforeUnlock(task: Task) {
     val context = Locked(task).createDeviceProtectedStorageContext()
     reportFailure("load") { OrientationModel.loadBlocking(context, task.options, source(task)).use { it.answer() } }
+}
+
+/** A load without the permission for the network, which Android refuses with an exception of its own. */
+private fun forbidden(task: Task) {
+    URL.setURLStreamHandlerFactory { protocol -> if (protocol == "https") Forbidden() else null }
+    load(task)
+}
+
+private class Forbidden : URLStreamHandler() {
+    override fun openConnection(url: URL) : Nothing = throw SecurityException("Permission denied")
 }
 
 /** A connection that cannot be ended before it is open. */

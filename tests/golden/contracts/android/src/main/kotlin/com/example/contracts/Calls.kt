@@ -30,7 +30,7 @@ internal class Calls(private val className: String, private val limit: Int, priv
     suspend fun <T> run(work: () -> T): T {
         try {
             if (count.incrementAndGet() > limit) throw ModelBusyException("$className is busy: its queue is full")
-            val call = Call(isTimed, work)
+            val call = Call(isTimed) { convertingErrors("$className failed to run", work) }
             executor.execute(call)
             return call.await { executor.remove(call) }
         } catch (rejected: RejectedExecutionException) {

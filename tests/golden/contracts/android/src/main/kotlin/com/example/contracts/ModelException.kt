@@ -49,4 +49,4 @@ private fun outOfMemory(what: String, failure: Throwable) =
     ModelOutOfMemoryException("$what: there is not enough memory: ${failure.message}", failure)
 
 /** Words of ONNX Runtime and of C++ for memory that they did not get. */
-private val NO_MEMORY = Regex("bad_alloc|bad alloc|out of memory|failed to allocate", RegexOption.IGNORE_CASE)
+private val NO_MEMORY = Regex("(?i)bad_alloc|bad alloc|out of memory|failed to allocate")

@@ -17,7 +17,9 @@ internal abstract class Own(private val path: String, sha256: String?) : Files {
 
     private val sha256 = sha256?.lowercase()
     private val mapped: Mapped by lazy { read().also { check(it.bytes) } }
-    private val asset by lazy { with(mapped) { Asset(path, sha256 ?: Checked.digestOf(bytes), "", bytes.limit().toLong()) } }
+    private val asset by lazy {
+        with(mapped) { Asset(path, sha256 ?: Checked.digestOf(bytes), "", bytes.limit().toLong()) }
+    }
 
     protected abstract fun read(): Mapped
 
@@ -53,9 +55,11 @@ internal class OwnPart(
     }
 }
 
-/** ONNX Runtime reads native memory alone, and numbers where they are aligned: anything else is copied while it is open. */
-private fun readable(bytes: ByteBuffer, path: String, isInPlace: Boolean): Mapped =
-    if (isInPlace) Mapped(bytes, path) else Mapped(bytes, path) { Memory.of(bytes.capacity()) { it.put(bytes.duplicate().whole()) } }
+/** ONNX Runtime reads native memory, and numbers where they are aligned: anything else is copied while it is open. */
+private fun readable(bytes: ByteBuffer, path: String, isInPlace: Boolean): Mapped {
+    val copied = { Memory.of(bytes.capacity()) { it.put(bytes.duplicate().whole()) } }
+    return Mapped(bytes, path, copied = copied.takeUnless { isInPlace })
+}
 
 /** An input or output of a model. */
 internal class TensorType(

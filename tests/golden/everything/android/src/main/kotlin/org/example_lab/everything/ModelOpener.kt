@@ -22,6 +22,7 @@ internal class ModelOpener(
 ) {
     private val mapped = mutableMapOf<String, Mapped>()
     private val held = mutableListOf<String>()
+    private var mayHold = true
     private val fallbacks = mutableListOf<Fallback>()
 
     fun open(loading: Loading = Loading()): ModelSession {
@@ -88,6 +89,7 @@ internal class ModelOpener(
 
     /** The model is closed: others may remove its files. */
     private fun letGo() = synchronized(mapped) {
+        mayHold = false
         held.forEach(Held::letGo)
         held.clear()
     }
@@ -142,7 +144,7 @@ internal class ModelOpener(
         }
 
         private fun hold(asset: Asset): Mapped = map(asset).also {
-            synchronized(mapped) { if (it.path !in held) held += it.path.also(Held::hold) }
+            synchronized(mapped) { if (mayHold && it.path !in held) held += it.path.also(Held::hold) }
         }
 
         private fun check(opened: Opened) {
