@@ -177,6 +177,28 @@ def test_a_release_that_the_runtime_does_not_open_is_kept_until_it_is_banned(
             assert [each["version"] for each in found["banned"]] == [SECOND]
 
 
+def test_an_open_model_keeps_working_after_its_files_were_removed(language: Language, tmp_path: Path) -> None:
+    device = updated(language, tmp_path)
+    files = kept(device) / "files"
+    with language.start(device) as app:
+        computed = app.ask("load")["sum"]
+        count = len(list(files.iterdir()))
+        app.ask("remove")
+        app.ask("release")
+        assert app.ask("run")["sum"] == computed, "it is opened again"
+        assert 0 < len(list(files.iterdir())) < count, "files that are not open are gone"
+        app.ask("close")
+        app.ask("remove")
+    assert list(files.iterdir()) == []
+
+
+def test_what_core_ml_has_compiled_of_open_models_stays(language: Language, tmp_path: Path) -> None:
+    assert language.dying
+    with language.dying(tmp_path / "device", {"HOME": str(tmp_path / "device")}) as app:
+        found = app.ask("compiled")
+    assert found == {"all": ["a", "b", "c"], "some": ["a", "b"], "next app": ["b", "d"]}
+
+
 def test_an_attempt_counts_when_the_process_ends_and_somebody_sees_the_app(language: Language, tmp_path: Path) -> None:
     device = updated(language, tmp_path)
     with language.start(device) as app:

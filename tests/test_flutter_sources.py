@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from tests.toolchain.react_native.download.server import (
     Fault,
     changed,
     cut,
+    gated,
     held,
     other_bytes,
     redirect,
@@ -94,6 +96,7 @@ def test_a_file_comes_once(setting: Setting, tmp_path: Path) -> None:
     assert [each for each, _ in found["progress"]] == sorted(each for each, _ in found["progress"])
     assert asked(setting) == [f"0-{size - 1}"]
     assert kept(tmp_path, setting).read_bytes() == setting.content
+    assert (kept(tmp_path, setting).parents[1] / "checked" / kept(tmp_path, setting).name).exists()
     assert loaded(setting, tmp_path)["error"] == ""
     assert asked(setting) == [], "it is on the device"
 
@@ -182,6 +185,21 @@ def test_a_killed_load_goes_on_the_next_time(setting: Setting, tmp_path: Path) -
         app.kill()
     assert loaded(setting, tmp_path)["error"] == ""
     assert int(asked(setting)[0].partition("-")[0]) >= 2000
+
+
+def test_calls_do_not_wait_for_a_download_of_a_model_that_is_opened_again(setting: Setting, tmp_path: Path) -> None:
+    setting.reset()
+    gate = Event()
+    with setting.start(tmp_path / "device") as app:
+        assert app.ask(setting.line.replace("load", "open")) == {"told": 0}, "the load is over"
+        for ends, code in (("cancel", "cancelled"), ("dispose", "disposed")):
+            setting.reset(gated(gate), gated(gate))
+            assert app.process.stdin
+            app.process.stdin.write("run\n")
+            app.process.stdin.flush()
+            assert ends == "dispose" or wait_until(lambda: asked(setting) != [])
+            assert app.ask(ends) == {"run": code}
+        gate.set()
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1/models/", "https://127.0.0.1/models", "models/"])

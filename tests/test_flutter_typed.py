@@ -254,6 +254,11 @@ def test_the_latest_frame_wins_while_a_listener_is_busy(said: Mapping[str, Any])
     assert (before, last) == ([], [4])
 
 
+def test_a_file_is_read_once_unless_it_is_another_one_or_was_written_to(said: Mapping[str, Any]) -> None:
+    assert said["notes"] == ["right", "right", *["corrupted"] * 5]
+    assert said["notes of files"] == ["right", "corrupted"]
+
+
 def test_a_lock_ends_with_its_isolate(said: Mapping[str, Any]) -> None:
     assert said["locks"] == [None, True]
 

@@ -3,9 +3,10 @@
 Its text is tests/toolchain/dart_programs/delivery.dart. Beside the commands of all programs, it takes these: `limit
 BYTES` of storage; `metered yes|no|unknown` and `charging yes|no|unknown` are what the app says of the device; `cancel`
 cancels an update when some of a download is there; `test` is the self-test of the model that `load` opened, `run` the
-sum of its outputs once more, and `close` closes it; `left yes|no` is
-what the system says of the app, `attempt` leaves it during an attempt, `bans` counts the bans; `vectors PATH` applies
-the deltas of a file of them, `patch SOURCE DELTA RESULT LIMIT` one; `document PATH` reads a channel's document.
+sum of its outputs once more, and `close` closes it; `left yes|no` is what the system says of the app, `attempt` leaves
+it during an attempt, and `bans` counts the bans; `release` is a lack of memory, `compiled` says what stays of Core ML's
+caches; `vectors PATH` applies the deltas of a file of them, `patch SOURCE DELTA RESULT LIMIT` one; `document PATH`
+reads a channel's document.
 """
 
 import shutil

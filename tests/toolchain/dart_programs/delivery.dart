@@ -6,7 +6,9 @@ import 'dart:io';
 import 'dart:typed_data';
 
 import 'package:models/models.dart';
+import 'package:models/src/runtime/descriptor.dart';
 import 'package:models/src/runtime/requests.dart';
+import 'package:models/src/runtime/starting.dart';
 import 'package:models/src/runtime/storage.dart';
 import 'package:models/src/runtime/updating/attempts.dart';
 import 'package:models/src/runtime/updating/delta.dart';
@@ -67,7 +69,10 @@ Map<String, Object> states() => {
 
 Future<double> sum(Scorer model, [Cancellation? cancellation]) async {
   final x = Float32List.fromList([for (var index = 0; index < 64; index++) index / 64]);
-  final outputs = await model.run(ScorerInputs(x: TensorInput(x, shape: const [1, 64])), cancellation: cancellation);
+  final outputs = await model.run(
+    ScorerInputs(x: TensorInput(x, shape: const [1, 64])),
+    cancellation: cancellation,
+  );
   return outputs.y.data.fold<double>(0, (sum, each) => sum + each);
 }
 
@@ -96,7 +101,12 @@ Future<void> runs(int count, int cancelled, {required bool isUpdating}) async {
   }
   await running.wait;
   await update;
-  show({'sums': [...sums], 'answers': answers, 'errors': errors.join('; '), 'slowest': slowest.inMilliseconds});
+  show({
+    'sums': [...sums],
+    'answers': answers,
+    'errors': errors.join('; '),
+    'slowest': slowest.inMilliseconds,
+  });
 }
 
 Future<void> load() async {
@@ -202,6 +212,45 @@ Future<void> attempt() async {
   show({'counts': counts, 'begun': await count(), 'ended': await attempts().ended(AttemptKind.trying, '9')});
 }
 
+/// Folders that are left of what CoreML has compiled: of the app's own file, of two releases, and of the app's own again;
+/// then without the second release.
+Map<String, Object> compiled() {
+  final own = delivery.models.first.descriptor;
+  final release = own.released(version: '2', files: const [], golden: const []);
+  final names = <String, String>{};
+  void open(ModelDescriptor model, String name) {
+    final file = ModelFile(
+      PackagedFile(name, name * 64, 1),
+      providers: const [Provider.coreml],
+      chips: const [],
+      isFloat16: false,
+      settings: const {},
+      weights: const [],
+    );
+    final setup = PlatformSetup(
+      oldestRuntime: '1.29.0',
+      providers: const [ProviderSetup(Provider.coreml, {})],
+      files: [file],
+    );
+    final found = settingsOf(model, setup, Provider.coreml, file, const {}, threads: 1, runtime: '1.29.0');
+    names[name] = found['ModelCacheDirectory']!;
+  }
+
+  List<String> left() => [
+    for (final MapEntry(:key, :value) in names.entries)
+      if (Directory(value).existsSync()) key,
+  ];
+  open(own, 'a');
+  open(release, 'b');
+  open(release, 'c');
+  open(own, 'a');
+  final all = left();
+  forgetCompiled(own.package, (sha256) => sha256.startsWith('b'));
+  final some = left();
+  open(own, 'd');
+  return {'all': all, 'some': some, 'next app': left()};
+}
+
 Future<void> answer(List<String> words) async {
   switch (words[0]) {
     case 'update':
@@ -230,6 +279,10 @@ Future<void> answer(List<String> words) async {
       isLeft = words[1] == 'yes';
     case 'attempt':
       return attempt();
+    case 'release':
+      releaseUnusedModels();
+    case 'compiled':
+      return show(compiled());
     case 'bans':
       return show({'bans': metrics.snapshot().fold(0, (sum, each) => sum + each.bans)});
     case 'freeze':

@@ -3,10 +3,13 @@
 
 import 'dart:async';
 import 'dart:convert';
+import 'dart:ffi' hide Size;
 import 'dart:io';
 import 'dart:isolate';
 import 'dart:typed_data';
 
+import 'package:typed/src/runtime/checked.dart';
+import 'package:typed/src/runtime/digest.dart';
 import 'package:typed/src/runtime/frames.dart';
 import 'package:typed/src/runtime/heat.dart';
 import 'package:typed/src/runtime/library.dart';
@@ -244,6 +247,49 @@ Future<Object> ranHuge(Worker worker, Int64List size) async {
   return ran.outputs.length;
 }
 
+/// Bytes that are right, then with another byte at a place, as of the same file or another one.
+Future<void> notes(Directory folder) async {
+  const size = 1 << 20;
+  final right = sha256Of(Uint8List(size));
+  Future<String> checked(int changed, String identity, {bool isNoted = true}) => codeOf(() async {
+    final memory = allocate(size);
+    if (changed >= 0) memory[changed] = 1;
+    final file = PlacedFile.inMemory(memory.address, size, 'model', hexOf(right), identity: identity);
+    final bytes = ModelBytes.taken(memory.address, size);
+    try {
+      check(isNoted ? file.notedIn('${folder.path}/checked') : file, bytes);
+    } finally {
+      bytes.free();
+    }
+    return 'right';
+  });
+  final written = File('${folder.path}/written')..writeAsBytesSync(Uint8List(size));
+  Future<String> mapped() => codeOf(() async {
+    final bytes = ModelBytes.map(written.path);
+    try {
+      check(PlacedFile.at(written.path, 'model', hexOf(right)).notedIn('${folder.path}/checked'), bytes);
+    } finally {
+      bytes.free();
+    }
+    return 'right';
+  });
+  say('notes', [
+    await checked(-1, 'one'),
+    await checked(size ~/ 2, 'one'),
+    await checked(size ~/ 2, 'one', isNoted: false),
+    await checked(size ~/ 2, 'other'),
+    await checked(size - 1, 'one'),
+    await checked(0, 'one'),
+    await checked(size ~/ 2, ''),
+  ]);
+  final first = await mapped();
+  final open = written.openSync(mode: FileMode.append)..setPositionSync(size ~/ 2);
+  open
+    ..writeByteSync(1)
+    ..closeSync();
+  say('notes of files', [first, await mapped()]);
+}
+
 /// Locks of isolates that have ended are free.
 Future<void> locks(Directory folder) async {
   final file = File('${folder.path}/a.lock');
@@ -356,6 +402,7 @@ Future<void> serve(LoadOptions options, String own) async {
   await frames();
   await workers(options.library!, folder);
   await locks(folder);
+  await notes(folder);
   await heat();
   await release();
   await models(options, own);

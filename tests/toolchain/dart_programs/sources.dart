@@ -3,6 +3,7 @@
 
 import 'dart:convert';
 import 'dart:io';
+import 'dart:typed_data';
 
 import 'package:models/models.dart';
 
@@ -35,12 +36,63 @@ Future<void> load(String address, int? cancelAt) async {
   }
 }
 
+Scorer? opened;
+Future<String> running = Future.value('');
+Cancellation cancellation = Cancellation();
+
+/// A model that is open, and whose files are gone; then a run of it, which downloads them.
+Future<void> answer(List<String> words) async {
+  switch (words[0]) {
+    case 'open':
+      var told = 0;
+      final options = LoadOptions(
+        source: ModelSource.url(words[1]),
+        folder: folder,
+        library: library,
+        cancellation: cancellation,
+        onProgress: (loaded, total) => told++,
+      );
+      final model = opened = await Scorer.load(options);
+      cancellation.cancel();
+      final before = told;
+      await model.selfTest();
+      await run(model, null);
+      show({'told': told - before});
+    case 'run':
+      releaseUnusedModels();
+      Directory(folder).deleteSync(recursive: true);
+      cancellation = Cancellation();
+      running = run(opened!, cancellation);
+    case 'cancel':
+      cancellation.cancel();
+      show({'run': await running});
+    case 'dispose':
+      await opened!.dispose();
+      show({'run': await running});
+    default:
+      await load(words[1], words.length > 2 ? int.parse(words[2]) : null);
+  }
+}
+
+Future<String> run(Scorer model, Cancellation? cancellation) async {
+  try {
+    final shape = [for (final size in Scorer.inputs.single.shape) size ?? 1];
+    final x = Float32List(shape.fold(1, (count, size) => count * size));
+    await model.run(
+      ScorerInputs(x: TensorInput(x, shape: shape)),
+      cancellation: cancellation,
+    );
+    return '';
+  } on ModelException catch (error) {
+    return error.code.name;
+  }
+}
+
 Future<void> main(List<String> arguments) async {
   folder = arguments[1];
   library = arguments[2];
   show({'ready': true});
   await for (final line in stdin.transform(utf8.decoder).transform(const LineSplitter())) {
-    final words = line.split(' ');
-    await load(words[1], words.length > 2 ? int.parse(words[2]) : null);
+    await answer(line.split(' '));
   }
 }

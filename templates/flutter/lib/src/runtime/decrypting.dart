@@ -4,6 +4,7 @@ import 'dart:ffi';
 import 'dart:io';
 import 'dart:typed_data';
 
+import 'cancellation.dart';
 import 'descriptor.dart';
 import 'errors.dart';
 import 'files.dart';
@@ -42,6 +43,12 @@ final class _Decrypting extends ModelFiles {
 
   @override
   Future<bool> repair(List<PackagedFile> files) => _files.repair(files);
+
+  @override
+  void opened(Cancellation ending) => _files.opened(ending);
+
+  @override
+  Future<void> close() => _files.close();
 
   Future<PlacedFile> _keyed(PlacedFile file) async {
     try {

@@ -233,6 +233,7 @@ final class ModelDescriptor {
     this.cipher,
     this.tuning,
     this.page,
+    this.isRelease = false,
   });
 
   /// Name of the package, by which assets are found.
@@ -271,6 +272,9 @@ final class ModelDescriptor {
   /// Settings by chip; null for a package without such settings.
   final ModelTuning? tuning;
 
+  /// Whether its files came from a channel.
+  final bool isRelease;
+
   /// The model with other files of the same interface, which others vouch for.
   ModelDescriptor released({required String version, required List<ModelFile> files, required List<Golden> golden}) =>
       ModelDescriptor(
@@ -287,5 +291,6 @@ final class ModelDescriptor {
         golden: golden,
         tuning: tuning,
         page: page,
+        isRelease: true,
       );
 }

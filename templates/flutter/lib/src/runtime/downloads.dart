@@ -3,6 +3,7 @@
 import 'dart:io';
 import 'dart:typed_data';
 
+import 'cancellation.dart';
 import 'descriptor.dart';
 import 'download.dart';
 import 'errors.dart';
@@ -21,7 +22,7 @@ final class Downloads extends ModelFiles {
 
   final Uri _address;
   final String _package;
-  final LoadOptions _options;
+  LoadOptions _options;
   late final Directory _folder = downloadsOf(_package, _options.folder);
 
   @override
@@ -76,6 +77,9 @@ final class Downloads extends ModelFiles {
   }
 
   @override
+  void opened(Cancellation ending) => _options = _options.opened(ending);
+
+  @override
   Future<ByteData> read(PackagedFile file) async {
     final placed = await _fetch(file, (_) {});
     try {
@@ -88,11 +92,3 @@ final class Downloads extends ModelFiles {
 
 /// Where downloads of a package lie.
 Directory downloadsOf(String package, String? folder) => Directory('${packageFolder(package, folder).path}/files');
-
-/// Removes the downloads of a package from the device. Models that are open keep working.
-Future<void> removeDownloadsOf(String package, String? folder) async {
-  final place = downloadsOf(package, folder);
-  await keeping(place.path, () async {
-    if (await place.exists()) await place.delete(recursive: true);
-  });
-}

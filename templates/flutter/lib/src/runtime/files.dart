@@ -2,6 +2,7 @@
 
 import 'dart:typed_data';
 
+import 'cancellation.dart';
 import 'descriptor.dart';
 import 'downloads.dart';
 import 'errors.dart';
@@ -36,6 +37,12 @@ abstract base class ModelFiles {
 
   /// Whether files that the device has in part, or with other bytes, were got anew.
   Future<bool> repair(List<PackagedFile> files) async => false;
+
+  /// The model is open. What is downloaded later, when it is opened again, is ended by `ending` and told to nobody.
+  void opened(Cancellation ending) {}
+
+  /// The model is not opened again.
+  Future<void> close() async {}
 }
 
 /// The files of a package from the source that a load was given.

@@ -4,6 +4,7 @@ import 'dart:io';
 import 'dart:isolate';
 import 'dart:typed_data';
 
+import 'cancellation.dart';
 import 'descriptor.dart';
 import 'errors.dart';
 import 'files.dart';
@@ -53,6 +54,12 @@ final class _Guarded extends ModelFiles {
 
   @override
   Future<bool> repair(List<PackagedFile> files) => _files.repair(files);
+
+  @override
+  void opened(Cancellation ending) => _files.opened(ending);
+
+  @override
+  Future<void> close() => _files.close();
 
   @override
   Future<PlacedFile> own(PathSource source) async {

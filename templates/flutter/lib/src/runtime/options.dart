@@ -125,6 +125,15 @@ SourceKind kindOf(ModelSource source) => switch (source) {
   MadeSource() => SourceKind.updater,
 };
 
+/// How the files of a model are checked when they are opened, by their SHA-256. Pages always check all of them.
+enum Verify {
+  /// All bytes of a file once; later, unless it is another file or was written to since, its first and last 64 KiB.
+  once,
+
+  /// All bytes each time.
+  always,
+}
+
 /// Options for loading and running a model. Omitted options have the package's defaults.
 final class LoadOptions {
   /// All of them are optional.
@@ -143,6 +152,7 @@ final class LoadOptions {
     this.onProgress,
     this.cancellation,
     this.keys,
+    this.verify = Verify.once,
     this.library,
   });
 
@@ -190,6 +200,9 @@ final class LoadOptions {
   /// The 32 bytes of a key by its name, for packages whose models are encrypted. What it throws ends the load, with `key`.
   final FutureOr<Uint8List> Function(String id)? keys;
 
+  /// How files are checked when they are opened.
+  final Verify verify;
+
   /// ONNX Runtime's library: a name that the system finds, or a path. Null for that of the package: Android's and
   /// Apple's builds bring it; on Linux and Windows it is the one of the build hook, else one beside the program, else
   /// what the system finds under its name.
@@ -206,11 +219,16 @@ final class LoadOptions {
     required int threads,
   }) => _with(source: source, providers: providers, providerOptions: providerOptions, threads: threads);
 
+  /// The same options of a model that is open: nobody is told of downloads any more, and `ending` ends them.
+  LoadOptions opened(Cancellation ending) =>
+      _with(source: source, providers: providers, providerOptions: providerOptions, threads: threads, ending: ending);
+
   LoadOptions _with({
     required ModelSource source,
     required List<Provider>? providers,
     required Map<Provider, Map<String, String>> providerOptions,
     required int threads,
+    Cancellation? ending,
   }) => LoadOptions(
     source: source,
     providers: providers,
@@ -223,9 +241,10 @@ final class LoadOptions {
     policies: policies,
     allowOtherRuntime: allowOtherRuntime,
     folder: folder,
-    onProgress: onProgress,
-    cancellation: cancellation,
+    onProgress: ending == null ? onProgress : null,
+    cancellation: ending ?? cancellation,
     keys: keys,
+    verify: verify,
     library: library,
   );
 

@@ -6,6 +6,9 @@ import 'cancellation.dart';
 import 'errors.dart';
 import 'options.dart';
 
+/// Failures that another provider may not have.
+const Set<ModelErrorCode> providerFaults = {ModelErrorCode.runtime, ModelErrorCode.outOfMemory};
+
 /// A session, as policies see it.
 abstract interface class Served {
   /// The provider that runs it.

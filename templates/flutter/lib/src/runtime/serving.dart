@@ -90,7 +90,7 @@ final class Serving<Session extends Served> implements Releasable {
       unawaited(_spare?.release());
       return result;
     } on ModelException catch (error) {
-      if (error.code != ModelErrorCode.runtime || !mayRetry || _isEnded) rethrow;
+      if (!providerFaults.contains(error.code) || !mayRetry || _isEnded) rethrow;
       final result = await _retry(attempt, usual, provider, error, cancellation);
       return result;
     } finally {

@@ -47,22 +47,42 @@ Map<String, String> settingsOf(
   }
 }
 
+/// Among the folders of models, whose names begin with a letter or a digit: files of releases.
+const String _releases = '.releases';
+
 /// A folder for what CoreML compiles of a file, so that later loads are short. Its name has the file's SHA-256 and the
-/// version of ONNX Runtime; those of earlier versions of the app are removed.
+/// version of ONNX Runtime; those of earlier versions of the app are removed, and those of releases by [forgetCompiled].
 Map<String, String> _compiledFolder(ModelDescriptor descriptor, PlatformSetup setup, ModelFile file, String runtime) {
-  final names = {for (final each in setup.files) '${each.file.sha256}-$runtime'};
-  final folder = cacheFolder([descriptor.package, descriptor.name, '${file.file.sha256}-$runtime']);
-  if (folder == null) return const {};
+  final all = cacheFolder([descriptor.package, if (descriptor.isRelease) _releases else descriptor.name]);
+  if (all == null) return const {};
+  final folder = Directory('${all.path}/${file.file.sha256}-$runtime');
   try {
-    for (final other in Directory(folder).parent.listSync().whereType<Directory>()) {
-      if (!names.contains(other.uri.pathSegments.lastWhere((part) => part.isNotEmpty))) {
-        other.deleteSync(recursive: true);
-      }
+    folder.createSync(recursive: true);
+  } on FileSystemException {
+    return const {};
+  }
+  if (!descriptor.isRelease) {
+    final names = {for (final each in setup.files) '${each.file.sha256}-$runtime'};
+    _removeOthers(all, names.contains);
+  }
+  return {'ModelCacheDirectory': folder.path};
+}
+
+/// Removes what CoreML has compiled of files of releases, but of those that are kept.
+void forgetCompiled(String package, bool Function(String sha256) isKept) {
+  final all = cacheFolder([package, _releases]);
+  if (all != null && all.existsSync()) _removeOthers(all, (name) => isKept(name.split('-').first));
+}
+
+void _removeOthers(Directory all, bool Function(String name) isKept) {
+  try {
+    for (final other in all.listSync().whereType<Directory>()) {
+      final name = other.uri.pathSegments.lastWhere((part) => part.isNotEmpty);
+      if (!isKept(name)) other.deleteSync(recursive: true);
     }
   } on FileSystemException {
     // They take room, and do no harm.
   }
-  return {'ModelCacheDirectory': folder};
 }
 
 /// See https://github.com/microsoft/onnxruntime/issues/32569.

@@ -10,6 +10,7 @@ import 'digest.dart';
 import 'errors.dart';
 import 'memory.dart';
 import 'objective_c.dart';
+import 'options.dart';
 
 const int _pieceBytes = 1 << 20;
 const Duration _poll = Duration(milliseconds: 20);
@@ -43,6 +44,13 @@ String? _ownFolder() {
       ? variables['LOCALAPPDATA']
       : variables['XDG_DATA_HOME'] ?? (variables.containsKey('HOME') ? '${variables['HOME']}/.local/share' : null);
   return place == null ? null : '$place/${_program()}/mobpack';
+}
+
+/// The folder of notes on files that were checked; null where there is none, or each load checks all.
+String? notesOf(String package, LoadOptions options) {
+  if (options.verify == Verify.always) return null;
+  final path = options.folder ?? _ownFolder();
+  return path == null ? null : '$path/$package/checked';
 }
 
 final bool _isApple = Platform.isIOS || Platform.isMacOS;
@@ -215,6 +223,15 @@ final class _Lock implements Finalizable {
   final int _descriptor;
   final RandomAccessFile? _file;
 
+  /// Null where another one has it, or the file is not there.
+  static _Lock? _taken(String path, int how) {
+    final descriptor = withArena((arena) => _open(arena.text(path), _readOnly | _closeOnExec));
+    if (descriptor < 0) return null;
+    if (_flock(descriptor, how | _atOnce) == 0) return _Lock._(descriptor);
+    _close(descriptor);
+    return null;
+  }
+
   static Future<_Lock> wait(File file, void Function()? check) async {
     while (true) {
       check?.call();
@@ -238,11 +255,7 @@ final class _Lock implements Finalizable {
     }
     await open.close();
     // Those of dart:io are of the whole process, and would not keep isolates from each other.
-    final descriptor = withArena((arena) => _open(arena.text(file.path), _readOnly | _closeOnExec));
-    if (descriptor < 0) throw FileSystemException('cannot be opened', file.path);
-    if (_flock(descriptor, _exclusive | _atOnce) == 0) return _Lock._(descriptor);
-    _close(descriptor);
-    return null;
+    return _taken(file.path, _exclusive);
   }
 
   Future<void> release() async {
@@ -253,6 +266,49 @@ final class _Lock implements Finalizable {
     } else {
       await file.close();
     }
+  }
+}
+
+/// A file that stays on the device as long as somebody has this, in any isolate of any process.
+final class Lease {
+  Lease._(this._lock);
+
+  /// Null for a file that is not there, or is being removed.
+  static Future<Lease?> of(File file) async {
+    try {
+      // Windows removes no file that is open.
+      final lock = Platform.isWindows ? _Lock._onWindows(await file.open()) : _Lock._taken(file.path, _shared);
+      if (lock == null) return null;
+      if (await file.exists()) return Lease._(lock);
+      await lock.release();
+      return null;
+    } on FileSystemException {
+      return null;
+    }
+  }
+
+  final _Lock _lock;
+
+  /// Ends it.
+  Future<void> end() => _lock.release();
+}
+
+/// Removes a file, unless somebody has a lease of it.
+Future<void> removeUnleased(File file) async {
+  if (Platform.isWindows) {
+    try {
+      await file.delete();
+    } on FileSystemException {
+      // It is open.
+    }
+    return;
+  }
+  final lock = _Lock._taken(file.path, _exclusive);
+  if (lock == null) return;
+  try {
+    await file.delete();
+  } finally {
+    await lock.release();
   }
 }
 
@@ -280,6 +336,7 @@ int? _freeBytes(String path) => withArena((arena) {
 
 const int _noSpace = 28;
 const int _readOnly = 0;
+const int _shared = 1;
 const int _exclusive = 2;
 const int _atOnce = 4;
 final int _closeOnExec = _isApple ? 0x1000000 : 0x80000;

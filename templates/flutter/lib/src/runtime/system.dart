@@ -104,16 +104,10 @@ String? folderOfLoaded(String library) {
   return null;
 }
 
-/// A folder among the caches of the app, made now; null where there is none.
-String? cacheFolder(List<String> parts) {
+/// A folder among the caches of the app; null where there are none.
+Directory? cacheFolder(List<String> parts) {
   final home = Platform.environment['HOME'];
   if (home == null) return null;
   final app = File(Platform.resolvedExecutable).uri.pathSegments.last;
-  try {
-    final folder = Directory(['$home/Library/Caches', app, 'mobpack', ...parts].join('/'));
-    folder.createSync(recursive: true);
-    return folder.path;
-  } on FileSystemException {
-    return null;
-  }
+  return Directory(['$home/Library/Caches', app, 'mobpack', ...parts].join('/'));
 }

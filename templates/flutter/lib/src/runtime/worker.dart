@@ -5,12 +5,12 @@ import 'dart:ffi';
 import 'dart:isolate';
 
 import 'assignment.dart';
+import 'checked.dart';
 import 'errors.dart';
 import 'inspection.dart';
 import 'library.dart';
 import 'mapped_file.dart';
 import 'onnxruntime.dart';
-import 'sha256.dart';
 import 'tensor.dart';
 
 /// Makes the bytes that ONNX Runtime opens of those of a file.
@@ -22,12 +22,28 @@ abstract interface class FileOpening {
 /// Where the bytes of a file are: at a path, or in memory of the C library, which goes with the request.
 final class PlacedFile {
   /// A file on the device.
-  const PlacedFile.at(String this.path, this.name, this.sha256) : address = 0, size = 0, opening = null;
+  const PlacedFile.at(String this.path, this.name, this.sha256)
+    : address = 0,
+      size = 0,
+      identity = '',
+      opening = null,
+      notes = null;
 
-  /// A file in memory.
-  const PlacedFile.inMemory(this.address, this.size, this.name, this.sha256) : path = null, opening = null;
+  /// A file in memory; another `identity` is that of another file.
+  const PlacedFile.inMemory(this.address, this.size, this.name, this.sha256, {this.identity = ''})
+    : path = null,
+      opening = null,
+      notes = null;
 
-  const PlacedFile._(this.path, this.address, this.size, this.name, this.sha256, this.opening);
+  PlacedFile._(PlacedFile file, {FileOpening? opening, String? notes})
+    : path = file.path,
+      address = file.address,
+      size = file.size,
+      identity = file.identity,
+      name = file.name,
+      sha256 = file.sha256,
+      opening = opening ?? file.opening,
+      notes = notes ?? file.notes;
 
   /// Of the file; null for one in memory.
   final String? path;
@@ -47,8 +63,17 @@ final class PlacedFile {
   /// What is done to its bytes once they were checked; null for nothing.
   final FileOpening? opening;
 
+  /// Of a file in memory; empty where nobody knows it.
+  final String identity;
+
+  /// The folder of notes on files that were checked; null where all bytes are checked each time.
+  final String? notes;
+
   /// The file, opened in another way.
-  PlacedFile openedBy(FileOpening opening) => PlacedFile._(path, address, size, name, sha256, opening);
+  PlacedFile openedBy(FileOpening opening) => PlacedFile._(this, opening: opening);
+
+  /// The file, of which notes are kept.
+  PlacedFile notedIn(String? notes) => PlacedFile._(this, notes: notes);
 
   /// Gives memory back that no worker has.
   void forget() {
@@ -286,7 +311,7 @@ final class _Session implements Finalizable {
         files.add(_bytes(each));
       }
       for (final (index, each) in [request.model, ...request.weights].indexed) {
-        _verify(each, files[index]);
+        check(each, files[index]);
         final opening = each.opening;
         if (opening != null) files[index] = opening.open(files[index]);
       }
@@ -373,12 +398,4 @@ final class _Session implements Finalizable {
 ModelBytes _bytes(PlacedFile file) {
   final path = file.path;
   return path == null ? ModelBytes.taken(file.address, file.size) : ModelBytes.map(path);
-}
-
-void _verify(PlacedFile file, ModelBytes bytes) {
-  final expected = file.sha256;
-  if (expected == null) return;
-  final found = sha256At(bytes.address, bytes.size);
-  if (found == expected) return;
-  throw ModelException(ModelErrorCode.corrupted, '${file.name} has sha256 $found instead of $expected');
 }

@@ -7,6 +7,7 @@ import '../descriptor.dart';
 import '../errors.dart';
 import '../files.dart';
 import '../options.dart';
+import '../storage.dart';
 import '../system.dart';
 import '../worker.dart';
 import 'document.dart';
@@ -126,17 +127,18 @@ final class UpdatedRelease {
 }
 
 final class _Stored extends ModelFiles {
-  const _Stored(this._store);
+  _Stored(this._store);
 
   final UpdateStore _store;
+  final Map<String, Lease> _leases = {};
 
   @override
   SourceKind get kind => SourceKind.updater;
 
   @override
   Future<PlacedFile> place(PackagedFile file, String reference) async {
+    _leases[file.sha256] ??= await Lease.of(_store.file(file.sha256)) ?? (throw _missing(file));
     if (!_store.hasFile(file.sha256, file.sizeBytes)) throw _missing(file);
-    _store.opened(file.sha256);
     return PlacedFile.at(_store.file(file.sha256).path, reference, file.sha256);
   }
 
@@ -146,6 +148,15 @@ final class _Stored extends ModelFiles {
       return ByteData.sublistView(await _store.file(file.sha256).readAsBytes());
     } on FileSystemException {
       throw _missing(file);
+    }
+  }
+
+  @override
+  Future<void> close() async {
+    final all = [..._leases.values];
+    _leases.clear();
+    for (final each in all) {
+      await each.end();
     }
   }
 

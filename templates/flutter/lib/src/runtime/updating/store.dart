@@ -7,6 +7,7 @@ import 'dart:typed_data';
 
 import '../descriptor.dart';
 import '../download.dart';
+import '../starting.dart';
 import '../storage.dart';
 import 'document.dart';
 import 'packaged.dart';
@@ -31,9 +32,6 @@ final class UpdateStore {
     final own = Platform.isIOS || Platform.isMacOS ? 'ios' : 'android';
     return delivery.runtimes.containsKey(own) ? own : delivery.runtimes.keys.first;
   }
-
-  /// SHA-256 of files that this program has opened: it may open them again.
-  static final Set<String> _inUse = {};
 
   File get _state => File('${folder.path}/state.json');
 
@@ -109,9 +107,6 @@ final class UpdateStore {
   /// A file of this folder as a model has it, called `name`.
   PackagedFile packaged(Blob blob, String name) => PackagedFile(name, blob.sha256, blob.sizeBytes);
 
-  /// Its files stay as long as this program.
-  void opened(String sha256) => _inUse.add(sha256);
-
   /// Removes those of `blobs` that are not what they were.
   Future<void> removeDamaged(Iterable<Blob> blobs) async {
     for (final blob in blobs.where(has)) {
@@ -130,12 +125,14 @@ final class UpdateStore {
     return sum;
   }
 
-  /// Removes what `record` does not name, but for `wanted` files and, unless `isAll`, those that this program uses.
-  Future<void> prune(UpdateRecord record, {Set<String> wanted = const {}, bool isAll = false}) async {
-    final kept = {...record.files, ...wanted, if (!isAll) ..._inUse};
+  /// Removes what `record` does not name, but for `wanted` files and those of models that are open.
+  Future<void> prune(UpdateRecord record, {Set<String> wanted = const {}}) async {
+    final kept = {...record.files, ...wanted};
     for (final each in await _entries(files)) {
-      if (!kept.contains(_nameOf(each).split('.').first)) await each.delete();
+      if (!kept.contains(_nameOf(each).split('.').first)) await removeUnleased(each);
     }
+    final packages = {for (final each in delivery.models) each.descriptor.package};
+    packages.forEach(_forgetCompiled);
     for (final each in await _entries(_documents)) {
       if (!record.documents.contains(_nameOf(each).split('.').first)) await each.delete();
     }
@@ -143,6 +140,8 @@ final class UpdateStore {
 
   /// Does `work` while nobody else updates; null if somebody does.
   Future<T?> whileUpdating<T>(Future<T> Function() work) => lockedOrNull(File('${folder.path}/update.lock'), work);
+
+  void _forgetCompiled(String package) => forgetCompiled(package, (sha256) => file(sha256).existsSync());
 
   Future<List<File>> _entries(Directory folder) async {
     if (!await folder.exists()) return const [];

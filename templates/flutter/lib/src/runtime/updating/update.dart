@@ -7,9 +7,9 @@ import 'dart:typed_data';
 
 import '../download.dart';
 import '../errors.dart';
-import '../model.dart';
 import '../options.dart';
 import '../requests.dart';
+import '../session.dart';
 import '../storage.dart';
 import '../system.dart';
 import 'attempts.dart';

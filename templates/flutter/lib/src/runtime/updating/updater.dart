@@ -105,7 +105,7 @@ abstract base class Updater {
       (record) =>
           record.copy(etag: '', models: {for (final MapEntry(:key, :value) in record.models.entries) key: value.empty}),
     );
-    await keeping(_store.folder.path, () async => _store.prune(await _store.record(), isAll: true));
+    await keeping(_store.folder.path, () async => _store.prune(await _store.record()));
     await _all(UpdatePhase.unchecked);
   }
 
