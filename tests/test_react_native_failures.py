@@ -1,11 +1,12 @@
 """Native code of React Native packages where the system refuses something, and when JavaScript ends amid work."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.toolchain import cxx, jsc, projects
+from tests.toolchain import cxx, delivered, jsc, projects
 from tests.toolchain.react_native import native
 
 pytestmark = [pytest.mark.by_content(of=[projects.REACT_NATIVE]), pytest.mark.react_native]
@@ -88,6 +89,17 @@ def test_javascript_that_ends_does_not_wait_for_work_on_other_threads(
     following = app.plan("endsWhatWasBegun", **paths)
     assert app.run("endsAmidFiles", environment=variables, next=str(following), **paths) is None
     assert (tmp_path / "path").exists()
+
+
+def test_a_lock_lasts_until_what_was_begun_with_it_has_ended(system: Path, tmp_path: Path) -> None:
+    made = delivered.program(tmp_path / "program")
+    native.bundle(tmp_path / "program" / "app", tmp_path / "locks.js", "locks.js")
+    app = replace(made.code, script=tmp_path / "locks.js").app(tmp_path / "installed")
+    paths: dict[str, Any] = {name: str(tmp_path / name) for name in ("lock", "text", "waiting", "go")}
+    variables = {"LD_PRELOAD": str(system), "WAITING": paths["waiting"], "GO": paths["go"]}
+    following = app.plan("waitsForTheLock", **paths)
+    assert app.run("endsWithALock", environment=variables, next=str(following), **paths) is None
+    assert (tmp_path / "text").read_text(encoding="utf-8") == "written"
 
 
 @pytest.mark.parametrize(("name", "is_emptied"), [(f"{'a' * 64}-1.30.0", True), ("of-the-apps-own", False)])
