@@ -5,7 +5,8 @@ import type { ModelFile, Settings } from './descriptor.js';
  * where nobody knows the file's content.
  *
  * Compiled models are never used for another file, nor by another ONNX Runtime: folders bear both names. What earlier
- * versions of the app left of the same model is removed.
+ * versions of the app left of a model of the package is removed. A file of the app's own, or of a release, has a folder
+ * beside none: a model that is open may be of another.
  */
 export declare function coreMLSettings(file: ModelFile, { model, backend, about, source }: Attempt): Promise<Settings>;
 /** Why CoreML must not run `file` with `settings`: it would compute wrong numbers. Null when it may. */

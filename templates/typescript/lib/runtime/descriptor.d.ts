@@ -113,6 +113,8 @@ export interface ModelDescriptor {
     readonly pinned: readonly string[];
     readonly platforms: Readonly<Partial<Record<Platform, PlatformFiles>>>;
     readonly golden: readonly Golden[];
+    /** Whether its files are those of a release that an updater has downloaded. */
+    readonly isReleased?: boolean;
 }
 /**
  * What there is for a platform. A package for apps has no files for the web: there it opens those for the CPU of any

@@ -7,6 +7,8 @@
  * - `no-space`: the device has no room for a download.
  * - `network`: a download did not succeed.
  * - `runtime`: ONNX Runtime reports an error; the message is its own.
+ * - `out-of-memory`: there was not enough memory for the model, its tensors or a run.
+ * - `host`: what runs models has failed, such as a page's worker; the next call gets another one.
  * - `runtime-version`: the app has another ONNX Runtime than this package was built for.
  * - `bad-model`: a file of the app's own has other inputs or outputs than this model.
  * - `bad-input`: a tensor has another type, length or shape than the model takes or gives.
@@ -17,7 +19,7 @@
  * - `unsupported`: this platform cannot do that.
  * - `not-linked`: the app was built without the native part of this package.
  */
-export type ModelErrorCode = 'missing' | 'corrupted' | 'unreadable' | 'no-space' | 'network' | 'runtime' | 'runtime-version' | 'bad-model' | 'bad-input' | 'bad-options' | 'busy' | 'disposed' | 'cancelled' | 'unsupported' | 'not-linked';
+export type ModelErrorCode = 'missing' | 'corrupted' | 'unreadable' | 'no-space' | 'network' | 'runtime' | 'out-of-memory' | 'host' | 'runtime-version' | 'bad-model' | 'bad-input' | 'bad-options' | 'busy' | 'disposed' | 'cancelled' | 'unsupported' | 'not-linked';
 /** A model cannot be loaded or run. Every promise of this package that is rejected is rejected with one. */
 export declare class ModelError extends Error {
     /** The reason, for code; `message` is for people. */
@@ -31,3 +33,7 @@ export declare class ModelError extends Error {
 }
 /** The error that native code means: its messages are `[code] words`, perhaps with words of React Native before them. */
 export declare function toModelError(thrown: unknown): ModelError;
+/** What ONNX Runtime reports: `runtime`, or `out-of-memory`. */
+export declare function runtimeError(message: string, cause: unknown): ModelError;
+/** Whether another provider may do better: the rest of what can go wrong is the same for all. */
+export declare function isOfProvider({ code }: ModelError): boolean;

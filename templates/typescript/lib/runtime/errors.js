@@ -6,6 +6,8 @@ const CODES = new Set([
     'no-space',
     'network',
     'runtime',
+    'out-of-memory',
+    'host',
     'runtime-version',
     'bad-model',
     'bad-input',
@@ -37,9 +39,19 @@ export function toModelError(thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     const found = /\[([a-z-]+)\] ([\s\S]*)/.exec(message);
     const [, code, words] = found ?? [];
-    if (code !== undefined && words !== undefined && isCode(code))
-        return new ModelError(code, words, { cause: thrown });
-    return new ModelError('runtime', message, { cause: thrown });
+    if (code === undefined || words === undefined || !isCode(code))
+        return runtimeError(message, thrown);
+    return code === 'runtime' ? runtimeError(words, thrown) : new ModelError(code, words, { cause: thrown });
+}
+/** Words of ONNX Runtime, of WebAssembly and of JavaScript's engines for memory that they did not get. */
+const NO_MEMORY = /bad_alloc|bad alloc|out of memory|\(OOM\)|cannot enlarge memory|allocation failed|failed to allocate/i;
+/** What ONNX Runtime reports: `runtime`, or `out-of-memory`. */
+export function runtimeError(message, cause) {
+    return new ModelError(NO_MEMORY.test(message) ? 'out-of-memory' : 'runtime', message, { cause });
+}
+/** Whether another provider may do better: the rest of what can go wrong is the same for all. */
+export function isOfProvider({ code }) {
+    return code === 'runtime' || code === 'out-of-memory';
 }
 function isCode(text) {
     return CODES.has(text);

@@ -1,4 +1,5 @@
 import type { Backend } from './backend.js';
+import type { Provider } from './descriptor.js';
 import type { LoadOptions } from './options.js';
 /** The threads of a model's sessions. */
 export declare class Heat {
@@ -6,12 +7,15 @@ export declare class Heat {
     threads: number;
     private readonly backend;
     private readonly half;
+    /** Since when other threads are wanted; null while those of the session are. */
+    private since;
     private constructor();
     /** Null where the app decides how many threads there are, or where there are none to spare. */
     static of(backend: Backend, { threads, policies }: LoadOptions): Heat | null;
-    /** Whether the device has become hot or cool since the session was opened. */
-    isChanged(): boolean;
-    /** What the next session gets. */
-    follow(): void;
-    private get wanted();
+    /** The threads that a session of `provider` should have in place of its own; null as long as those are right. */
+    change(provider: Provider): number | null;
+    /** Now sessions have that many. */
+    follow(threads: number): void;
+    /** The change failed: the next attempt is as much later as the first was. */
+    postpone(): void;
 }

@@ -1,11 +1,19 @@
 // How many threads a model has on a hot device.
+import { now } from './observing.js';
 import { policiesOf } from './policies.js';
+/** How long a device must be hot, or cool again, before a model is opened anew: some change every few seconds. */
+const HOT_S = 10;
+const COOL_S = 60;
+/** Others do most of their work on no thread of ours. */
+const WITH_THREADS = new Set(['cpu', 'xnnpack']);
 /** The threads of a model's sessions. */
 export class Heat {
     /** Of the session that is open: 0 for the usual number. */
     threads = 0;
     backend;
     half;
+    /** Since when other threads are wanted; null while those of the session are. */
+    since = null;
     constructor(backend, usual) {
         this.backend = backend;
         this.half = Math.floor(usual / 2);
@@ -15,15 +23,23 @@ export class Heat {
         const usual = backend.about().threads;
         return policiesOf(policies).fewerThreadsWhenHot && threads === 0 && usual > 1 ? new Heat(backend, usual) : null;
     }
-    /** Whether the device has become hot or cool since the session was opened. */
-    isChanged() {
-        return this.wanted !== this.threads;
+    /** The threads that a session of `provider` should have in place of its own; null as long as those are right. */
+    change(provider) {
+        const wanted = this.backend.isHot() ? this.half : 0;
+        if (wanted === this.threads || !WITH_THREADS.has(provider)) {
+            this.since = null;
+            return null;
+        }
+        this.since ??= now();
+        return now() - this.since >= (wanted > 0 ? HOT_S : COOL_S) ? wanted : null;
     }
-    /** What the next session gets. */
-    follow() {
-        this.threads = this.wanted;
+    /** Now sessions have that many. */
+    follow(threads) {
+        this.threads = threads;
+        this.since = null;
     }
-    get wanted() {
-        return this.backend.isHot() ? this.half : 0;
+    /** The change failed: the next attempt is as much later as the first was. */
+    postpone() {
+        this.since = null;
     }
 }

@@ -26,13 +26,14 @@ export interface ModelSnapshot {
     readonly loadDuration: number;
     /** Resident bytes of the process after the last load; null where the platform does not tell. */
     readonly memory: number | null;
-    /** All runs, those that failed included. */
+    /** All runs, those that failed or were cancelled included. */
     readonly runs: number;
+    /** Runs that failed: not those that were cancelled. */
     readonly errors: number;
     readonly retries: number;
     /** How long runs took that succeeded. */
     readonly latency: Durations;
-    /** How long these waited for their turn. */
+    /** How long these waited for their turn, unless they repeated another. */
     readonly queue: Durations;
     /** Runs per second since the first one began. */
     readonly throughput: number;

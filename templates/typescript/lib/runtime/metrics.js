@@ -54,12 +54,14 @@ class Counts {
         if (isRetry)
             this.retries += 1;
         if (error !== null) {
-            this.errors += 1;
+            if (error.code !== 'cancelled')
+                this.errors += 1;
             return;
         }
         this.provider = provider;
         this.latency.add(duration);
-        this.queue.add(queued);
+        if (!isRetry)
+            this.queue.add(queued); // it has waited for its turn before
     }
     snapshot(model) {
         const { loaded, loads, failures, runs, errors, retries } = this;

@@ -79,7 +79,7 @@ export declare class AnyModel<Inputs extends object, Outputs extends object> {
      * @throws ModelError, for example because the samples are not those that this package was built with
      */
     selfTest(): Promise<SelfTest>;
-    /** Frees the model's memory, after the runs that are under way. Every later call fails; a second one does nothing. */
+    /** Frees the model's memory, after the runs that were called for before. Every later call fails; a second one does nothing. */
     dispose(): void;
     /**
      * Counts a call until it has ended.

@@ -101,7 +101,7 @@ export class AnyModel {
             throw toModelError(thrown);
         }
     }
-    /** Frees the model's memory, after the runs that are under way. Every later call fails; a second one does nothing. */
+    /** Frees the model's memory, after the runs that were called for before. Every later call fails; a second one does nothing. */
     dispose() {
         if (this.isDisposed)
             return;
@@ -151,7 +151,7 @@ export class AnyModel {
                 return each.run(prepared, signal, isRetry);
             throwIfAborted(signal);
             return each.run(each.prepare(inputs, into), signal, isRetry);
-        });
+        }, signal);
         this.show();
         // The descriptor and the type come from the same signature.
         return outputs;

@@ -1,5 +1,5 @@
 // What runs models by ONNX Runtime's JavaScript API.
-import { ModelError } from './errors.js';
+import { ModelError, runtimeError } from './errors.js';
 import { bytesOf, checkedPart, locateFile, read } from './onnxruntimeFiles.js';
 import { Runner, Times } from './onnxruntimeRuns.js';
 const MOST_THREADS = 4;
@@ -137,7 +137,7 @@ export class OnnxRuntimeBackend {
             return await this.ort.InferenceSession.create(bytes, options);
         }
         catch (reason) {
-            throw new ModelError('runtime', reason instanceof Error ? reason.message : String(reason), { cause: reason });
+            throw runtimeError(reason instanceof Error ? reason.message : String(reason), reason);
         }
     }
     /** Outputs with memory of the app need not be kept; nobody takes them. */

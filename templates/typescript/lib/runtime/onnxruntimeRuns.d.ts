@@ -33,7 +33,7 @@ export declare class Runner {
      * nobody else has them.
      */
     run(call: RunCall): Promise<readonly Produced[]>;
-    /** Frees the session's memory after the runs that were asked for. */
+    /** Frees the session's memory after the runs that were asked for. What fails then is nobody's any more. */
     release(): void;
     private placed;
     private compute;

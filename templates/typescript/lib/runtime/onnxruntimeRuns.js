@@ -1,5 +1,5 @@
 // Runs of a session by ONNX Runtime's JavaScript API: one after the other, for it refuses two at once.
-import { ModelError } from './errors.js';
+import { ModelError, runtimeError } from './errors.js';
 import { now } from './observing.js';
 import { inputTensor, placedTensors, producedBy, write } from './onnxruntimeTensors.js';
 /** How long a run waits and takes. No clock is read unless somebody asks. */
@@ -46,9 +46,9 @@ export class Runner {
         this.last = ended.catch(() => undefined);
         return cancellable(ended, call.signal);
     }
-    /** Frees the session's memory after the runs that were asked for. */
+    /** Frees the session's memory after the runs that were asked for. What fails then is nobody's any more. */
     release() {
-        this.last = this.last.then(() => this.session.release());
+        this.last = this.last.then(() => this.session.release()).catch(() => undefined);
     }
     placed(call) {
         const { inputMetadata, outputMetadata } = this.session;
@@ -65,7 +65,7 @@ export class Runner {
         const { inputMetadata, outputMetadata } = this.session;
         call.times.begin();
         const results = await this.session.run(this.feeds(placed, call.texts)).catch((reason) => {
-            throw new ModelError('runtime', reason instanceof Error ? reason.message : String(reason), { cause: reason });
+            throw runtimeError(reason instanceof Error ? reason.message : String(reason), reason);
         });
         call.times.end();
         throwIfCancelled(call.signal);

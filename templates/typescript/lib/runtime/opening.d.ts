@@ -12,6 +12,8 @@ export interface OpenModel {
     readonly settings: Settings;
     /** What each provider runs; undefined where ONNX Runtime cannot say. */
     readonly assignment: readonly ProviderAssignment[] | undefined;
+    /** Of the files that were opened; empty for those in memory. */
+    readonly paths: readonly string[];
 }
 /** What has started in the end, and what did not. */
 export interface Outcome extends Attempt, OpenModel {

@@ -1,7 +1,7 @@
 // Tries the files of a model on this device until one starts.
 import { assignmentOf, hasNoNode } from './assignment.js';
 import { platformFiles } from './descriptor.js';
-import { ModelError, toModelError } from './errors.js';
+import { isOfProvider, ModelError, toModelError } from './errors.js';
 import { checkVersion, throwIfAborted } from './permitting.js';
 import { checkSignature } from './signature.js';
 import { sourceOf } from './sources.js';
@@ -25,20 +25,21 @@ export async function openModel(model, backend, options) {
 }
 async function openFirst(attempt) {
     const fallbacks = [];
+    let code = 'runtime';
     for (const provider of providersOf(attempt)) {
         const files = filesFor(provider, attempt);
         if (files.length === 0)
             fallbacks.push({ provider, reason: 'the package has no file of the model for it' });
         for (const file of files) {
             const open = await tryToOpen(provider, file, attempt);
-            if (open instanceof ModelError)
-                fallbacks.push({ provider, reason: open.message });
-            else
+            if (!(open instanceof ModelError))
                 return { ...attempt, ...open, fallbacks };
+            fallbacks.push({ provider, reason: open.message });
+            code = open.code;
         }
     }
     const reason = fallbacks[fallbacks.length - 1]?.reason ?? '';
-    throw new ModelError('runtime', `${attempt.model.className} did not start: ${reason}`);
+    throw new ModelError(code, `${attempt.model.className} did not start: ${reason}`);
 }
 function providersOf({ model, backend, options }) {
     const packaged = platformFiles(model, backend.platform).providers.map((setup) => setup.provider);
@@ -59,7 +60,7 @@ async function tryToOpen(provider, file, attempt) {
     }
     catch (thrown) {
         const error = toModelError(thrown);
-        if (error.code === 'runtime')
+        if (isOfProvider(error))
             return error;
         throw error;
     }
@@ -101,7 +102,8 @@ async function openPlaced(provider, file, start, [placed, ...weights], attempt) 
     }, placed.bytes);
     const assignment = assignmentOf(opened, attempt, provider);
     checkOpened(opened, assignment, provider, attempt);
-    return { opened, file, provider, settings: start.options, assignment };
+    const paths = [placed, ...weights].map(({ part }) => part.path);
+    return { opened, file, provider, settings: start.options, assignment, paths };
 }
 /**
  * A session that nobody gets is closed: loading was cancelled meanwhile, the file is another model, or the provider took

@@ -10,5 +10,7 @@ export declare function checkOptions(options: unknown): asserts options is LoadO
  * @throws ModelError `runtime-version`
  */
 export declare function checkVersion(model: ModelDescriptor, platform: Platform, found: string, { allowOtherRuntime }: LoadOptions): void;
+/** `waited`, or a rejection with `cancelled` as soon as `signal` is aborted. */
+export declare function abortable<Value>(waited: Promise<Value>, signal: AbortSignal | undefined): Promise<Value>;
 /** @throws ModelError `cancelled` */
 export declare function throwIfAborted(signal: AbortSignal | undefined): void;

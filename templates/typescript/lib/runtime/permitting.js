@@ -101,8 +101,31 @@ function isSameOrLater(found, oldest) {
     const [oldestMajor, oldestMinor = 0, oldestPatch = 0] = oldest.split('.').map(Number);
     return major === oldestMajor && (minor > oldestMinor || (minor === oldestMinor && patch >= oldestPatch));
 }
+/** `waited`, or a rejection with `cancelled` as soon as `signal` is aborted. */
+export async function abortable(waited, signal) {
+    if (signal === undefined)
+        return waited;
+    let leave = () => undefined;
+    const left = new Promise((_, reject) => {
+        leave = () => {
+            reject(cancelled());
+        };
+        signal.addEventListener('abort', leave);
+        if (signal.aborted)
+            leave();
+    });
+    try {
+        return await Promise.race([waited, left]);
+    }
+    finally {
+        signal.removeEventListener('abort', leave);
+    }
+}
 /** @throws ModelError `cancelled` */
 export function throwIfAborted(signal) {
     if (signal?.aborted === true)
-        throw new ModelError('cancelled', 'the call was cancelled');
+        throw cancelled();
+}
+function cancelled() {
+    return new ModelError('cancelled', 'the call was cancelled');
 }

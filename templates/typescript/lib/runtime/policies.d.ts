@@ -10,8 +10,9 @@ export interface Policies {
      */
     readonly retryOnCpu?: boolean;
     /**
-     * Half the threads while the device is so hot that the system slows it down, unless the option `threads` is set: the
-     * next `run` that finds no other under way opens the model with them, and with the usual ones when it is cool again.
+     * Half the threads on the CPU and on XNNPACK while the device is so hot that the system slows it down, unless the option
+     * `threads` is set: after 10 s the model is opened with them beside its runs, which then change over, and with the usual
+     * ones once it has been cool for a minute.
      */
     readonly fewerThreadsWhenHot?: boolean;
     /**

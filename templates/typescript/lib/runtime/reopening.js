@@ -1,5 +1,5 @@
 // A session that may be closed between runs, and is opened again by the next one.
-import { ModelError } from './errors.js';
+import { abortable } from './permitting.js';
 /** Counts who uses the session: one that is used is not released. */
 export class Reopening {
     /** Null while it is closed. */
@@ -17,28 +17,45 @@ export class Reopening {
     get current() {
         return this.session;
     }
-    /** Does something with the session, at once where it is open. Until that has ended it is not released. */
-    async use(work) {
+    /**
+     * Does something with the session, at once where it is open. Until that has ended it is not released. Whoever waits for
+     * it to be opened stops when `signal` is aborted: it is there for the next one.
+     */
+    async use(work, signal) {
         this.users += 1;
         try {
-            return await work(this.session ?? (await this.open()));
+            return await work(this.session ?? (await abortable(this.open(), signal)));
         }
         finally {
             this.users -= 1;
+            if (this.isEnded)
+                this.release();
         }
     }
     /** Closes the session if nothing uses it. Whether it was. */
     release() {
         if (this.session === null || this.users > 0)
             return false;
-        this.session.close();
-        this.session = null;
+        this.lose(this.session);
         return true;
     }
-    /** Closes the session for good. */
+    /** Closes a session that is of no use any more: the next run opens another. */
+    lose(session) {
+        if (this.session !== session)
+            return;
+        session.close();
+        this.session = null;
+    }
+    /** Puts another session in the place of one that is open, and closes that: its runs end by themselves. */
+    replace(session) {
+        const before = this.session;
+        this.session = session;
+        before?.close();
+    }
+    /** Closes the session for good, after the last who uses it. */
     end() {
         this.isEnded = true;
-        this.session?.close();
+        this.release();
     }
     open() {
         this.opening ??= this.openOnce();
@@ -47,11 +64,9 @@ export class Reopening {
     async openOnce() {
         try {
             const session = await this.reopen();
-            if (this.isEnded) {
-                session.close();
-                throw new ModelError('disposed', 'the model was disposed of while it was opened again');
-            }
             this.session = session;
+            if (this.isEnded)
+                this.release(); // nobody waits for it any more
             return session;
         }
         finally {

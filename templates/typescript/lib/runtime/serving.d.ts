@@ -16,6 +16,7 @@ export declare class Serving {
     private retired;
     /** Null for sessions whose threads stay as they are. */
     private readonly heat;
+    private isSwapping;
     private failures;
     private isPinned;
     private wasRun;
@@ -23,15 +24,16 @@ export declare class Serving {
     /** Memory or a descriptor that the app may have given back since: nothing is opened from there again. */
     private readonly isLent;
     private readonly unsubscribe;
+    private readonly letGo;
     constructor(first: Outcome);
-    /** Closes the session if the device has become hot or cool since, and nothing uses it: the next run opens another. */
+    /** Has the model opened with other threads if the device has become hot or cool. No run waits for that. */
     followHeat(): void;
     /** Whether inputs are read again after the call: by a session that is not open yet, or by one on the CPU. */
     get readsLater(): boolean;
     /** Does something on the session, which is opened first where it was released, and once more on the CPU if that fails. */
-    run<Result>(attempt: Attempt<Result>): Promise<Result>;
-    /** `run` without another attempt. */
-    use<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
+    run<Result>(attempt: Attempt<Result>, signal?: AbortSignal): Promise<Result>;
+    /** `run` without another attempt. A session whose host has failed is opened again by the next run. */
+    use<Result>(work: (session: Session) => Promise<Result>, signal?: AbortSignal): Promise<Result>;
     /**
      * The session for what does not wait. It is not released from now on.
      *
@@ -43,7 +45,10 @@ export declare class Serving {
     private release;
     private tellOfRelease;
     private reopen;
-    /** If it succeeds on the CPU, what failed is the provider. */
+    private show;
+    /** Opens a session with other threads, and then puts it in the place of the one before. If that fails, that one stays. */
+    private swap;
+    /** If it succeeds on the CPU, what failed is the provider; else the call, and the CPU's session is not kept for it. */
     private retry;
     private cpu;
     private countFailure;

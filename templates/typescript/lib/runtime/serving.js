@@ -1,11 +1,12 @@
 // Which session serves the runs of a model: its own, or one on the CPU after failures.
-import { ModelError, toModelError } from './errors.js';
+import { isOfProvider, ModelError, toModelError } from './errors.js';
 import { Heat } from './heat.js';
 import { observeLoad, tell } from './observing.js';
 import { openModel } from './opening.js';
 import { policiesOf } from './policies.js';
 import { Reopening } from './reopening.js';
 import { Session } from './session.js';
+import { keepFiles } from './sources.js';
 const MOST_FAILURES = 3;
 /** Follows the policies of the app. */
 export class Serving {
@@ -20,6 +21,7 @@ export class Serving {
     retired = null;
     /** Null for sessions whose threads stay as they are. */
     heat;
+    isSwapping = false;
     failures = 0;
     isPinned = false;
     wasRun = false;
@@ -27,6 +29,7 @@ export class Serving {
     /** Memory or a descriptor that the app may have given back since: nothing is opened from there again. */
     isLent;
     unsubscribe;
+    letGo;
     constructor(first) {
         this.latest = new Session(first);
         this.fallbacks = first.fallbacks;
@@ -34,48 +37,62 @@ export class Serving {
         this.isLent = isLent(first.options);
         this.heat = this.isLent ? null : Heat.of(first.backend, first.options);
         this.usual = new Reopening(this.latest, () => this.reopen(first));
+        this.letGo = keepFiles(first.paths);
         const isReleased = this.policies.releaseOnMemoryPressure && !this.isLent;
         this.unsubscribe = isReleased ? first.backend.onMemoryPressure(() => { this.release(); }) : nothing;
     }
-    /** Closes the session if the device has become hot or cool since, and nothing uses it: the next run opens another. */
+    /** Has the model opened with other threads if the device has become hot or cool. No run waits for that. */
     followHeat() {
-        if (this.heat === null || this.isPinned || !this.wasRun || !this.heat.isChanged())
+        if (this.heat === null || this.isPinned || !this.wasRun || this.isSwapping)
             return;
-        this.spare?.release();
-        const isReleased = this.usual.release();
-        if (!isReleased && this.usual.current !== null)
+        const threads = this.heat.change(this.latest.outcome.provider);
+        if (threads === null)
             return;
-        this.heat.follow();
-        if (isReleased)
-            this.tellOfRelease('thermal');
+        const { current } = this.usual;
+        if (current === null)
+            this.heat.follow(threads);
+        else
+            void this.swap(this.heat, threads, current);
     }
     /** Whether inputs are read again after the call: by a session that is not open yet, or by one on the CPU. */
     get readsLater() {
         return this.usual.current === null || this.mayRetry();
     }
     /** Does something on the session, which is opened first where it was released, and once more on the CPU if that fails. */
-    async run(attempt) {
+    async run(attempt, signal) {
         const [usual, mayRetry] = [this.usual, this.mayRetry()];
         try {
-            const result = await this.use((session) => attempt(session, false));
+            const result = await this.use((session) => attempt(session, false), signal);
             this.failures = 0;
+            this.spare?.release();
             return result;
         }
         catch (thrown) {
             const error = toModelError(thrown);
-            if (error.code !== 'runtime' || !mayRetry || this.isEnded)
+            if (!isOfProvider(error) || !mayRetry || this.isEnded)
                 throw error;
-            return await this.retry(attempt, usual, error);
+            return await this.retry(attempt, usual, error, signal);
         }
         finally {
             if (!this.isPinned)
                 this.retired?.release();
         }
     }
-    /** `run` without another attempt. */
-    use(work) {
+    /** `run` without another attempt. A session whose host has failed is opened again by the next run. */
+    use(work, signal) {
         this.wasRun = true;
-        return this.usual.use(work);
+        const { usual } = this;
+        return usual.use(async (session) => {
+            try {
+                return await work(session);
+            }
+            catch (thrown) {
+                const error = toModelError(thrown);
+                if (error.code === 'host' && !this.isLent)
+                    usual.lose(session);
+                throw error;
+            }
+        }, signal);
     }
     /**
      * The session for what does not wait. It is not released from now on.
@@ -93,6 +110,7 @@ export class Serving {
     end() {
         this.isEnded = true;
         this.unsubscribe();
+        this.letGo();
         for (const each of [this.usual, this.spare, this.retired])
             each?.end();
     }
@@ -114,24 +132,57 @@ export class Serving {
         tell(() => observer.onRelease?.({ model, reason }));
     }
     async reopen(first) {
-        const session = await openOn(first.provider, first, this.heat);
-        this.fallbacks = [...this.fallbacks, ...session.outcome.fallbacks];
-        this.latest = session;
+        const session = await openOn(first.provider, first, this.heat?.threads);
+        this.show(session);
         return session;
     }
-    /** If it succeeds on the CPU, what failed is the provider. */
-    async retry(attempt, failed, error) {
+    show(session) {
+        this.fallbacks = [...this.fallbacks, ...session.outcome.fallbacks];
+        this.latest = session;
+    }
+    /** Opens a session with other threads, and then puts it in the place of the one before. If that fails, that one stays. */
+    async swap(heat, threads, before) {
+        const { usual } = this;
+        this.isSwapping = true;
+        try {
+            const session = await openOn(before.outcome.provider, before.outcome, threads);
+            if (this.isEnded || this.isPinned || usual.current !== before) {
+                session.close();
+                return;
+            }
+            heat.follow(threads);
+            this.spare?.release();
+            usual.replace(session);
+            this.show(session);
+            this.tellOfRelease('thermal');
+        }
+        catch {
+            heat.postpone();
+        }
+        finally {
+            this.isSwapping = false;
+        }
+    }
+    /** If it succeeds on the CPU, what failed is the provider; else the call, and the CPU's session is not kept for it. */
+    async retry(attempt, failed, first, signal) {
         // Others may have failed before, and the model may be on the CPU since.
         const cpu = this.retired === failed ? this.usual : this.cpu();
-        return cpu.use(async (session) => {
-            const result = await attempt(session, true);
-            if (this.usual === failed)
-                this.countFailure(cpu, session, error);
-            return result;
-        });
+        try {
+            return await cpu.use(async (session) => {
+                const result = await attempt(session, true);
+                if (this.usual === failed)
+                    this.countFailure(cpu, session, first);
+                return result;
+            }, signal);
+        }
+        catch (thrown) {
+            this.spare?.release();
+            const { code, message } = toModelError(thrown);
+            throw new ModelError(code, message, { cause: first });
+        }
     }
     cpu() {
-        this.spare ??= new Reopening(null, () => openOn('cpu', this.latest.outcome, this.heat));
+        this.spare ??= new Reopening(null, () => openOn('cpu', this.latest.outcome, this.heat?.threads));
         return this.spare;
     }
     countFailure(cpu, session, error) {
@@ -145,8 +196,8 @@ export class Serving {
     }
 }
 /** Opens the model of a session once more, from the same source. */
-async function openOn(provider, { model, backend, options }, heat) {
-    const again = { ...options, providers: [provider], ...(heat && { threads: heat.threads }) };
+async function openOn(provider, { model, backend, options }, threads = options.threads ?? 0) {
+    const again = { ...options, providers: [provider], threads };
     // Those were of the first load.
     Reflect.deleteProperty(again, 'signal');
     Reflect.deleteProperty(again, 'onProgress');

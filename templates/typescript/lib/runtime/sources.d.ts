@@ -7,8 +7,10 @@ import type { LoadOptions, ModelSource } from './options.js';
  * @throws ModelError `bad-options` for a source that is none, `unsupported`, `cancelled`
  */
 export declare function sourceOf(model: ModelDescriptor, backend: Backend, options: LoadOptions): Promise<ModelSource>;
+/** Has `removeDownloads` leave the files with these paths, until the function that this returns is called. */
+export declare function keepFiles(paths: readonly string[]): () => void;
 /**
- * Removes downloaded files but those of `keep` and those that are on their way. Models that are open stay usable.
+ * Removes downloaded files but those of `keep`, those that are on their way, and those of models that are open.
  *
  * @throws ModelError `unreadable`
  */

@@ -200,8 +200,17 @@ function downloadsFolder(backend) {
 function downloadName(file) {
     return `${file.sha256}-${file.path}`;
 }
+/** Of models that are open, which may open their files again. */
+const inUse = new Set();
+/** Has `removeDownloads` leave the files with these paths, until the function that this returns is called. */
+export function keepFiles(paths) {
+    inUse.add(paths);
+    return () => {
+        inUse.delete(paths);
+    };
+}
 /**
- * Removes downloaded files but those of `keep` and those that are on their way. Models that are open stay usable.
+ * Removes downloaded files but those of `keep`, those that are on their way, and those of models that are open.
  *
  * @throws ModelError `unreadable`
  */
@@ -213,8 +222,8 @@ export async function removeDownloads(backend, keep) {
     if (backend.about().cache === '')
         return;
     const names = keep.flatMap((model) => filesOf(model, backend).map(downloadName));
-    const coming = pathsUnderWay().map((path) => path.slice(path.lastIndexOf('/') + 1));
-    const kept = [...names, ...coming].flatMap((name) => [name, `${name}.part`]);
+    const needed = [...pathsUnderWay(), ...[...inUse].flat()].map((path) => path.slice(path.lastIndexOf('/') + 1));
+    const kept = [...names, ...needed].flatMap((name) => [name, `${name}.part`]);
     await backend.makeFolder(`${downloadsFolder(backend)}/current`, kept);
 }
 function filesOf(model, backend) {

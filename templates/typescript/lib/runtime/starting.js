@@ -8,6 +8,7 @@ export async function startOf(provider, file, attempt) {
     if (provider === 'cpu')
         return { registeredName: '', options: {} };
     const { registeredName, options: packaged } = setupOf(provider, attempt);
+    await attempt.backend.probe?.(registeredName);
     const given = attempt.options.providerOptions?.[provider] ?? {};
     const plain = { registeredName, options: { ...packaged, ...given } };
     if (provider === 'xnnpack')

@@ -135,6 +135,8 @@ export interface ModelDescriptor {
   readonly pinned: readonly string[];
   readonly platforms: Readonly<Partial<Record<Platform, PlatformFiles>>>;
   readonly golden: readonly Golden[];
+  /** Whether its files are those of a release that an updater has downloaded. */
+  readonly isReleased?: boolean;
 }
 
 /**

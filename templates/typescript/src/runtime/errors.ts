@@ -9,6 +9,8 @@
  * - `no-space`: the device has no room for a download.
  * - `network`: a download did not succeed.
  * - `runtime`: ONNX Runtime reports an error; the message is its own.
+ * - `out-of-memory`: there was not enough memory for the model, its tensors or a run.
+ * - `host`: what runs models has failed, such as a page's worker; the next call gets another one.
  * - `runtime-version`: the app has another ONNX Runtime than this package was built for.
  * - `bad-model`: a file of the app's own has other inputs or outputs than this model.
  * - `bad-input`: a tensor has another type, length or shape than the model takes or gives.
@@ -26,6 +28,8 @@ export type ModelErrorCode =
   | 'no-space'
   | 'network'
   | 'runtime'
+  | 'out-of-memory'
+  | 'host'
   | 'runtime-version'
   | 'bad-model'
   | 'bad-input'
@@ -43,6 +47,8 @@ const CODES: ReadonlySet<string> = new Set<ModelErrorCode>([
   'no-space',
   'network',
   'runtime',
+  'out-of-memory',
+  'host',
   'runtime-version',
   'bad-model',
   'bad-input',
@@ -78,8 +84,21 @@ export function toModelError(thrown: unknown): ModelError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const found = /\[([a-z-]+)\] ([\s\S]*)/.exec(message);
   const [, code, words] = found ?? [];
-  if (code !== undefined && words !== undefined && isCode(code)) return new ModelError(code, words, { cause: thrown });
-  return new ModelError('runtime', message, { cause: thrown });
+  if (code === undefined || words === undefined || !isCode(code)) return runtimeError(message, thrown);
+  return code === 'runtime' ? runtimeError(words, thrown) : new ModelError(code, words, { cause: thrown });
+}
+
+/** Words of ONNX Runtime, of WebAssembly and of JavaScript's engines for memory that they did not get. */
+const NO_MEMORY = /bad_alloc|bad alloc|out of memory|\(OOM\)|cannot enlarge memory|allocation failed|failed to allocate/i;
+
+/** What ONNX Runtime reports: `runtime`, or `out-of-memory`. */
+export function runtimeError(message: string, cause: unknown): ModelError {
+  return new ModelError(NO_MEMORY.test(message) ? 'out-of-memory' : 'runtime', message, { cause });
+}
+
+/** Whether another provider may do better: the rest of what can go wrong is the same for all. */
+export function isOfProvider({ code }: ModelError): boolean {
+  return code === 'runtime' || code === 'out-of-memory';
 }
 
 function isCode(text: string): text is ModelErrorCode {

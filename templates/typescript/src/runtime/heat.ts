@@ -1,8 +1,16 @@
 // How many threads a model has on a hot device.
 
 import type { Backend } from './backend.js';
+import type { Provider } from './descriptor.js';
+import { now } from './observing.js';
 import type { LoadOptions } from './options.js';
 import { policiesOf } from './policies.js';
+
+/** How long a device must be hot, or cool again, before a model is opened anew: some change every few seconds. */
+const HOT_S = 10;
+const COOL_S = 60;
+/** Others do most of their work on no thread of ours. */
+const WITH_THREADS: ReadonlySet<Provider> = new Set<Provider>(['cpu', 'xnnpack']);
 
 /** The threads of a model's sessions. */
 export class Heat {
@@ -10,6 +18,8 @@ export class Heat {
   threads = 0;
   private readonly backend: Backend;
   private readonly half: number;
+  /** Since when other threads are wanted; null while those of the session are. */
+  private since: number | null = null;
 
   private constructor(backend: Backend, usual: number) {
     this.backend = backend;
@@ -22,17 +32,25 @@ export class Heat {
     return policiesOf(policies).fewerThreadsWhenHot && threads === 0 && usual > 1 ? new Heat(backend, usual) : null;
   }
 
-  /** Whether the device has become hot or cool since the session was opened. */
-  isChanged(): boolean {
-    return this.wanted !== this.threads;
+  /** The threads that a session of `provider` should have in place of its own; null as long as those are right. */
+  change(provider: Provider): number | null {
+    const wanted = this.backend.isHot() ? this.half : 0;
+    if (wanted === this.threads || !WITH_THREADS.has(provider)) {
+      this.since = null;
+      return null;
+    }
+    this.since ??= now();
+    return now() - this.since >= (wanted > 0 ? HOT_S : COOL_S) ? wanted : null;
   }
 
-  /** What the next session gets. */
-  follow(): void {
-    this.threads = this.wanted;
+  /** Now sessions have that many. */
+  follow(threads: number): void {
+    this.threads = threads;
+    this.since = null;
   }
 
-  private get wanted(): number {
-    return this.backend.isHot() ? this.half : 0;
+  /** The change failed: the next attempt is as much later as the first was. */
+  postpone(): void {
+    this.since = null;
   }
 }

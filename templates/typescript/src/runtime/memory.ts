@@ -16,7 +16,7 @@ import type { DataOf, NumberArray, NumberType } from './tensor.js';
  * From the call of `run` until its promise is settled, inputs over native memory must not be changed, and outputs over
  * it must not be used. `runSync` works on all arrays where they lie.
  *
- * @throws ModelError `bad-input` for what is no type of numbers or no count, `runtime` when there is not enough memory
+ * @throws ModelError `bad-input` for what is no type of numbers or no count, `out-of-memory`
  */
 export function allocate<Type extends NumberType>(type: Type, count: number): DataOf<Type> {
   if (!Object.keys(ELEMENTS).includes(type)) {

@@ -140,7 +140,7 @@ export class AnyModel<Inputs extends object, Outputs extends object> {
     }
   }
 
-  /** Frees the model's memory, after the runs that are under way. Every later call fails; a second one does nothing. */
+  /** Frees the model's memory, after the runs that were called for before. Every later call fails; a second one does nothing. */
   dispose(): void {
     if (this.isDisposed) return;
     this.isDisposed = true;
@@ -190,7 +190,7 @@ export class AnyModel<Inputs extends object, Outputs extends object> {
       if (each === session) return each.run(prepared, signal, isRetry);
       throwIfAborted(signal);
       return each.run(each.prepare(inputs, into), signal, isRetry);
-    });
+    }, signal);
     this.show();
     // The descriptor and the type come from the same signature.
     return outputs as Outputs;

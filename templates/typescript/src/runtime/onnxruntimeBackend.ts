@@ -1,7 +1,7 @@
 // What runs models by ONNX Runtime's JavaScript API.
 
 import type { About, Backend, Device, Opened, OpenRequest, Place, Platform, Ran, TensorInfo } from './backend.js';
-import { ModelError } from './errors.js';
+import { ModelError, runtimeError } from './errors.js';
 import type { OnnxRuntime, OrtApi, OrtSession, OrtSessionOptions, OrtValueMetadata } from './onnxruntimeApi.js';
 import { bytesOf, checkedPart, locateFile, type OnnxRuntimeOptions, read } from './onnxruntimeFiles.js';
 import { Runner, Times } from './onnxruntimeRuns.js';
@@ -169,7 +169,7 @@ export class OnnxRuntimeBackend implements Backend {
     try {
       return await this.ort.InferenceSession.create(bytes, options);
     } catch (reason) {
-      throw new ModelError('runtime', reason instanceof Error ? reason.message : String(reason), { cause: reason });
+      throw runtimeError(reason instanceof Error ? reason.message : String(reason), reason);
     }
   }
 

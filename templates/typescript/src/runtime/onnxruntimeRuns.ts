@@ -1,6 +1,6 @@
 // Runs of a session by ONNX Runtime's JavaScript API: one after the other, for it refuses two at once.
 
-import { ModelError } from './errors.js';
+import { ModelError, runtimeError } from './errors.js';
 import type { OrtApi, OrtSession, OrtTensor } from './onnxruntimeApi.js';
 import { now } from './observing.js';
 import { inputTensor, placedTensors, producedBy, write, type Placed, type Produced } from './onnxruntimeTensors.js';
@@ -67,9 +67,9 @@ export class Runner {
     return cancellable(ended, call.signal);
   }
 
-  /** Frees the session's memory after the runs that were asked for. */
+  /** Frees the session's memory after the runs that were asked for. What fails then is nobody's any more. */
   release(): void {
-    this.last = this.last.then(() => this.session.release());
+    this.last = this.last.then(() => this.session.release()).catch(() => undefined);
   }
 
   private placed(call: RunCall): readonly Placed[] {
@@ -87,7 +87,7 @@ export class Runner {
     const { inputMetadata, outputMetadata } = this.session;
     call.times.begin();
     const results = await this.session.run(this.feeds(placed, call.texts)).catch((reason: unknown) => {
-      throw new ModelError('runtime', reason instanceof Error ? reason.message : String(reason), { cause: reason });
+      throw runtimeError(reason instanceof Error ? reason.message : String(reason), reason);
     });
     call.times.end();
     throwIfCancelled(call.signal);

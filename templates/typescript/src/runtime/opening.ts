@@ -4,7 +4,7 @@ import type { Attempt } from './attempt.js';
 import { assignmentOf, hasNoNode } from './assignment.js';
 import type { Backend, Opened } from './backend.js';
 import { platformFiles, type ModelDescriptor, type ModelFile, type Provider, type Settings } from './descriptor.js';
-import { ModelError, toModelError } from './errors.js';
+import { isOfProvider, ModelError, toModelError, type ModelErrorCode } from './errors.js';
 import type { Fallback } from './observer.js';
 import type { LoadOptions, PlacedFile, ProviderAssignment } from './options.js';
 import { checkVersion, throwIfAborted } from './permitting.js';
@@ -21,6 +21,8 @@ export interface OpenModel {
   readonly settings: Settings;
   /** What each provider runs; undefined where ONNX Runtime cannot say. */
   readonly assignment: readonly ProviderAssignment[] | undefined;
+  /** Of the files that were opened; empty for those in memory. */
+  readonly paths: readonly string[];
 }
 
 /** What has started in the end, and what did not. */
@@ -47,17 +49,19 @@ export async function openModel(model: ModelDescriptor, backend: Backend, option
 
 async function openFirst(attempt: Attempt): Promise<Outcome> {
   const fallbacks: Fallback[] = [];
+  let code: ModelErrorCode = 'runtime';
   for (const provider of providersOf(attempt)) {
     const files = filesFor(provider, attempt);
     if (files.length === 0) fallbacks.push({ provider, reason: 'the package has no file of the model for it' });
     for (const file of files) {
       const open = await tryToOpen(provider, file, attempt);
-      if (open instanceof ModelError) fallbacks.push({ provider, reason: open.message });
-      else return { ...attempt, ...open, fallbacks };
+      if (!(open instanceof ModelError)) return { ...attempt, ...open, fallbacks };
+      fallbacks.push({ provider, reason: open.message });
+      code = open.code;
     }
   }
   const reason = fallbacks[fallbacks.length - 1]?.reason ?? '';
-  throw new ModelError('runtime', `${attempt.model.className} did not start: ${reason}`);
+  throw new ModelError(code, `${attempt.model.className} did not start: ${reason}`);
 }
 
 function providersOf({ model, backend, options }: Attempt): ReadonlySet<Provider> {
@@ -80,7 +84,7 @@ async function tryToOpen(provider: Provider, file: ModelFile, attempt: Attempt):
     return await open(provider, file, attempt);
   } catch (thrown) {
     const error = toModelError(thrown);
-    if (error.code === 'runtime') return error;
+    if (isOfProvider(error)) return error;
     throw error;
   }
 }
@@ -129,7 +133,8 @@ async function openPlaced(
   );
   const assignment = assignmentOf(opened, attempt, provider);
   checkOpened(opened, assignment, provider, attempt);
-  return { opened, file, provider, settings: start.options, assignment };
+  const paths = [placed, ...weights].map(({ part }) => part.path);
+  return { opened, file, provider, settings: start.options, assignment, paths };
 }
 
 /**

@@ -113,7 +113,29 @@ function isSameOrLater(found: string, oldest: string): boolean {
   return major === oldestMajor && (minor > oldestMinor || (minor === oldestMinor && patch >= oldestPatch));
 }
 
+/** `waited`, or a rejection with `cancelled` as soon as `signal` is aborted. */
+export async function abortable<Value>(waited: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (signal === undefined) return waited;
+  let leave = (): void => undefined;
+  const left = new Promise<never>((_, reject) => {
+    leave = () => {
+      reject(cancelled());
+    };
+    signal.addEventListener('abort', leave);
+    if (signal.aborted) leave();
+  });
+  try {
+    return await Promise.race([waited, left]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
+
 /** @throws ModelError `cancelled` */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw new ModelError('cancelled', 'the call was cancelled');
+  if (signal?.aborted === true) throw cancelled();
+}
+
+function cancelled(): ModelError {
+  return new ModelError('cancelled', 'the call was cancelled');
 }

@@ -1,6 +1,6 @@
 // Which session serves the runs of a model: its own, or one on the CPU after failures.
 
-import { ModelError, toModelError } from './errors.js';
+import { isOfProvider, ModelError, toModelError } from './errors.js';
 import type { Provider } from './descriptor.js';
 import { Heat } from './heat.js';
 import type { Fallback, ReleaseEvent } from './observer.js';
@@ -10,6 +10,7 @@ import type { LoadOptions } from './options.js';
 import { policiesOf, type Policies } from './policies.js';
 import { Reopening } from './reopening.js';
 import { Session } from './session.js';
+import { keepFiles } from './sources.js';
 
 const MOST_FAILURES = 3;
 
@@ -29,6 +30,7 @@ export class Serving {
   private retired: Reopening | null = null;
   /** Null for sessions whose threads stay as they are. */
   private readonly heat: Heat | null;
+  private isSwapping = false;
   private failures = 0;
   private isPinned = false;
   private wasRun = false;
@@ -36,6 +38,7 @@ export class Serving {
   /** Memory or a descriptor that the app may have given back since: nothing is opened from there again. */
   private readonly isLent: boolean;
   private readonly unsubscribe: () => void;
+  private readonly letGo: () => void;
 
   constructor(first: Outcome) {
     this.latest = new Session(first);
@@ -44,18 +47,19 @@ export class Serving {
     this.isLent = isLent(first.options);
     this.heat = this.isLent ? null : Heat.of(first.backend, first.options);
     this.usual = new Reopening(this.latest, () => this.reopen(first));
+    this.letGo = keepFiles(first.paths);
     const isReleased = this.policies.releaseOnMemoryPressure && !this.isLent;
     this.unsubscribe = isReleased ? first.backend.onMemoryPressure(() => { this.release(); }) : nothing;
   }
 
-  /** Closes the session if the device has become hot or cool since, and nothing uses it: the next run opens another. */
+  /** Has the model opened with other threads if the device has become hot or cool. No run waits for that. */
   followHeat(): void {
-    if (this.heat === null || this.isPinned || !this.wasRun || !this.heat.isChanged()) return;
-    this.spare?.release();
-    const isReleased = this.usual.release();
-    if (!isReleased && this.usual.current !== null) return;
-    this.heat.follow();
-    if (isReleased) this.tellOfRelease('thermal');
+    if (this.heat === null || this.isPinned || !this.wasRun || this.isSwapping) return;
+    const threads = this.heat.change(this.latest.outcome.provider);
+    if (threads === null) return;
+    const { current } = this.usual;
+    if (current === null) this.heat.follow(threads);
+    else void this.swap(this.heat, threads, current);
   }
 
   /** Whether inputs are read again after the call: by a session that is not open yet, or by one on the CPU. */
@@ -64,25 +68,35 @@ export class Serving {
   }
 
   /** Does something on the session, which is opened first where it was released, and once more on the CPU if that fails. */
-  async run<Result>(attempt: Attempt<Result>): Promise<Result> {
+  async run<Result>(attempt: Attempt<Result>, signal?: AbortSignal): Promise<Result> {
     const [usual, mayRetry] = [this.usual, this.mayRetry()];
     try {
-      const result = await this.use((session) => attempt(session, false));
+      const result = await this.use((session) => attempt(session, false), signal);
       this.failures = 0;
+      this.spare?.release();
       return result;
     } catch (thrown) {
       const error = toModelError(thrown);
-      if (error.code !== 'runtime' || !mayRetry || this.isEnded) throw error;
-      return await this.retry(attempt, usual, error);
+      if (!isOfProvider(error) || !mayRetry || this.isEnded) throw error;
+      return await this.retry(attempt, usual, error, signal);
     } finally {
       if (!this.isPinned) this.retired?.release();
     }
   }
 
-  /** `run` without another attempt. */
-  use<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+  /** `run` without another attempt. A session whose host has failed is opened again by the next run. */
+  use<Result>(work: (session: Session) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     this.wasRun = true;
-    return this.usual.use(work);
+    const { usual } = this;
+    return usual.use(async (session) => {
+      try {
+        return await work(session);
+      } catch (thrown) {
+        const error = toModelError(thrown);
+        if (error.code === 'host' && !this.isLent) usual.lose(session);
+        throw error;
+      }
+    }, signal);
   }
 
   /**
@@ -102,6 +116,7 @@ export class Serving {
   end(): void {
     this.isEnded = true;
     this.unsubscribe();
+    this.letGo();
     for (const each of [this.usual, this.spare, this.retired]) each?.end();
   }
 
@@ -123,25 +138,62 @@ export class Serving {
   }
 
   private async reopen(first: Outcome): Promise<Session> {
-    const session = await openOn(first.provider, first, this.heat);
-    this.fallbacks = [...this.fallbacks, ...session.outcome.fallbacks];
-    this.latest = session;
+    const session = await openOn(first.provider, first, this.heat?.threads);
+    this.show(session);
     return session;
   }
 
-  /** If it succeeds on the CPU, what failed is the provider. */
-  private async retry<Result>(attempt: Attempt<Result>, failed: Reopening, error: ModelError): Promise<Result> {
+  private show(session: Session): void {
+    this.fallbacks = [...this.fallbacks, ...session.outcome.fallbacks];
+    this.latest = session;
+  }
+
+  /** Opens a session with other threads, and then puts it in the place of the one before. If that fails, that one stays. */
+  private async swap(heat: Heat, threads: number, before: Session): Promise<void> {
+    const { usual } = this;
+    this.isSwapping = true;
+    try {
+      const session = await openOn(before.outcome.provider, before.outcome, threads);
+      if (this.isEnded || this.isPinned || usual.current !== before) {
+        session.close();
+        return;
+      }
+      heat.follow(threads);
+      this.spare?.release();
+      usual.replace(session);
+      this.show(session);
+      this.tellOfRelease('thermal');
+    } catch {
+      heat.postpone();
+    } finally {
+      this.isSwapping = false;
+    }
+  }
+
+  /** If it succeeds on the CPU, what failed is the provider; else the call, and the CPU's session is not kept for it. */
+  private async retry<Result>(
+    attempt: Attempt<Result>,
+    failed: Reopening,
+    first: ModelError,
+    signal: AbortSignal | undefined,
+  ): Promise<Result> {
     // Others may have failed before, and the model may be on the CPU since.
     const cpu = this.retired === failed ? this.usual : this.cpu();
-    return cpu.use(async (session) => {
-      const result = await attempt(session, true);
-      if (this.usual === failed) this.countFailure(cpu, session, error);
-      return result;
-    });
+    try {
+      return await cpu.use(async (session) => {
+        const result = await attempt(session, true);
+        if (this.usual === failed) this.countFailure(cpu, session, first);
+        return result;
+      }, signal);
+    } catch (thrown) {
+      this.spare?.release();
+      const { code, message } = toModelError(thrown);
+      throw new ModelError(code, message, { cause: first });
+    }
   }
 
   private cpu(): Reopening {
-    this.spare ??= new Reopening(null, () => openOn('cpu', this.latest.outcome, this.heat));
+    this.spare ??= new Reopening(null, () => openOn('cpu', this.latest.outcome, this.heat?.threads));
     return this.spare;
   }
 
@@ -156,8 +208,12 @@ export class Serving {
 }
 
 /** Opens the model of a session once more, from the same source. */
-async function openOn(provider: Provider, { model, backend, options }: Outcome, heat: Heat | null): Promise<Session> {
-  const again: LoadOptions = { ...options, providers: [provider], ...(heat && { threads: heat.threads }) };
+async function openOn(
+  provider: Provider,
+  { model, backend, options }: Outcome,
+  threads = options.threads ?? 0,
+): Promise<Session> {
+  const again: LoadOptions = { ...options, providers: [provider], threads };
   // Those were of the first load.
   Reflect.deleteProperty(again, 'signal');
   Reflect.deleteProperty(again, 'onProgress');

@@ -18,6 +18,7 @@ const NNAPI_API_LEVEL = 27;
 export async function startOf(provider: Provider, file: ModelFile, attempt: Attempt): Promise<Start> {
   if (provider === 'cpu') return { registeredName: '', options: {} };
   const { registeredName, options: packaged } = setupOf(provider, attempt);
+  await attempt.backend.probe?.(registeredName);
   const given = attempt.options.providerOptions?.[provider] ?? {};
   const plain: Start = { registeredName, options: { ...packaged, ...given } };
   if (provider === 'xnnpack') return withThreads(plain, attempt);

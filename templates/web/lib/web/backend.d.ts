@@ -11,15 +11,15 @@ export declare class WebBackend implements Backend {
     private readonly sessions;
     private readonly calls;
     private readonly outputs;
-    private starting;
     /** Where ONNX Runtime runs, or will. */
-    private host;
+    private hosting;
     private last;
     constructor(site: Site, options: PageOptions);
     about(): About;
     /** In the worker, where there is one: a browser copies what it computes checksums of. */
     readonly checksum: (bytes: ArrayBuffer) => Promise<Checked>;
     locate(path: string, _size: number, url?: string): Promise<Place>;
+    probe(provider: string): Promise<void>;
     open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened>;
     close(session: number): void;
     run(session: number, call: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: ReadonlyArray<readonly string[]>, isTimed: boolean): Promise<Ran>;
@@ -44,11 +44,12 @@ export declare class WebBackend implements Backend {
     makeFolder(path: string): Promise<void>;
     /** Where a file is: in the copy of the package that the page has named, or where the bundler put it. */
     private addressOf;
+    private next;
     private started;
     private start;
-    /** The next model gets another one. */
-    private end;
-    private madeHost;
+    /** One that has failed is replaced. */
+    private madeHosting;
+    private workerHost;
     private scriptUrl;
     private hasWorker;
     private makeWorker;

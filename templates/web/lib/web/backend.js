@@ -22,9 +22,8 @@ export class WebBackend {
     sessions = new Map();
     calls = new Map();
     outputs = new Map();
-    starting = null;
     /** Where ONNX Runtime runs, or will. */
-    host = null;
+    hosting = null;
     last = 0;
     constructor(site, options) {
         this.site = site;
@@ -36,18 +35,12 @@ export class WebBackend {
         return { runtimeVersion: this.site.runtimeVersion, bundle: '', cache: '', threads: this.threads };
     }
     /** In the worker, where there is one: a browser copies what it computes checksums of. */
-    checksum = async (bytes) => {
-        const host = this.madeHost();
-        try {
-            return await host.checksum(bytes);
-        }
-        catch (reason) {
-            this.end(host);
-            throw reason;
-        }
-    };
+    checksum = (bytes) => this.madeHosting().host.checksum(bytes);
     locate(path, _size, url = '') {
         return Promise.resolve({ path: this.addressOf(`models/${path}`, url), offset: 0 });
+    }
+    probe(provider) {
+        return this.madeHosting().host.probe(provider);
     }
     async open(request, model) {
         const { file, weights } = request;
@@ -59,12 +52,15 @@ export class WebBackend {
         // Whole and checked by now.
         const opened = await host.open({ ...request, file: checked(file), weights: weights.map(checked) }, bytes, data);
         const outputs = opened.outputs.map(({ name }) => name);
-        this.sessions.set(opened.session, { host, inputs: opened.inputs.length, outputs, turn: Promise.resolve() });
-        return opened;
+        // Another host counts its sessions anew.
+        const session = this.next();
+        this.sessions.set(session, { host, session: opened.session, inputs: opened.inputs.length, outputs, turn: Promise.resolve() });
+        return { ...opened, session };
     }
     close(session) {
-        this.sessions.get(session)?.host.close(session);
+        const open = this.sessions.get(session);
         this.sessions.delete(session);
+        void open?.turn.then(() => { open.host.close(open.session); });
     }
     async run(session, call, buffers, layout, texts, isTimed) {
         const open = this.sessions.get(session);
@@ -74,7 +70,7 @@ export class WebBackend {
         const inputs = placed.slice(0, open.inputs).map(copied);
         const targets = placed.slice(open.inputs);
         const request = {
-            session,
+            session: open.session,
             buffers: [...inputs.map(({ buffer }) => buffer), ...targets.map(() => new ArrayBuffer(0))],
             layout: [...inputs.flatMap(layoutOf), ...targets.flatMap(() => MADE_BY_RUNTIME)],
             texts,
@@ -87,9 +83,9 @@ export class WebBackend {
             if (into !== undefined && into.byteLength >= 0)
                 write(open.outputs[index] ?? '', made, into);
         });
-        this.last += 1;
-        this.outputs.set(this.last, outputs);
-        return { kept: this.last, shapes: outputs.map(({ shape }) => shape), texts: outputs.map((each) => each.texts), queued, duration };
+        const kept = this.next();
+        this.outputs.set(kept, outputs);
+        return { kept, shapes: outputs.map(({ shape }) => shape), texts: outputs.map((each) => each.texts), queued, duration };
     }
     /** A run that was cancelled before its turn is never asked of the host, which could not stop it. */
     async inTurn(open, request, call, times) {
@@ -172,40 +168,52 @@ export class WebBackend {
         const { location } = globalThis;
         return new URL(base + path, location?.href).href;
     }
+    next() {
+        this.last += 1;
+        return this.last;
+    }
     started() {
-        this.starting ??= this.start().catch((reason) => {
-            this.starting = null; // the next model tries again
+        const hosting = this.madeHosting();
+        hosting.starting ??= this.start(hosting.host).catch((reason) => {
+            hosting.starting = null; // the next model tries again
             throw reason;
         });
-        return this.starting;
+        return hosting.starting;
     }
-    async start() {
+    async start(host) {
         const { binary } = this.site;
         const { sizeBytes, sha256 } = binary;
         const url = this.addressOf(BUNDLED + nameOf(binary.url()), binary.url());
         const content = isFile(url)
             ? await readFile(url, sizeBytes, sha256)
             : await fetchOnce({ url, sizeBytes, sha256, mustBeSecure: false }, UNWATCHED, this.kept, this.checksum);
-        const host = this.madeHost();
         const request = { script: this.scriptUrl(), binary: content, threads: this.threads };
         try {
             await host.start(request);
             return host;
         }
         catch (reason) {
-            this.end(host);
+            // The next model gets another one.
+            if (this.hosting?.host === host)
+                this.hosting = null;
+            host.end();
             throw reason;
         }
     }
-    /** The next model gets another one. */
-    end(host) {
-        if (this.host === host)
-            this.host = null;
-        host.end();
+    /** One that has failed is replaced. */
+    madeHosting() {
+        if (this.hosting === null || this.hosting.host.hasFailed) {
+            this.hosting = { host: this.hasWorker() ? this.workerHost() : new LocalHost(), starting: null };
+        }
+        return this.hosting;
     }
-    madeHost() {
-        this.host ??= this.hasWorker() ? new WorkerHost(this.makeWorker()) : new LocalHost();
-        return this.host;
+    workerHost() {
+        try {
+            return new WorkerHost(this.makeWorker());
+        }
+        catch (reason) {
+            throw new ModelError('host', `no worker can be started here: ${String(reason)}`, { cause: reason });
+        }
     }
     scriptUrl() {
         const url = this.site.script();

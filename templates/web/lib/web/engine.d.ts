@@ -21,7 +21,11 @@ export interface RunAnswer {
 }
 /** Runs sessions somewhere. */
 export interface Host {
+    /** Whether it has failed for good: whatever was open in it is lost. */
+    readonly hasFailed: boolean;
     start(request: StartRequest): Promise<void>;
+    /** Before anything is started: rejected with `runtime` for a provider that this browser does not have. */
+    probe(provider: string): Promise<void>;
     /** The bytes of the model and of its weights are the host's from now on. */
     open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
     /** The SHA-256 of bytes, whose memory is the host's until then. */
@@ -29,15 +33,16 @@ export interface Host {
     close(session: number): void;
     /** One at a time for each session. */
     run(request: RunRequest): Promise<RunAnswer>;
-    /** Frees all that it has; nothing may be asked of it any more. */
+    /** Frees all that it has once it has answered; nothing may be asked of it any more. */
     end(): void;
 }
 /** Runs sessions on the thread that calls it. */
 export declare class LocalHost implements Host {
+    readonly hasFailed = false;
     private started;
     /** @throws ModelError `unsupported` for a browser without WebAssembly's SIMD, `missing` for a script that is not there */
     start({ script, binary, threads }: StartRequest): Promise<void>;
-    /** @throws ModelError `runtime` for a provider that this browser does not have */
+    probe(provider: string): Promise<void>;
     open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
     checksum(bytes: ArrayBuffer): Promise<Checked>;
     close(session: number): void;

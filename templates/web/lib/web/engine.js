@@ -6,6 +6,7 @@ import { OnnxRuntimeBackend } from '../runtime/onnxruntimeBackend.js';
 const SIMD = [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11];
 /** Runs sessions on the thread that calls it. */
 export class LocalHost {
+    hasFailed = false;
     started = null;
     /** @throws ModelError `unsupported` for a browser without WebAssembly's SIMD, `missing` for a script that is not there */
     async start({ script, binary, threads }) {
@@ -18,9 +19,10 @@ export class LocalHost {
         wasm.numThreads = threads;
         this.started = new OnnxRuntimeBackend(ort, {}, true);
     }
-    /** @throws ModelError `runtime` for a provider that this browser does not have */
+    probe(provider) {
+        return checkProvider(provider);
+    }
     async open(request, model, weights) {
-        await checkProvider(request.provider);
         request.weights.forEach((part, index) => {
             const bytes = weights[index];
             if (bytes !== undefined)

@@ -11,6 +11,9 @@ export type Call = {
     readonly model: ArrayBuffer;
     readonly weights: readonly ArrayBuffer[];
 } | {
+    readonly method: 'probe';
+    readonly provider: string;
+} | {
     readonly method: 'checksum';
     readonly bytes: ArrayBuffer;
 } | {

@@ -52,10 +52,14 @@ export async function* videoFrames(video, options = {}) {
 /** Resolves when the next frame is shown, or the video ends. */
 function shown(video) {
     return new Promise((resolve) => {
-        video.addEventListener('ended', () => { resolve(); }, { once: true });
+        const end = () => {
+            video.removeEventListener('ended', end);
+            resolve();
+        };
+        video.addEventListener('ended', end);
         if ('requestVideoFrameCallback' in video)
-            video.requestVideoFrameCallback(() => { resolve(); });
+            video.requestVideoFrameCallback(end);
         else
-            requestAnimationFrame(() => { resolve(); });
+            requestAnimationFrame(end);
     });
 }

@@ -24,6 +24,8 @@ async function valueOf(call) {
     }
     if (call.method === 'start')
         await host.start(call.request);
+    else if (call.method === 'probe')
+        await host.probe(call.provider);
     else
         host.close(call.session);
     return {};

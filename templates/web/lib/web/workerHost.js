@@ -7,6 +7,7 @@ export class WorkerHost {
     waiting = new Map();
     last = 0;
     failure = null;
+    isEnding = false;
     constructor(worker) {
         this.worker = worker;
         worker.onmessage = ({ data }) => {
@@ -19,8 +20,14 @@ export class WorkerHost {
             this.fail('an answer of it cannot be read');
         };
     }
+    get hasFailed() {
+        return this.failure !== null;
+    }
     async start(request) {
         await this.ask({ method: 'start', request }, [request.binary]);
+    }
+    async probe(provider) {
+        await this.ask({ method: 'probe', provider }, []);
     }
     async open(request, model, weights) {
         const all = [...new Set([model, ...weights])];
@@ -29,15 +36,20 @@ export class WorkerHost {
     async checksum(bytes) {
         return (await this.ask({ method: 'checksum', bytes }, [bytes]));
     }
+    /** Nothing is left to close in a worker that has failed. */
     close(session) {
-        void this.ask({ method: 'close', session }, []);
+        this.ask({ method: 'close', session }, []).catch(() => undefined);
     }
     async run(request) {
         return (await this.ask({ method: 'run', request }, [...new Set(request.buffers)]));
     }
     end() {
-        this.worker.terminate();
-        this.fail('it was ended');
+        this.isEnding = true;
+        this.endIfIdle();
+    }
+    endIfIdle() {
+        if (this.isEnding && this.waiting.size === 0)
+            this.worker.terminate();
     }
     ask(call, transfer) {
         if (this.failure !== null)
@@ -45,9 +57,9 @@ export class WorkerHost {
         this.last += 1;
         const number = this.last;
         return new Promise((resolve, reject) => {
-            this.waiting.set(number, { resolve, reject });
             const question = { number, call };
             this.worker.postMessage(question, transfer);
+            this.waiting.set(number, { resolve, reject });
         });
     }
     settle({ number, value, failure }) {
@@ -57,12 +69,14 @@ export class WorkerHost {
             waiting?.resolve(value);
         else
             waiting?.reject(errorOf(failure));
+        this.endIfIdle();
     }
-    /** Browsers do not say why a script was not loaded. */
+    /** For good: whatever it has is lost. Browsers do not say why a script was not loaded. */
     fail(message) {
         const why = message === undefined || message === '' ? 'its script was not loaded' : message;
-        this.failure = new ModelError('runtime', `the worker that runs models has failed: ${why}. A Content-Security-Policy must allow worker-src 'self'; ` +
+        this.failure = new ModelError('host', `the worker that runs models has failed: ${why}. A Content-Security-Policy must allow worker-src 'self'; ` +
             'setUp({ base }) says where a copy of the package is, setUp({ worker: false }) does without a worker');
+        this.worker.terminate();
         for (const { reject } of this.waiting.values())
             reject(this.failure);
         this.waiting.clear();

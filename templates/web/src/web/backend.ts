@@ -18,10 +18,18 @@ const UNWATCHED = { signal: undefined, onBytes: (): void => undefined };
 /** An open model: how many inputs a run begins with, and the names of its outputs. */
 interface OpenSession {
   readonly host: Host;
+  /** Its number there. */
+  readonly session: number;
   readonly inputs: number;
   readonly outputs: readonly string[];
   /** Settled when the last run that was asked for has ended. */
   turn: Promise<unknown>;
+}
+
+/** A host, and the start of ONNX Runtime in it. */
+interface Hosting {
+  readonly host: Host;
+  starting: Promise<Host> | null;
 }
 
 /** Starts ONNX Runtime when the first model is opened, once for all models of the package. */
@@ -35,9 +43,8 @@ export class WebBackend implements Backend {
   private readonly sessions = new Map<number, OpenSession>();
   private readonly calls = new Map<number, AbortController>();
   private readonly outputs = new Map<number, readonly Produced[]>();
-  private starting: Promise<Host> | null = null;
   /** Where ONNX Runtime runs, or will. */
-  private host: Host | null = null;
+  private hosting: Hosting | null = null;
   private last = 0;
 
   constructor(site: Site, options: PageOptions) {
@@ -52,18 +59,14 @@ export class WebBackend implements Backend {
   }
 
   /** In the worker, where there is one: a browser copies what it computes checksums of. */
-  readonly checksum = async (bytes: ArrayBuffer): Promise<Checked> => {
-    const host = this.madeHost();
-    try {
-      return await host.checksum(bytes);
-    } catch (reason) {
-      this.end(host);
-      throw reason;
-    }
-  };
+  readonly checksum = (bytes: ArrayBuffer): Promise<Checked> => this.madeHosting().host.checksum(bytes);
 
   locate(path: string, _size: number, url = ''): Promise<Place> {
     return Promise.resolve({ path: this.addressOf(`models/${path}`, url), offset: 0 });
+  }
+
+  probe(provider: string): Promise<void> {
+    return this.madeHosting().host.probe(provider);
   }
 
   async open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened> {
@@ -75,13 +78,16 @@ export class WebBackend implements Backend {
     // Whole and checked by now.
     const opened = await host.open({ ...request, file: checked(file), weights: weights.map(checked) }, bytes, data);
     const outputs = opened.outputs.map(({ name }) => name);
-    this.sessions.set(opened.session, { host, inputs: opened.inputs.length, outputs, turn: Promise.resolve() });
-    return opened;
+    // Another host counts its sessions anew.
+    const session = this.next();
+    this.sessions.set(session, { host, session: opened.session, inputs: opened.inputs.length, outputs, turn: Promise.resolve() });
+    return { ...opened, session };
   }
 
   close(session: number): void {
-    this.sessions.get(session)?.host.close(session);
+    const open = this.sessions.get(session);
     this.sessions.delete(session);
+    void open?.turn.then(() => { open.host.close(open.session); });
   }
 
   async run(
@@ -98,7 +104,7 @@ export class WebBackend implements Backend {
     const inputs = placed.slice(0, open.inputs).map(copied);
     const targets = placed.slice(open.inputs);
     const request: RunRequest = {
-      session,
+      session: open.session,
       buffers: [...inputs.map(({ buffer }) => buffer), ...targets.map(() => new ArrayBuffer(0))],
       layout: [...inputs.flatMap(layoutOf), ...targets.flatMap(() => MADE_BY_RUNTIME)],
       texts,
@@ -110,9 +116,9 @@ export class WebBackend implements Backend {
       const into = targets[index];
       if (into !== undefined && into.byteLength >= 0) write(open.outputs[index] ?? '', made, into);
     });
-    this.last += 1;
-    this.outputs.set(this.last, outputs);
-    return { kept: this.last, shapes: outputs.map(({ shape }) => shape), texts: outputs.map((each) => each.texts), queued, duration };
+    const kept = this.next();
+    this.outputs.set(kept, outputs);
+    return { kept, shapes: outputs.map(({ shape }) => shape), texts: outputs.map((each) => each.texts), queued, duration };
   }
 
   /** A run that was cancelled before its turn is never asked of the host, which could not stop it. */
@@ -211,41 +217,53 @@ export class WebBackend implements Backend {
     return new URL(base + path, location?.href).href;
   }
 
-  private started(): Promise<Host> {
-    this.starting ??= this.start().catch((reason: unknown) => {
-      this.starting = null; // the next model tries again
-      throw reason;
-    });
-    return this.starting;
+  private next(): number {
+    this.last += 1;
+    return this.last;
   }
 
-  private async start(): Promise<Host> {
+  private started(): Promise<Host> {
+    const hosting = this.madeHosting();
+    hosting.starting ??= this.start(hosting.host).catch((reason: unknown) => {
+      hosting.starting = null; // the next model tries again
+      throw reason;
+    });
+    return hosting.starting;
+  }
+
+  private async start(host: Host): Promise<Host> {
     const { binary } = this.site;
     const { sizeBytes, sha256 } = binary;
     const url = this.addressOf(BUNDLED + nameOf(binary.url()), binary.url());
     const content = isFile(url)
       ? await readFile(url, sizeBytes, sha256)
       : await fetchOnce({ url, sizeBytes, sha256, mustBeSecure: false }, UNWATCHED, this.kept, this.checksum);
-    const host = this.madeHost();
     const request = { script: this.scriptUrl(), binary: content, threads: this.threads };
     try {
       await host.start(request);
       return host;
     } catch (reason) {
-      this.end(host);
+      // The next model gets another one.
+      if (this.hosting?.host === host) this.hosting = null;
+      host.end();
       throw reason;
     }
   }
 
-  /** The next model gets another one. */
-  private end(host: Host): void {
-    if (this.host === host) this.host = null;
-    host.end();
+  /** One that has failed is replaced. */
+  private madeHosting(): Hosting {
+    if (this.hosting === null || this.hosting.host.hasFailed) {
+      this.hosting = { host: this.hasWorker() ? this.workerHost() : new LocalHost(), starting: null };
+    }
+    return this.hosting;
   }
 
-  private madeHost(): Host {
-    this.host ??= this.hasWorker() ? new WorkerHost(this.makeWorker()) : new LocalHost();
-    return this.host;
+  private workerHost(): Host {
+    try {
+      return new WorkerHost(this.makeWorker());
+    } catch (reason) {
+      throw new ModelError('host', `no worker can be started here: ${String(reason)}`, { cause: reason });
+    }
   }
 
   private scriptUrl(): string {

@@ -31,7 +31,11 @@ export interface RunAnswer {
 
 /** Runs sessions somewhere. */
 export interface Host {
+  /** Whether it has failed for good: whatever was open in it is lost. */
+  readonly hasFailed: boolean;
   start(request: StartRequest): Promise<void>;
+  /** Before anything is started: rejected with `runtime` for a provider that this browser does not have. */
+  probe(provider: string): Promise<void>;
   /** The bytes of the model and of its weights are the host's from now on. */
   open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened>;
   /** The SHA-256 of bytes, whose memory is the host's until then. */
@@ -39,7 +43,7 @@ export interface Host {
   close(session: number): void;
   /** One at a time for each session. */
   run(request: RunRequest): Promise<RunAnswer>;
-  /** Frees all that it has; nothing may be asked of it any more. */
+  /** Frees all that it has once it has answered; nothing may be asked of it any more. */
   end(): void;
 }
 
@@ -59,6 +63,7 @@ const SIMD = [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 1
 
 /** Runs sessions on the thread that calls it. */
 export class LocalHost implements Host {
+  readonly hasFailed = false;
   private started: OnnxRuntimeBackend | null = null;
 
   /** @throws ModelError `unsupported` for a browser without WebAssembly's SIMD, `missing` for a script that is not there */
@@ -73,9 +78,11 @@ export class LocalHost implements Host {
     this.started = new OnnxRuntimeBackend(ort, {}, true);
   }
 
-  /** @throws ModelError `runtime` for a provider that this browser does not have */
+  probe(provider: string): Promise<void> {
+    return checkProvider(provider);
+  }
+
   async open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened> {
-    await checkProvider(request.provider);
     request.weights.forEach((part, index) => {
       const bytes = weights[index];
       if (bytes !== undefined) keepInMemory(part, bytes);

@@ -13,6 +13,7 @@ export type Call =
       readonly model: ArrayBuffer;
       readonly weights: readonly ArrayBuffer[];
     }
+  | { readonly method: 'probe'; readonly provider: string }
   | { readonly method: 'checksum'; readonly bytes: ArrayBuffer }
   | { readonly method: 'close'; readonly session: number }
   | { readonly method: 'run'; readonly request: RunRequest };

@@ -60,8 +60,12 @@ export async function* videoFrames(video: HTMLVideoElement, options: PictureOpti
 /** Resolves when the next frame is shown, or the video ends. */
 function shown(video: HTMLVideoElement): Promise<void> {
   return new Promise((resolve) => {
-    video.addEventListener('ended', () => { resolve(); }, { once: true });
-    if ('requestVideoFrameCallback' in video) video.requestVideoFrameCallback(() => { resolve(); });
-    else requestAnimationFrame(() => { resolve(); });
+    const end = (): void => {
+      video.removeEventListener('ended', end);
+      resolve();
+    };
+    video.addEventListener('ended', end);
+    if ('requestVideoFrameCallback' in video) video.requestVideoFrameCallback(end);
+    else requestAnimationFrame(end);
   });
 }

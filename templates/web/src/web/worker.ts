@@ -41,6 +41,7 @@ async function valueOf(call: Call): Promise<Valued> {
     return { value, transfer: buffersOf(value) };
   }
   if (call.method === 'start') await host.start(call.request);
+  else if (call.method === 'probe') await host.probe(call.provider);
   else host.close(call.session);
   return {};
 }

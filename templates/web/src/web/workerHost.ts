@@ -16,6 +16,7 @@ export class WorkerHost implements Host {
   private readonly waiting = new Map<number, Waiting>();
   private last = 0;
   private failure: ModelError | null = null;
+  private isEnding = false;
 
   constructor(worker: Worker) {
     this.worker = worker;
@@ -30,8 +31,16 @@ export class WorkerHost implements Host {
     };
   }
 
+  get hasFailed(): boolean {
+    return this.failure !== null;
+  }
+
   async start(request: StartRequest): Promise<void> {
     await this.ask({ method: 'start', request }, [request.binary]);
+  }
+
+  async probe(provider: string): Promise<void> {
+    await this.ask({ method: 'probe', provider }, []);
   }
 
   async open(request: OpenRequest, model: ArrayBuffer, weights: readonly ArrayBuffer[]): Promise<Opened> {
@@ -43,8 +52,9 @@ export class WorkerHost implements Host {
     return (await this.ask({ method: 'checksum', bytes }, [bytes])) as Checked;
   }
 
+  /** Nothing is left to close in a worker that has failed. */
   close(session: number): void {
-    void this.ask({ method: 'close', session }, []);
+    this.ask({ method: 'close', session }, []).catch(() => undefined);
   }
 
   async run(request: RunRequest): Promise<RunAnswer> {
@@ -52,8 +62,12 @@ export class WorkerHost implements Host {
   }
 
   end(): void {
-    this.worker.terminate();
-    this.fail('it was ended');
+    this.isEnding = true;
+    this.endIfIdle();
+  }
+
+  private endIfIdle(): void {
+    if (this.isEnding && this.waiting.size === 0) this.worker.terminate();
   }
 
   private ask(call: Call, transfer: Transferable[]): Promise<Answer['value']> {
@@ -61,9 +75,9 @@ export class WorkerHost implements Host {
     this.last += 1;
     const number = this.last;
     return new Promise((resolve, reject) => {
-      this.waiting.set(number, { resolve, reject });
       const question: Question = { number, call };
       this.worker.postMessage(question, transfer);
+      this.waiting.set(number, { resolve, reject });
     });
   }
 
@@ -72,16 +86,18 @@ export class WorkerHost implements Host {
     this.waiting.delete(number);
     if (failure === undefined) waiting?.resolve(value);
     else waiting?.reject(errorOf(failure));
+    this.endIfIdle();
   }
 
-  /** Browsers do not say why a script was not loaded. */
+  /** For good: whatever it has is lost. Browsers do not say why a script was not loaded. */
   private fail(message: string | undefined): void {
     const why = message === undefined || message === '' ? 'its script was not loaded' : message;
     this.failure = new ModelError(
-      'runtime',
+      'host',
       `the worker that runs models has failed: ${why}. A Content-Security-Policy must allow worker-src 'self'; ` +
         'setUp({ base }) says where a copy of the package is, setUp({ worker: false }) does without a worker',
     );
+    this.worker.terminate();
     for (const { reject } of this.waiting.values()) reject(this.failure);
     this.waiting.clear();
   }

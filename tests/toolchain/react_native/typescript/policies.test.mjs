@@ -17,7 +17,7 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
  */
 async function phone() {
   const real = await backend();
-  const state = { opened: [], closed: [], runs: [], threads: [], isHot: false, listeners: new Set(), fails: () => false, opening: Promise.resolve() };
+  const state = { opened: [], closed: [], runs: [], threads: [], isHot: false, listeners: new Set(), fails: () => false, fault: () => new Error('[runtime] the GPU is gone'), opening: Promise.resolve() };
   const providers = new Map();
   chooseBackend(() => made);
   const made = await backend({
@@ -39,7 +39,7 @@ async function phone() {
     run: async (session, ...given) => {
       const provider = providers.get(session);
       state.runs.push(provider);
-      if (state.fails(provider)) throw new Error('[runtime] the GPU is gone');
+      if (state.fails(provider)) throw state.fault(provider);
       return real.run(session, ...given);
     },
     ...Object.fromEntries(['take', 'drop', 'cancel'].map((name) => [name, real[name]])),
@@ -57,9 +57,9 @@ async function phone() {
   return state;
 }
 
-async function withModel(options, work) {
+async function withModel({ of = descriptor, ...options }, work) {
   const state = await phone();
-  const model = await loadModel(descriptor, { providers: ['xnnpack'], ...options });
+  const model = await loadModel(of, { providers: ['xnnpack'], ...options });
   try {
     await work(model, state);
   } finally {
@@ -120,7 +120,7 @@ test('after three failures in a row a model stays on the CPU, and says why', asy
     assert.equal(f32T.data, into.f32T);
     assert.equal(model.provider, 'cpu');
     assert.deepEqual(model.fallbacks, [{ provider: 'xnnpack', reason: 'the GPU is gone' }]);
-    assert.deepEqual(state.closed, ['xnnpack'], 'its memory is free');
+    assert.deepEqual(state.closed, ['cpu', 'xnnpack'], 'no second session stays beside the one that runs');
     const { length } = state.runs;
     assert.equal(await doubled(model, 7), 14);
     assert.deepEqual(state.runs.slice(length), ['cpu']);
@@ -154,8 +154,13 @@ test('what is wrong with a call, or was cancelled, is not repeated', () =>
     controller.abort();
     await assert.rejects(running, (error) => error.code === 'cancelled');
     state.fails = () => true;
-    await assert.rejects(doubled(model, 1), (error) => error.code === 'runtime' && error.message === 'the GPU is gone');
+    state.fault = (provider) => new Error(`[runtime] ${provider} is lost`);
+    await assert.rejects(doubled(model, 1), ({ code, message, cause }) => {
+      assert.deepEqual([code, message, cause.code, cause.message], ['runtime', 'cpu is lost', 'runtime', 'xnnpack is lost']);
+      return true;
+    });
     assert.deepEqual([model.provider, model.fallbacks], ['xnnpack', []], 'it is not the provider that fails');
+    assert.deepEqual(state.closed, ['cpu'], 'its session does not stay for one call that nothing can run');
   }));
 
 test('a call that is cancelled while the CPU is opened does not run there', () =>
@@ -167,9 +172,36 @@ test('a call that is cancelled while the CPU is opened does not run there', () =
     const running = doubled(model, 1, { signal: controller.signal });
     await settled();
     controller.abort();
+    await assert.rejects(running, (error) => error.code === 'cancelled', 'at once');
     open();
-    await assert.rejects(running, (error) => error.code === 'cancelled');
+    await settled();
     assert.deepEqual(state.runs, ['xnnpack']);
+  }));
+
+test('a call that is cancelled while the model is opened again ends at once, and the next one finds it open', () =>
+  withModel({}, async (model, state) => {
+    await doubled(model, 1);
+    state.shortOfMemory();
+    let open;
+    state.opening = new Promise((resolve) => (open = resolve));
+    const controller = new AbortController();
+    const [running, other] = [doubled(model, 1, { signal: controller.signal }), doubled(model, 2)];
+    controller.abort();
+    await assert.rejects(running, (error) => error.code === 'cancelled');
+    open();
+    assert.equal(await other, 4);
+    assert.deepEqual(state.opened, ['xnnpack', 'xnnpack']);
+  }));
+
+test('a model whose host has failed is opened again by its next run', () =>
+  withModel({}, async (model, state) => {
+    state.fails = () => true;
+    state.fault = () => new Error('[host] the worker has failed');
+    const found = await Promise.allSettled([doubled(model, 1), doubled(model, 2)]);
+    assert.deepEqual(found.map(({ reason }) => reason?.code), ['host', 'host']);
+    state.fails = () => false;
+    assert.deepEqual(await Promise.all([doubled(model, 3), doubled(model, 4)]), [6, 8]);
+    assert.deepEqual(state.opened, ['xnnpack', 'xnnpack'], 'nothing is repeated on the CPU');
   }));
 
 test('a self-test fails where the provider does', () =>
@@ -217,7 +249,7 @@ test('a model that nothing runs is released when memory is short, and opened aga
   assert.deepEqual(others, [['load', 'xnnpack'], ['release', 'memory'], ['load', 'xnnpack'], ['release', 'close']]);
 });
 
-test('a model that is disposed of while it is opened again leaves nothing behind', () =>
+test('a model that is disposed of while it is opened again ends the run that waits for it, and leaves nothing behind', () =>
   withModel({}, async (model, state) => {
     await doubled(model, 1);
     state.shortOfMemory();
@@ -226,8 +258,9 @@ test('a model that is disposed of while it is opened again leaves nothing behind
     const running = doubled(model, 1);
     await settled();
     model.dispose();
+    await assert.rejects(doubled(model, 2), (error) => error.code === 'disposed');
     open();
-    await assert.rejects(running, (error) => error.code === 'disposed');
+    assert.equal(await running, 2);
   }));
 
 for (const [what, use] of [
@@ -263,46 +296,111 @@ test('a model is not released if the app does not want it, nor from memory that 
   });
 });
 
-test('on a hot device a model has half the threads until it is cool again', async () => {
+/** A clock that stands still between the steps of a test. */
+function clock(t) {
+  const real = globalThis.performance;
+  const made = { seconds: 0, now: () => 1000 * made.seconds };
+  Object.defineProperty(globalThis, 'performance', { value: made, configurable: true });
+  t.after(() => Object.defineProperty(globalThis, 'performance', { value: real, configurable: true }));
+  return made;
+}
+
+/** A run, and all that it has begun. */
+async function runAt(time, seconds, model) {
+  time.seconds = seconds;
+  assert.equal(await doubled(model, seconds), 2 * seconds);
+  await settled();
+}
+
+test('a device that stays hot gives a model half the threads until it has been cool for a while', async (t) => {
+  const time = clock(t);
   const { told, observer } = recorder();
   await withModel({ observer }, async (model, state) => {
+    await runAt(time, 1, model);
+    for (const seconds of [2, 4, 6, 8, 10, 12, 14]) {
+      state.isHot = !state.isHot;
+      await runAt(time, seconds, model);
+    }
+    assert.deepEqual(state.threads, [0], 'it changes every two seconds');
     state.isHot = true;
-    const underWay = doubled(model, 1);
-    assert.equal(await doubled(model, 2), 4);
-    assert.equal(await underWay, 2);
-    assert.deepEqual(state.threads, [0], 'the first run takes the session that is open');
-    const scalar = new Float32Array([3]);
-    const running = model.run({ ...samples(), scalar });
-    scalar[0] = 99;
-    assert.equal((await running).doubled.data[0], 6);
-    assert.equal(await doubled(model, 4), 8);
+    await runAt(time, 20, model);
+    await runAt(time, 25, model);
     assert.deepEqual(state.threads, [0, 2]);
     state.isHot = false;
-    assert.equal(await doubled(model, 5), 10);
+    await runAt(time, 30, model);
+    await runAt(time, 80, model);
+    assert.deepEqual(state.threads, [0, 2]);
+    await runAt(time, 90, model);
     assert.deepEqual(state.threads, [0, 2, 0]);
   });
   const others = told.filter(([what]) => what !== 'run');
-  const again = [['release', 'thermal'], ['load', 'xnnpack']];
+  const again = [['load', 'xnnpack'], ['release', 'thermal']];
   assert.deepEqual(others, [['load', 'xnnpack'], ...again, ...again, ['release', 'close']]);
 });
 
+test('no run waits while a hot device opens the model anew, and where that fails the session stays', async (t) => {
+  const time = clock(t);
+  await withModel({}, async (model, state) => {
+    state.isHot = true;
+    await runAt(time, 0, model);
+    let open, fail;
+    state.opening = new Promise((_, reject) => (fail = reject));
+    await runAt(time, 1, model);
+    await runAt(time, 11, model);
+    fail(new Error('[network] the file is gone, and nobody is there'));
+    await settled();
+    assert.deepEqual([state.threads, state.closed], [[0], []]);
+    state.opening = new Promise((resolve) => (open = resolve));
+    await runAt(time, 12, model);
+    await runAt(time, 22, model);
+    assert.equal(await doubled(model, 23), 46, 'beside the opening');
+    assert.deepEqual(state.threads, [0]);
+    open();
+    await settled();
+    assert.deepEqual([state.threads, state.closed], [[0, 2], ['xnnpack']]);
+    assert.equal(await doubled(model, 24), 48);
+  });
+});
+
+test('a hot device changes nothing on a provider with no threads of ours', async (t) => {
+  const time = clock(t);
+  const nnapi = { provider: 'nnapi', registeredName: 'NNAPI', options: {} };
+  const { android } = descriptor.platforms;
+  const files = android.files.map((file) => ({ ...file, providers: ['nnapi', 'cpu'] }));
+  const of = { ...descriptor, platforms: { ...descriptor.platforms, android: { ...android, providers: [nnapi], files } } };
+  await withModel({ of, providers: ['nnapi'] }, async (model, state) => {
+    assert.equal(model.provider, 'nnapi');
+    state.isHot = true;
+    for (const seconds of [0, 1, 100]) await runAt(time, seconds, model);
+    assert.deepEqual(state.threads, [0]);
+  });
+});
+
 for (const options of [{ threads: 3 }, { policies: { fewerThreadsWhenHot: false } }]) {
-  test(`a hot device changes nothing with ${JSON.stringify(options)}`, () =>
+  test(`a hot device changes nothing with ${JSON.stringify(options)}`, (t) =>
     withModel(options, async (model, state) => {
-      await doubled(model, 1);
+      const time = clock(t);
       state.isHot = true;
-      await doubled(model, 2);
+      for (const seconds of [0, 1, 100]) await runAt(time, seconds, model);
       assert.equal(state.opened.length, 1);
     }));
 }
 
-test('a model that worklets may have keeps its session on a hot device', () =>
+test('a model that worklets may have keeps its session on a hot device', (t) =>
   withModel({}, async (model, state) => {
-    await doubled(model, 1);
-    model.worklet();
+    const time = clock(t);
     state.isHot = true;
-    await doubled(model, 2);
-    assert.deepEqual(state.closed, []);
+    await runAt(time, 0, model);
+    await runAt(time, 1, model);
+    let open;
+    state.opening = new Promise((resolve) => (open = resolve));
+    await runAt(time, 11, model);
+    model.worklet();
+    open();
+    await settled();
+    assert.deepEqual([state.threads, state.closed], [[0, 2], ['xnnpack']], 'what was opened since is closed');
+    for (const seconds of [12, 100]) await runAt(time, seconds, model);
+    assert.equal(state.threads.length, 2);
   }));
 
 test('policies are booleans with these names', async () => {
@@ -322,7 +420,21 @@ test('repeated runs are counted', async () => {
   await withModel({ observer: metrics }, async (model, state) => {
     state.fails = (provider) => provider === 'xnnpack';
     await doubled(model, 1);
-    const [{ runs, errors, retries, latency }] = metrics.snapshot();
+    const [{ runs, errors, retries, latency, queue }] = metrics.snapshot();
     assert.deepEqual([runs, errors, retries, latency.count], [2, 1, 1, 1]);
+    assert.equal(queue.count, 0, 'how long the repetition waited is not how long the call did');
+  });
+});
+
+test('runs that are cancelled are no errors', async () => {
+  const metrics = new ModelMetrics();
+  await withModel({ observer: metrics }, async (model) => {
+    const controller = new AbortController();
+    const running = doubled(model, 1, { signal: controller.signal });
+    controller.abort();
+    await assert.rejects(running, (error) => error.code === 'cancelled');
+    assert.equal(await doubled(model, 1), 2);
+    const [{ runs, errors }] = metrics.snapshot();
+    assert.deepEqual([runs, errors], [2, 0]);
   });
 });

@@ -24,6 +24,7 @@ export function releaseOf(model, backend, { release, files }) {
         version: release.version,
         platforms: { ...model.platforms, [platform]: { ...packaged, files: opened } },
         golden: [],
+        isReleased: true,
     };
 }
 function modelFile({ file, data, provider, chips, settings }, packaged) {

@@ -40,6 +40,7 @@ export function releaseOf(model: ModelDescriptor, backend: Backend, { release, f
     version: release.version,
     platforms: { ...model.platforms, [platform]: { ...packaged, files: opened } },
     golden: [],
+    isReleased: true,
   };
 }
 
