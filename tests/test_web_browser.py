@@ -193,8 +193,8 @@ def changed(page: Page, ending: str, content: bytes | None) -> None:
         (".wasm", None, "missing", "answers with status 404"),
         (".wasm", b"short", "corrupted", "has 5 bytes"),
         (".bundle.min.mjs", None, "missing", "ONNX Runtime's script"),
-        ("worker.js", None, "runtime", "its script was not loaded. A Content-Security-Policy must allow worker-src"),
-        ("worker.js", b"throw new Error('broken');", "runtime", "Uncaught Error: broken"),
+        ("worker.js", None, "host", "its script was not loaded. A Content-Security-Policy must allow worker-src"),
+        ("worker.js", b"throw new Error('broken');", "host", "Uncaught Error: broken"),
     ],
 )
 def test_a_file_that_is_not_right_is_an_error_in_words(

@@ -17,6 +17,16 @@ from tests.toolchain.web.sounds import HEAR, heard
 __all__ = ["forked"]
 pytestmark = [pytest.mark.by_content(of=[projects.WEBGPU]), pytest.mark.react_native, pytest.mark.browser]
 
+CHECKS = """
+globalThis.checks = 0;
+const { postMessage } = Worker.prototype;
+Worker.prototype.postMessage = function (question, transfer) {
+  if (question.call.method === 'checksum') globalThis.checks += 1;
+  postMessage.call(this, question, transfer);
+};
+"""
+"""Counts the files whose bytes are checked."""
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
@@ -68,7 +78,8 @@ def test_without_webgpu_the_processor_computes_it_and_the_reason_is_told(
 ) -> None:
     with browser(tmp_path) as opened, page_of(opened, files) as page:
         page.visit()
-        found = self_test(page, "Finder")
+        found = self_test(page, "Finder", CHECKS)
+        assert page.value("globalThis.checks") == 3, "ONNX Runtime, one file and its samples: what is missing asks for none"
     assert found["provider"] == "cpu"
     no_webgpu = {"provider": "webgpu", "reason": f"this browser has no graphics processor for WebGPU: {HINT}"}
     assert found["told"] == [NO_WEBNN, no_webgpu]

@@ -197,6 +197,8 @@ export interface Backend extends Engine {
     readonly checksum?: Checksum;
     /** Rejected with `[runtime]` for a provider, as ONNX Runtime names it, that is not there, whatever the model. */
     readonly probe?: (provider: string) => Promise<void>;
+    /** Whether what hosted an open session has failed since: it runs nothing any more. */
+    readonly isLost?: (session: number) => boolean;
     /** Where the file `path` of this package lies. `size` is what it must have, in bytes; `url` is its address on a page. */
     locate(path: string, size: number, url?: string): Promise<Place>;
     /** Has `listener` called when the system warns that memory is short, until the function that this returns is called. */

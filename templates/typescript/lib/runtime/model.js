@@ -135,7 +135,7 @@ export class AnyModel {
     /** Checks inputs, and copies them if they are read again later. */
     callOf(inputs, { signal, into = {} }) {
         this.checkAlive();
-        this.serving.followHeat();
+        this.serving.prepare();
         const session = this.serving.latest;
         const prepared = session.prepare(inputs, into);
         throwIfAborted(signal);

@@ -26,14 +26,19 @@ export declare class Serving {
     private readonly unsubscribe;
     private readonly letGo;
     constructor(first: Outcome);
-    /** Has the model opened with other threads if the device has become hot or cool. No run waits for that. */
-    followHeat(): void;
+    /**
+     * Before a run: what is lost is opened again by it, and if the device has become hot or cool, the model is opened with
+     * other threads, for which no run waits.
+     */
+    prepare(): void;
     /** Whether inputs are read again after the call: by a session that is not open yet, or by one on the CPU. */
     get readsLater(): boolean;
     /** Does something on the session, which is opened first where it was released, and once more on the CPU if that fails. */
     run<Result>(attempt: Attempt<Result>, signal?: AbortSignal): Promise<Result>;
-    /** `run` without another attempt. A session whose host has failed is opened again by the next run. */
+    /** `run` without another attempt. */
     use<Result>(work: (session: Session) => Promise<Result>, signal?: AbortSignal): Promise<Result>;
+    /** A session whose host has failed. */
+    private dropLost;
     /**
      * The session for what does not wait. It is not released from now on.
      *

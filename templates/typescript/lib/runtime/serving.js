@@ -41,8 +41,12 @@ export class Serving {
         const isReleased = this.policies.releaseOnMemoryPressure && !this.isLent;
         this.unsubscribe = isReleased ? first.backend.onMemoryPressure(() => { this.release(); }) : nothing;
     }
-    /** Has the model opened with other threads if the device has become hot or cool. No run waits for that. */
-    followHeat() {
+    /**
+     * Before a run: what is lost is opened again by it, and if the device has become hot or cool, the model is opened with
+     * other threads, for which no run waits.
+     */
+    prepare() {
+        this.dropLost();
         if (this.heat === null || this.isPinned || !this.wasRun || this.isSwapping)
             return;
         const threads = this.heat.change(this.latest.outcome.provider);
@@ -78,21 +82,19 @@ export class Serving {
                 this.retired?.release();
         }
     }
-    /** `run` without another attempt. A session whose host has failed is opened again by the next run. */
+    /** `run` without another attempt. */
     use(work, signal) {
         this.wasRun = true;
-        const { usual } = this;
-        return usual.use(async (session) => {
-            try {
-                return await work(session);
-            }
-            catch (thrown) {
-                const error = toModelError(thrown);
-                if (error.code === 'host' && !this.isLent)
-                    usual.lose(session);
-                throw error;
-            }
-        }, signal);
+        this.dropLost();
+        return this.usual.use(work, signal);
+    }
+    /** A session whose host has failed. */
+    dropLost() {
+        for (const each of this.isLent ? [] : [this.usual, this.spare]) {
+            const session = each?.current;
+            if (session?.isLost === true)
+                each?.lose(session);
+        }
     }
     /**
      * The session for what does not wait. It is not released from now on.

@@ -18,6 +18,8 @@ export declare class Session {
     runSync(prepared: Prepared): Outputs;
     profile(prepared: Prepared, runs: number): Promise<string>;
     worklet(): object;
+    /** Whether what hosted it has failed. */
+    get isLost(): boolean;
     /** Runs that are under way end by themselves. */
     close(): void;
     private call;

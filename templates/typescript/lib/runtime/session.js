@@ -45,6 +45,11 @@ export class Session {
         const { inputs, outputs } = this.runs.keys();
         return this.outcome.backend.worklet(this.outcome.opened.session, inputs, outputs);
     }
+    /** Whether what hosted it has failed. */
+    get isLost() {
+        const { backend, opened } = this.outcome;
+        return backend.isLost?.(opened.session) === true;
+    }
     /** Runs that are under way end by themselves. */
     close() {
         this.outcome.backend.close(this.outcome.opened.session);

@@ -173,7 +173,7 @@ export class AnyModel<Inputs extends object, Outputs extends object> {
   /** Checks inputs, and copies them if they are read again later. */
   private callOf(inputs: Inputs, { signal, into = {} }: AsyncRunOptions<Targets<Outputs>>): Call<Inputs> {
     this.checkAlive();
-    this.serving.followHeat();
+    this.serving.prepare();
     const session = this.serving.latest;
     const prepared = session.prepare(inputs, into);
     throwIfAborted(signal);

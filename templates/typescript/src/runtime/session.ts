@@ -62,6 +62,12 @@ export class Session {
     return this.outcome.backend.worklet(this.outcome.opened.session, inputs, outputs);
   }
 
+  /** Whether what hosted it has failed. */
+  get isLost(): boolean {
+    const { backend, opened } = this.outcome;
+    return backend.isLost?.(opened.session) === true;
+  }
+
   /** Runs that are under way end by themselves. */
   close(): void {
     this.outcome.backend.close(this.outcome.opened.session);

@@ -21,6 +21,7 @@ export declare class WebBackend implements Backend {
     locate(path: string, _size: number, url?: string): Promise<Place>;
     probe(provider: string): Promise<void>;
     open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened>;
+    isLost(session: number): boolean;
     close(session: number): void;
     run(session: number, call: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: ReadonlyArray<readonly string[]>, isTimed: boolean): Promise<Ran>;
     /** A run that was cancelled before its turn is never asked of the host, which could not stop it. */

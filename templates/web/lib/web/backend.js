@@ -57,6 +57,9 @@ export class WebBackend {
         this.sessions.set(session, { host, session: opened.session, inputs: opened.inputs.length, outputs, turn: Promise.resolve() });
         return { ...opened, session };
     }
+    isLost(session) {
+        return this.sessions.get(session)?.host.hasFailed === true;
+    }
     close(session) {
         const open = this.sessions.get(session);
         this.sessions.delete(session);

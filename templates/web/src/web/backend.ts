@@ -84,6 +84,10 @@ export class WebBackend implements Backend {
     return { ...opened, session };
   }
 
+  isLost(session: number): boolean {
+    return this.sessions.get(session)?.host.hasFailed === true;
+  }
+
   close(session: number): void {
     const open = this.sessions.get(session);
     this.sessions.delete(session);

@@ -17,7 +17,7 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
  */
 async function phone() {
   const real = await backend();
-  const state = { opened: [], closed: [], runs: [], threads: [], isHot: false, listeners: new Set(), fails: () => false, fault: () => new Error('[runtime] the GPU is gone'), opening: Promise.resolve() };
+  const state = { opened: [], closed: [], runs: [], threads: [], isHot: false, isLost: () => false, listeners: new Set(), fails: () => false, fault: () => new Error('[runtime] the GPU is gone'), opening: Promise.resolve() };
   const providers = new Map();
   chooseBackend(() => made);
   const made = await backend({
@@ -45,6 +45,7 @@ async function phone() {
     ...Object.fromEntries(['take', 'drop', 'cancel'].map((name) => [name, real[name]])),
     runSync: () => { throw new Error('[runtime] ran at once'); },
     worklet: () => ({}),
+    isLost: (session) => state.isLost(session),
     isHot: () => state.isHot,
     onMemoryPressure: (listener) => {
       state.listeners.add(listener);
@@ -200,6 +201,7 @@ test('a model whose host has failed is opened again by its next run', () =>
     const found = await Promise.allSettled([doubled(model, 1), doubled(model, 2)]);
     assert.deepEqual(found.map(({ reason }) => reason?.code), ['host', 'host']);
     state.fails = () => false;
+    state.isLost = (session) => session === model.serving.latest.outcome.opened.session && state.opened.length === 1;
     assert.deepEqual(await Promise.all([doubled(model, 3), doubled(model, 4)]), [6, 8]);
     assert.deepEqual(state.opened, ['xnnpack', 'xnnpack'], 'nothing is repeated on the CPU');
   }));
@@ -305,32 +307,41 @@ function clock(t) {
   return made;
 }
 
-/** A run, and all that it has begun. */
+/** Waits until a model that is opened anew beside its runs is open, or has failed. */
+async function changedOver(model) {
+  while (model.serving.isSwapping) await settled();
+}
+
 async function runAt(time, seconds, model) {
   time.seconds = seconds;
   assert.equal(await doubled(model, seconds), 2 * seconds);
-  await settled();
+}
+
+/** A run, and all that it has begun. */
+async function runThrough(time, seconds, model) {
+  await runAt(time, seconds, model);
+  await changedOver(model);
 }
 
 test('a device that stays hot gives a model half the threads until it has been cool for a while', async (t) => {
   const time = clock(t);
   const { told, observer } = recorder();
   await withModel({ observer }, async (model, state) => {
-    await runAt(time, 1, model);
+    await runThrough(time, 1, model);
     for (const seconds of [2, 4, 6, 8, 10, 12, 14]) {
       state.isHot = !state.isHot;
-      await runAt(time, seconds, model);
+      await runThrough(time, seconds, model);
     }
     assert.deepEqual(state.threads, [0], 'it changes every two seconds');
     state.isHot = true;
-    await runAt(time, 20, model);
-    await runAt(time, 25, model);
+    await runThrough(time, 20, model);
+    await runThrough(time, 25, model);
     assert.deepEqual(state.threads, [0, 2]);
     state.isHot = false;
-    await runAt(time, 30, model);
-    await runAt(time, 80, model);
+    await runThrough(time, 30, model);
+    await runThrough(time, 80, model);
     assert.deepEqual(state.threads, [0, 2]);
-    await runAt(time, 90, model);
+    await runThrough(time, 90, model);
     assert.deepEqual(state.threads, [0, 2, 0]);
   });
   const others = told.filter(([what]) => what !== 'run');
@@ -348,7 +359,7 @@ test('no run waits while a hot device opens the model anew, and where that fails
     await runAt(time, 1, model);
     await runAt(time, 11, model);
     fail(new Error('[network] the file is gone, and nobody is there'));
-    await settled();
+    await changedOver(model);
     assert.deepEqual([state.threads, state.closed], [[0], []]);
     state.opening = new Promise((resolve) => (open = resolve));
     await runAt(time, 12, model);
@@ -356,7 +367,7 @@ test('no run waits while a hot device opens the model anew, and where that fails
     assert.equal(await doubled(model, 23), 46, 'beside the opening');
     assert.deepEqual(state.threads, [0]);
     open();
-    await settled();
+    await changedOver(model);
     assert.deepEqual([state.threads, state.closed], [[0, 2], ['xnnpack']]);
     assert.equal(await doubled(model, 24), 48);
   });
@@ -371,7 +382,7 @@ test('a hot device changes nothing on a provider with no threads of ours', async
   await withModel({ of, providers: ['nnapi'] }, async (model, state) => {
     assert.equal(model.provider, 'nnapi');
     state.isHot = true;
-    for (const seconds of [0, 1, 100]) await runAt(time, seconds, model);
+    for (const seconds of [0, 1, 100]) await runThrough(time, seconds, model);
     assert.deepEqual(state.threads, [0]);
   });
 });
@@ -381,7 +392,7 @@ for (const options of [{ threads: 3 }, { policies: { fewerThreadsWhenHot: false 
     withModel(options, async (model, state) => {
       const time = clock(t);
       state.isHot = true;
-      for (const seconds of [0, 1, 100]) await runAt(time, seconds, model);
+      for (const seconds of [0, 1, 100]) await runThrough(time, seconds, model);
       assert.equal(state.opened.length, 1);
     }));
 }
@@ -397,9 +408,9 @@ test('a model that worklets may have keeps its session on a hot device', (t) =>
     await runAt(time, 11, model);
     model.worklet();
     open();
-    await settled();
+    await changedOver(model);
     assert.deepEqual([state.threads, state.closed], [[0, 2], ['xnnpack']], 'what was opened since is closed');
-    for (const seconds of [12, 100]) await runAt(time, seconds, model);
+    for (const seconds of [12, 100]) await runThrough(time, seconds, model);
     assert.equal(state.threads.length, 2);
   }));
 
