@@ -1,5 +1,5 @@
 import type { Provider } from './descriptor.js';
-import type { Fallback, FailureEvent, LoadEvent, ModelObserver, RunEvent } from './observer.js';
+import type { BanEvent, Fallback, FailureEvent, LoadEvent, ModelObserver, RunEvent } from './observer.js';
 /** How long something took, in seconds; all 0 before the first time. Percentiles are at most 10 % too high. */
 export interface Durations {
     readonly count: number;
@@ -31,6 +31,8 @@ export interface ModelSnapshot {
     /** Runs that failed: not those that were cancelled. */
     readonly errors: number;
     readonly retries: number;
+    /** Releases of the model that were banned. */
+    readonly bans: number;
     /** How long runs took that succeeded. */
     readonly latency: Durations;
     /** How long these waited for their turn, unless they repeated another. */
@@ -54,6 +56,7 @@ export declare class ModelMetrics implements ModelObserver {
     onLoad(event: LoadEvent): void;
     onRun(event: RunEvent): void;
     onFailure(event: FailureEvent): void;
+    onBan(event: BanEvent): void;
     /** Of each model that was loaded or failed to load, in the order in which they were first heard of. */
     snapshot(): readonly ModelSnapshot[];
     private of;

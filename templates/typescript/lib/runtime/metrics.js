@@ -20,6 +20,9 @@ export class ModelMetrics {
     onFailure(event) {
         this.of(event.model).failures += 1;
     }
+    onBan(event) {
+        this.of(event.model).bans += 1;
+    }
     /** Of each model that was loaded or failed to load, in the order in which they were first heard of. */
     snapshot() {
         return Array.from(this.models, ([model, counts]) => counts.snapshot(model));
@@ -33,6 +36,7 @@ export class ModelMetrics {
 /** The counts of one model. */
 class Counts {
     failures = 0;
+    bans = 0;
     loads = 0;
     loaded = null;
     /** Of the last run that succeeded. */
@@ -64,7 +68,7 @@ class Counts {
             this.queue.add(queued); // it has waited for its turn before
     }
     snapshot(model) {
-        const { loaded, loads, failures, runs, errors, retries } = this;
+        const { loaded, loads, failures, runs, errors, retries, bans } = this;
         const counted = {
             model,
             version: loaded?.version ?? '',
@@ -77,6 +81,7 @@ class Counts {
             runs,
             errors,
             retries,
+            bans,
             latency: this.latency.durations(),
             queue: this.queue.durations(),
             throughput: runs === 0 ? 0 : runs / Math.max(now() - this.firstRun, LEAST),
@@ -94,6 +99,7 @@ function attributesOf(counted) {
         'mobpack.run.count': counted.runs,
         'mobpack.run.errors': counted.errors,
         'mobpack.run.retries': counted.retries,
+        'mobpack.release.bans': counted.bans,
         'mobpack.run.duration.p50': latency.p50,
         'mobpack.run.duration.p90': latency.p90,
         'mobpack.run.duration.p99': latency.p99,

@@ -48,6 +48,13 @@ export interface ReleaseEvent {
     /** `close` for `dispose`. */
     readonly reason: 'close' | 'memory' | 'thermal';
 }
+/** A release that an updater has downloaded is not used for some time: it computed other numbers, did not start, or ended the app. */
+export interface BanEvent {
+    readonly model: string;
+    /** That of the release. */
+    readonly version: string;
+    readonly reason: string;
+}
 /**
  * Is told what models do: an option of `load`. Its methods are called on JavaScript's thread; what one of them throws is
  * logged with `console.error`, and ends nothing.
@@ -57,4 +64,5 @@ export interface ModelObserver {
     onRun?(event: RunEvent): void;
     onFailure?(event: FailureEvent): void;
     onRelease?(event: ReleaseEvent): void;
+    onBan?(event: BanEvent): void;
 }

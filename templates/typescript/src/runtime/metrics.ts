@@ -1,7 +1,7 @@
 // Counts what models do, for a dashboard or a log.
 
 import type { Provider } from './descriptor.js';
-import type { Fallback, FailureEvent, LoadEvent, ModelObserver, RunEvent } from './observer.js';
+import type { BanEvent, Fallback, FailureEvent, LoadEvent, ModelObserver, RunEvent } from './observer.js';
 import { now } from './observing.js';
 
 /** How long something took, in seconds; all 0 before the first time. Percentiles are at most 10 % too high. */
@@ -36,6 +36,8 @@ export interface ModelSnapshot {
   /** Runs that failed: not those that were cancelled. */
   readonly errors: number;
   readonly retries: number;
+  /** Releases of the model that were banned. */
+  readonly bans: number;
   /** How long runs took that succeeded. */
   readonly latency: Durations;
   /** How long these waited for their turn, unless they repeated another. */
@@ -70,6 +72,10 @@ export class ModelMetrics implements ModelObserver {
     this.of(event.model).failures += 1;
   }
 
+  onBan(event: BanEvent): void {
+    this.of(event.model).bans += 1;
+  }
+
   /** Of each model that was loaded or failed to load, in the order in which they were first heard of. */
   snapshot(): readonly ModelSnapshot[] {
     return Array.from(this.models, ([model, counts]) => counts.snapshot(model));
@@ -85,6 +91,7 @@ export class ModelMetrics implements ModelObserver {
 /** The counts of one model. */
 class Counts {
   failures = 0;
+  bans = 0;
   private loads = 0;
   private loaded: LoadEvent | null = null;
   /** Of the last run that succeeded. */
@@ -115,7 +122,7 @@ class Counts {
   }
 
   snapshot(model: string): ModelSnapshot {
-    const { loaded, loads, failures, runs, errors, retries } = this;
+    const { loaded, loads, failures, runs, errors, retries, bans } = this;
     const counted = {
       model,
       version: loaded?.version ?? '',
@@ -128,6 +135,7 @@ class Counts {
       runs,
       errors,
       retries,
+      bans,
       latency: this.latency.durations(),
       queue: this.queue.durations(),
       throughput: runs === 0 ? 0 : runs / Math.max(now() - this.firstRun, LEAST),
@@ -146,6 +154,7 @@ function attributesOf(counted: Omit<ModelSnapshot, 'attributes'>): Readonly<Reco
     'mobpack.run.count': counted.runs,
     'mobpack.run.errors': counted.errors,
     'mobpack.run.retries': counted.retries,
+    'mobpack.release.bans': counted.bans,
     'mobpack.run.duration.p50': latency.p50,
     'mobpack.run.duration.p90': latency.p90,
     'mobpack.run.duration.p99': latency.p99,

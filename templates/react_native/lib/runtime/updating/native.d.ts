@@ -1,4 +1,5 @@
 import type { Backend } from '../backend.js';
+import { type AppStates } from './appAttempts.js';
 import type { UpdatePlatform } from './platform.js';
 /** What native code does for an updater. What is thrown has a message as in `Engine`. */
 export interface Storage {
@@ -41,5 +42,5 @@ export interface AndroidDevice {
         readonly charging: number;
     };
 }
-/** Opens the folder of `channel` in an app. `android` is null on iOS. */
-export declare function openStorage(channel: string, backend: Backend, storage: Storage, android: AndroidDevice | null): UpdatePlatform;
+/** Opens the folder of `channel` in an app. `android` is null on iOS; `app` says whether somebody sees the app. */
+export declare function openStorage(channel: string, backend: Backend, storage: Storage, android: AndroidDevice | null, app: AppStates): UpdatePlatform;

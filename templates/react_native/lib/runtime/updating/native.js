@@ -1,13 +1,14 @@
 // The folder of an updater in an app, on storage that is not backed up; native code writes to it.
 import { ModelError, toModelError } from '../errors.js';
+import { AppAttempts } from './appAttempts.js';
 import { fetchFile } from './nativeDownload.js';
 import { ask } from './nativeRequest.js';
 const LOCKED_MS = 50;
-/** Opens the folder of `channel` in an app. `android` is null on iOS. */
-export function openStorage(channel, backend, storage, android) {
+/** Opens the folder of `channel` in an app. `android` is null on iOS; `app` says whether somebody sees the app. */
+export function openStorage(channel, backend, storage, android, app) {
     const base = backend.platform === 'android' ? backend.about().cache : storage.storageFolder();
     const folder = `${base}/channels/${channel}`;
-    return new NativePlatform(folder, backend, storage, android);
+    return new NativePlatform(folder, backend, storage, android, app);
 }
 class NativePlatform {
     folder;
@@ -17,11 +18,13 @@ class NativePlatform {
     /** Ends of what is done alone here, by name. */
     last = new Map();
     prepared = null;
-    constructor(folder, backend, storage, android) {
+    attempts;
+    constructor(folder, backend, storage, android, app) {
         this.folder = folder;
         this.backend = backend;
         this.storage = storage;
         this.android = android;
+        this.attempts = new AppAttempts(app, this);
     }
     async readText(name) {
         try {

@@ -5,6 +5,7 @@ import type { PackagedFile } from '../descriptor.js';
 import type { Store } from '../download.js';
 import { ModelError, toModelError } from '../errors.js';
 import type { Bytes } from '../trustBytes.js';
+import { AppAttempts, type AppStates } from './appAttempts.js';
 import { fetchFile } from './nativeDownload.js';
 import { ask } from './nativeRequest.js';
 import type { Blob, BlobDownload, BlobWatcher, DeviceState, Patch, UpdatePlatform } from './platform.js';
@@ -59,16 +60,17 @@ export interface AndroidDevice {
 
 const LOCKED_MS = 50;
 
-/** Opens the folder of `channel` in an app. `android` is null on iOS. */
+/** Opens the folder of `channel` in an app. `android` is null on iOS; `app` says whether somebody sees the app. */
 export function openStorage(
   channel: string,
   backend: Backend,
   storage: Storage,
   android: AndroidDevice | null,
+  app: AppStates,
 ): UpdatePlatform {
   const base = backend.platform === 'android' ? backend.about().cache : storage.storageFolder();
   const folder = `${base}/channels/${channel}`;
-  return new NativePlatform(folder, backend, storage, android);
+  return new NativePlatform(folder, backend, storage, android, app);
 }
 
 class NativePlatform implements UpdatePlatform {
@@ -79,12 +81,14 @@ class NativePlatform implements UpdatePlatform {
   /** Ends of what is done alone here, by name. */
   private readonly last = new Map<string, Promise<unknown>>();
   private prepared: Promise<void> | null = null;
+  readonly attempts: AppAttempts;
 
-  constructor(folder: string, backend: Backend, storage: Storage, android: AndroidDevice | null) {
+  constructor(folder: string, backend: Backend, storage: Storage, android: AndroidDevice | null, app: AppStates) {
     this.folder = folder;
     this.backend = backend;
     this.storage = storage;
     this.android = android;
+    this.attempts = new AppAttempts(app, this);
   }
 
   async readText(name: string): Promise<string | null> {

@@ -4,27 +4,23 @@ import { observeLoad } from '../observing.js';
 import { openModel } from '../opening.js';
 import { keptDocument } from './asking.js';
 import { fatal } from './attempts.js';
+import { ban, failsTooOften, faultOf, hasFailedHere, MOST_ATTEMPTS, withoutFailing } from './banning.js';
 import { filesFor } from './choosing.js';
 import { goldenOf, releaseOf } from './releases.js';
-import { storedModel, withoutActive } from './state.js';
-import { FAULTS } from './trying.js';
-/** Attempts to open a version that ended the app: one more is not made. */
-export const MOST_ATTEMPTS = 2;
+import { storedModel, without } from './state.js';
 /** Errors that nothing else would have been opened with, either. */
 const OWN_FAULTS = new Set(['cancelled', 'bad-options', 'runtime-version']);
+/** Errors of files that may be downloaded again. */
+const DAMAGES = new Set(['missing', 'corrupted', 'unreadable']);
 /** Opens models of a channel. */
 export class Opener {
     channel;
-    backend;
-    takerOf;
-    onDropped;
+    given;
     /** SHA-256 of files that models of this process may open again. */
     opened = new Set();
-    constructor(channel, backend, takerOf, onDropped) {
-        this.channel = channel;
-        this.backend = backend;
-        this.takerOf = takerOf;
-        this.onDropped = onDropped;
+    constructor(given) {
+        this.channel = given.channel;
+        this.given = given;
     }
     /**
      * The model of the release that is active, or of the one before; null where there is none. One load of a model after the
@@ -35,44 +31,51 @@ export class Opener {
     open(loadable) {
         const { name } = loadable.descriptor;
         return this.channel.platform.alone(`opening ${name}`, async () => {
+            const passed = new Set();
             for (;;) {
-                const active = await this.begin(name);
-                if (active === null)
+                const release = await this.begin(loadable, passed);
+                if (release === null)
                     return null;
                 try {
-                    const model = await this.openRelease(active, loadable);
-                    for (const { sha256 } of active.files)
+                    const model = await this.openRelease(release, loadable);
+                    for (const { sha256 } of release.files)
                         this.opened.add(sha256);
-                    await this.channel.ledger.changeModel(name, () => ({ opening: null }));
+                    await this.channel.ledger.changeModel(name, (stored) => ({ opening: null, ...withoutFailing(stored, release.version) }));
                     return model;
                 }
                 catch (reason) {
-                    await this.fail(name, toModelError(reason));
+                    await this.fail(loadable, release, toModelError(reason));
+                    passed.add(release.version);
                 }
                 finally {
-                    this.channel.platform.attempts?.end(`opening ${name}`);
+                    await this.channel.platform.attempts?.end(`opening ${name}`);
                 }
             }
         });
     }
-    /** The release to open next, whose attempt is counted; null for the app's own model. */
-    async begin(name) {
+    /** The release to open next but those that were `passed`, whose attempt is counted; null for the app's own model. */
+    async begin(loadable, passed) {
+        const { ledger, platform, delivery } = this.channel;
+        const { name } = loadable.descriptor;
         for (;;) {
-            const { active, opening } = storedModel(await this.channel.ledger.read(), name);
-            if (active === null)
+            const state = await ledger.read();
+            const { active, previous, opening } = storedModel(state, name);
+            const isOpened = ({ version }) => !passed.has(version) && !hasFailedHere(state, name, version);
+            const release = [active, previous].filter((each) => each !== null).find(isOpened);
+            if (release === undefined)
                 return null;
-            const { attempts } = this.channel.platform;
-            const count = opening?.version === active.version ? fatal(opening.count, `opening ${name}`, attempts) : 0;
-            if (active.number <= this.channel.delivery.number) {
-                await this.drop(name, '', `version ${active.version} is not newer than the app's own`);
+            const { version } = release;
+            const count = opening?.version === version ? await fatal(opening.count, `opening ${name}`, platform.attempts) : 0;
+            if (release.number <= delivery.number) {
+                await this.drop(name, version, "it is not newer than the app's own");
             }
             else if (count >= MOST_ATTEMPTS) {
-                await this.drop(name, 'the app ended twice while it was opened', '');
+                await this.ban(loadable, version, 'the app ended twice while it was opened');
             }
             else {
-                await this.channel.ledger.changeModel(name, () => ({ opening: { version: active.version, count: count + 1 } }));
-                attempts?.begin(`opening ${name}`);
-                return active;
+                await ledger.changeModel(name, () => ({ opening: { version, count: count + 1 } }));
+                await platform.attempts?.begin(`opening ${name}`);
+                return release;
             }
         }
     }
@@ -80,20 +83,20 @@ export class Opener {
         const { descriptor, options } = loadable;
         const fitting = await this.fittingOf(descriptor.name, stored);
         const { backend, source } = this.channel.platform.opening();
-        const released = releaseOf(descriptor, this.backend, fitting);
+        const released = releaseOf(descriptor, this.given.backend, fitting);
         // Without samples a model can be opened all the same.
         const golden = await goldenOf(released, fitting.files, this.channel.platform).catch(() => []);
         const model = { ...released, golden };
         const given = { ...options, source };
         const loading = openModel(model, backend, given).then((outcome) => made(loadable.Loaded, outcome));
         const { observer } = options;
-        return observer === undefined ? loading : observeLoad(observer, descriptor.name, loading, given, this.backend);
+        return observer === undefined ? loading : observeLoad(observer, descriptor.name, loading, given, this.given.backend);
     }
     /** Verified as if it had just come, but for its end and its number. */
     async fittingOf(name, stored) {
         const found = await keptDocument(this.channel, stored.document);
         const release = found?.document.models.get(name)?.find(({ version }) => version === stored.version);
-        const taker = this.takerOf(name);
+        const taker = this.given.takerOf(name);
         if (release === undefined || release.contract !== taker.contract) {
             throw new Error(`[missing] the document of version ${stored.version} is not there, or damaged`);
         }
@@ -103,19 +106,34 @@ export class Opener {
             throw new Error(`[missing] version ${stored.version} has no file for this app`);
         return { release, files };
     }
-    /** Errors of the runtime are the release's own; what is damaged or missing may be downloaded again. */
-    async fail(name, error) {
-        if (OWN_FAULTS.has(error.code)) {
-            await this.channel.ledger.changeModel(name, () => ({ opening: null }));
-            throw error;
+    /** A release that is not at fault is opened another time; one that is damaged or missing, when it was downloaded again. */
+    async fail(loadable, { version }, error) {
+        const { name } = loadable.descriptor;
+        const { ledger, platform } = this.channel;
+        const fault = faultOf(error, false);
+        const isCounted = fault === 'runtime' && platform.attempts?.isSeen(`opening ${name}`) !== false;
+        if (fault === 'release' || (isCounted && (await failsTooOften(this.channel, name, version)))) {
+            await this.ban(loadable, version, error.message);
         }
-        const isFault = FAULTS.has(error.code);
-        await this.drop(name, isFault ? error.message : '', error.message);
+        else if (DAMAGES.has(error.code)) {
+            await this.drop(name, version, error.message);
+        }
+        else {
+            await ledger.changeModel(name, () => ({ opening: null }));
+            if (OWN_FAULTS.has(error.code))
+                throw error;
+            this.given.onPassed(name, `version ${version} is not opened this time: ${error.message}`);
+        }
     }
-    async drop(name, ban, reason) {
-        const { active } = storedModel(await this.channel.ledger.read(), name);
-        await this.channel.ledger.changeModel(name, (model) => withoutActive(model, ban));
-        this.onDropped(name, `version ${active?.version ?? ''} is not opened any more: ${ban === '' ? reason : ban}`);
+    async ban({ descriptor, options }, version, reason) {
+        const { name: model } = descriptor;
+        const observers = [this.given.observer, options.observer];
+        const words = await ban(this.channel, { model, version, reason }, observers, (stored) => without(stored, version));
+        this.given.onPassed(model, words);
+    }
+    async drop(name, version, reason) {
+        await this.channel.ledger.changeModel(name, (stored) => without(stored, version));
+        this.given.onPassed(name, `version ${version} is not opened: ${reason}`);
     }
 }
 /** A session that nobody gets is closed. */

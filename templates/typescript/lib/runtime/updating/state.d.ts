@@ -12,10 +12,17 @@ export interface Attempts {
     readonly version: string;
     readonly count: number;
 }
-/** A version that is not opened again. */
+/** A version that is not used for some time. */
 export interface Ban {
     readonly version: string;
     readonly reason: string;
+    /** Milliseconds since 1970. */
+    readonly until: number;
+}
+/** In how many starts of the app ONNX Runtime has failed at a version. */
+export interface Failing {
+    readonly version: string;
+    readonly starts: number;
 }
 /** What is known of a model. */
 export interface StoredModel {
@@ -25,6 +32,7 @@ export interface StoredModel {
     readonly trying: Attempts | null;
     readonly opening: Attempts | null;
     readonly banned: readonly Ban[];
+    readonly failing: Failing | null;
 }
 /** The newest document that was seen. */
 export interface Seen {
@@ -52,8 +60,10 @@ export declare function emptyState(device: string, seen?: Seen): StoredState;
 export declare function storedModel(state: StoredState, name: string): StoredModel;
 /** The state with another one of a model. */
 export declare function withModel(state: StoredState, name: string, change: Partial<StoredModel>): StoredState;
-/** A model whose active version is no longer opened; `ban` is empty for one that may be downloaded again. */
-export declare function withoutActive({ active, previous, banned }: StoredModel, ban: string): Partial<StoredModel>;
+/** A model without one of its releases. */
+export declare function without({ active, previous }: StoredModel, version: string): Partial<StoredModel>;
+/** The time, in milliseconds since 1970: a clock that is behind what documents have shown is wrong. */
+export declare function timeOf({ seen }: StoredState): number;
 /** Files of the releases that may be opened. */
 export declare function filesInUse(state: StoredState): readonly Blob[];
 /** Documents that are read again: those of releases that may be opened, and the newest one. */

@@ -1,7 +1,7 @@
 // What an updater remembers, and its text: `state.json`.
 import { Fields, FormError } from './fields.js';
 const SCHEMA = 1;
-const NOTHING = { active: null, previous: null, trying: null, opening: null, banned: [] };
+const NOTHING = { active: null, previous: null, trying: null, opening: null, banned: [], failing: null };
 const UNSEEN = { number: 0, sha256: '', latest: 0 };
 export function emptyState(device, seen = UNSEEN) {
     return { device, seen, etag: '', notBefore: 0, failures: 0, isFrozen: false, pins: new Map(), models: new Map() };
@@ -13,10 +13,14 @@ export function storedModel(state, name) {
 export function withModel(state, name, change) {
     return { ...state, models: new Map([...state.models, [name, { ...storedModel(state, name), ...change }]]) };
 }
-/** A model whose active version is no longer opened; `ban` is empty for one that may be downloaded again. */
-export function withoutActive({ active, previous, banned }, ban) {
-    const more = active === null || ban === '' ? [] : [{ version: active.version, reason: ban }];
-    return { active: previous, previous: null, opening: null, banned: [...banned, ...more] };
+/** A model without one of its releases. */
+export function without({ active, previous }, version) {
+    const [first = null, second = null] = [active, previous].filter((each) => each !== null && each.version !== version);
+    return { active: first, previous: second, opening: null };
+}
+/** The time, in milliseconds since 1970: a clock that is behind what documents have shown is wrong. */
+export function timeOf({ seen }) {
+    return Math.max(Date.now(), seen.latest);
 }
 /** Files of the releases that may be opened. */
 export function filesInUse(state) {
@@ -74,8 +78,14 @@ function readModel(fields) {
         previous: fields.optional('previous', readRelease),
         trying: fields.optional('trying', readAttempts),
         opening: fields.optional('opening', readAttempts),
-        banned: fields.list('banned', (each) => ({ version: each.text('version'), reason: each.text('reason') })),
+        banned: fields.list('banned', readBan),
+        failing: fields.optional('failing', (each) => ({ version: each.text('version'), starts: each.whole('starts') })),
     };
+}
+/** Earlier versions have banned for ever, and for less: that has ended. */
+function readBan(fields) {
+    const until = fields.has('until') ? fields.whole('until') : 0;
+    return { version: fields.text('version'), reason: fields.text('reason'), until };
 }
 function readRelease(fields) {
     return {

@@ -1,4 +1,5 @@
 import type { Provider } from '../descriptor.js';
+import type { ModelObserver } from '../observer.js';
 import type { Source } from '../options.js';
 import type { DeviceState } from './platform.js';
 /**
@@ -8,7 +9,8 @@ import type { DeviceState } from './platform.js';
  * - `checking`, `downloading`, `patching`, `trying`: an update is under way.
  * - `up-to-date`: the channel has nothing newer for this device.
  * - `ready`: a new version was tried; the next load opens it.
- * - `waiting`: for Wi-Fi, a charger, free space, or the time of the next attempt; `reason` says which.
+ * - `waiting`: for Wi-Fi, a charger, free space, the time of the next attempt, or the next start of the app; `reason` says
+ *   which.
  * - `failed`: `reason` says why. What was opened before is opened again.
  * - `expired`: the channel's document is too old to be followed: nobody has renewed it.
  * - `frozen`: by `freeze`.
@@ -40,6 +42,8 @@ export interface UpdateOptions {
      * not say is what the device says itself; what nobody knows is not so.
      */
     readonly conditions?: () => Partial<DeviceState> | Promise<Partial<DeviceState>>;
+    /** Is told of releases that are banned. */
+    readonly observer?: ModelObserver;
 }
 /** Options of an update. */
 export interface UpdateRequest {

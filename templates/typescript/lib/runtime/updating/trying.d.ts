@@ -13,11 +13,9 @@ export interface Trial {
     /** Where the app's own samples are. */
     readonly fallback: Source;
 }
-/** A release is at fault, not the device. */
-export declare const FAULTS: ReadonlySet<string>;
 /**
  * Opens a release and runs it: on its samples, whose outputs are compared, or else on the package's, or on zeros.
  *
- * @throws ModelError: one of FAULTS for a release that is not to be tried again
+ * @throws ModelError: `bad-model` for other outputs, and what opening and running a model throws
  */
 export declare function tryRelease(trial: Trial, fitting: Fitting): Promise<void>;

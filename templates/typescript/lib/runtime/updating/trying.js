@@ -6,12 +6,10 @@ import { PlainModel } from '../plainModel.js';
 import { testModel } from '../selftest.js';
 import { sourceOf } from '../sources.js';
 import { goldenOf, releaseOf } from './releases.js';
-/** A release is at fault, not the device. */
-export const FAULTS = new Set(['runtime', 'bad-model', 'bad-input']);
 /**
  * Opens a release and runs it: on its samples, whose outputs are compared, or else on the package's, or on zeros.
  *
- * @throws ModelError: one of FAULTS for a release that is not to be tried again
+ * @throws ModelError: `bad-model` for other outputs, and what opening and running a model throws
  */
 export async function tryRelease(trial, fitting) {
     const { model, platform, providers } = trial;

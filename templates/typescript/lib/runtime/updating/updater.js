@@ -4,12 +4,13 @@ import { platformFiles } from '../descriptor.js';
 import { ModelError, toModelError } from '../errors.js';
 import { checkOptions } from '../permitting.js';
 import { askFor, countFailure, forgetFailures, isExpired } from './asking.js';
+import { bannedIn } from './banning.js';
 import { isSafe } from './delivery.js';
 import { Ledger } from './ledger.js';
 import { Opener } from './opening.js';
 import { prune } from './pruning.js';
 import { sourceFor } from './source.js';
-import { storedModel, withModel } from './state.js';
+import { withModel } from './state.js';
 import { Telling } from './telling.js';
 import { updateModel } from './updating.js';
 /** The updater of a package, for one channel and all models. Generated code gives it its name, `ModelUpdater`. */
@@ -190,8 +191,14 @@ export class Updater {
         const backend = currentBackend();
         const platform = delivery.open(backend);
         const channel = { delivery, address, platform, ledger: new Ledger(platform) };
-        const opener = new Opener(channel, backend, (name) => this.takerOf(name, null), (name, reason) => {
-            this.telling.tell(name, { phase: 'failed', reason });
+        const opener = new Opener({
+            channel,
+            backend,
+            observer: this.options.observer,
+            takerOf: (name) => this.takerOf(name, null),
+            onPassed: (name, reason) => {
+                this.telling.tell(name, { phase: 'failed', reason });
+            },
         });
         this.started = { channel, backend, opener };
         return this.started;
@@ -209,7 +216,7 @@ export class Updater {
             build,
             chip: device.chip,
             providers: [...(options.providers ?? packaged).filter((provider) => provider !== 'cpu'), 'cpu'],
-            banned: new Set(state === null ? [] : storedModel(state, name).banned.map(({ version }) => version)),
+            banned: state === null ? new Set() : bannedIn(state, name),
             pin: state?.pins.get(name),
         };
     }

@@ -1,12 +1,12 @@
 // The update of one model: chosen, downloaded, tried, and then the next to be opened.
 import { toModelError } from '../errors.js';
 import { fatal } from './attempts.js';
+import { ban, failsTooOften, faultOf, hasFailedHere, MOST_ATTEMPTS, withoutFailing } from './banning.js';
 import { choose } from './choosing.js';
 import { checkRoom, shoppingFor } from './gathering.js';
-import { MOST_ATTEMPTS } from './opening.js';
 import { blobsOf, packagedFiles } from './releases.js';
 import { filesInUse, storedModel, withModel } from './state.js';
-import { FAULTS, tryRelease } from './trying.js';
+import { tryRelease } from './trying.js';
 import { reasonToWait } from './waiting.js';
 /** @throws ModelError `cancelled` */
 export async function updateModel(updated, verified) {
@@ -38,6 +38,10 @@ async function takeRelease(updated, fitting, document, state) {
     const { channel, backend, model, options, signal, tell } = updated;
     const { platform, address } = channel;
     const { release, files } = fitting;
+    if (hasFailedHere(state, model.name, release.version)) {
+        const reason = `version ${release.version} did not start: it is tried again when the app is started the next time`;
+        return { ...ended('waiting', reason), wanted: wantedOf(fitting) };
+    }
     const gathering = {
         platform,
         address,
@@ -63,29 +67,29 @@ async function takeRelease(updated, fitting, document, state) {
         number: release.number,
         files: blobs.map(({ sha256, sizeBytes }) => ({ sha256, sizeBytes })),
     };
-    return activate(updated, fitting, stored);
+    return activate(updated, fitting, stored, shopping.missing.length > 0);
 }
 /** Counts the attempt before it is made: whoever is killed by it twice does not try a third time. */
-async function activate(updated, fitting, stored) {
+async function activate(updated, fitting, stored, isFresh) {
     const { channel, model } = updated;
     const { ledger, platform } = channel;
     const { name } = model;
     const { version } = stored;
     const { trying } = storedModel(await ledger.read(), name);
     const attempt = `trying ${name}`;
-    const count = trying?.version === version ? fatal(trying.count, attempt, platform.attempts) : 0;
+    const count = trying?.version === version ? await fatal(trying.count, attempt, platform.attempts) : 0;
     if (count >= MOST_ATTEMPTS)
-        return ban(updated, version, 'the app ended twice while it was tried');
+        return banned(updated, version, 'the app ended twice while it was tried');
     await ledger.changeModel(name, () => ({ trying: { version, count: count + 1 } }));
-    platform.attempts?.begin(attempt);
+    await platform.attempts?.begin(attempt);
     try {
-        return await tried(updated, fitting, stored);
+        return await tried(updated, fitting, stored, isFresh);
     }
     finally {
-        platform.attempts?.end(attempt);
+        await platform.attempts?.end(attempt);
     }
 }
-async function tried(updated, fitting, stored) {
+async function tried(updated, fitting, stored, isFresh) {
     const { channel, backend, model, taker, options, tell } = updated;
     const { ledger, platform } = channel;
     const { name } = model;
@@ -96,20 +100,24 @@ async function tried(updated, fitting, stored) {
     }
     catch (reason) {
         const error = toModelError(reason);
-        if (FAULTS.has(error.code))
-            return ban(updated, stored.version, error.message);
+        const fault = faultOf(error, isFresh);
+        const isCounted = fault === 'runtime' && platform.attempts?.isSeen(`trying ${name}`) !== false;
+        if (fault === 'release' || (isCounted && (await failsTooOften(channel, name, stored.version)))) {
+            return banned(updated, stored.version, error.message);
+        }
         await ledger.changeModel(name, () => ({ trying: null }));
         throw error;
     }
     await ledger.change((state) => {
-        const { active } = storedModel(state, name);
-        return withModel(state, name, { active: stored, previous: active, trying: null, opening: null });
+        const model = storedModel(state, name);
+        const { failing } = withoutFailing(model, stored.version);
+        return withModel(state, name, { active: stored, previous: model.active, trying: null, opening: null, failing });
     });
     return ended('ready');
 }
-async function ban({ channel, model }, version, reason) {
-    await channel.ledger.changeModel(model.name, ({ banned }) => ({ trying: null, banned: [...banned, { version, reason }] }));
-    return ended('failed', `version ${version} is not used: ${reason}`);
+async function banned({ channel, model, options }, version, reason) {
+    const release = { model: model.name, version, reason };
+    return ended('failed', await ban(channel, release, [options.observer], () => ({ trying: null })));
 }
 function isSame(active, { release, files }) {
     const found = active.files.map(({ sha256 }) => sha256);

@@ -2,40 +2,42 @@
 
 import type { Backend } from '../backend.js';
 import { type ModelError, toModelError } from '../errors.js';
+import type { ModelObserver } from '../observer.js';
 import { observeLoad, type Observed } from '../observing.js';
 import { openModel, type Outcome } from '../opening.js';
 import { keptDocument, type Channel } from './asking.js';
 import { fatal } from './attempts.js';
+import { ban, failsTooOften, faultOf, hasFailedHere, MOST_ATTEMPTS, withoutFailing } from './banning.js';
 import { filesFor, type Fitting, type Taker } from './choosing.js';
 import { goldenOf, releaseOf } from './releases.js';
 import type { Loadable } from './source.js';
-import { storedModel, withoutActive, type StoredRelease } from './state.js';
-import { FAULTS } from './trying.js';
+import { storedModel, without, type StoredRelease } from './state.js';
 
-/** Attempts to open a version that ended the app: one more is not made. */
-export const MOST_ATTEMPTS = 2;
 /** Errors that nothing else would have been opened with, either. */
 const OWN_FAULTS: ReadonlySet<string> = new Set(['cancelled', 'bad-options', 'runtime-version']);
+/** Errors of files that may be downloaded again. */
+const DAMAGES: ReadonlySet<string> = new Set(['missing', 'corrupted', 'unreadable']);
+
+/** Where models are opened, and who is told. */
+export interface Opening {
+  readonly channel: Channel;
+  readonly backend: Backend;
+  readonly observer: ModelObserver | undefined;
+  readonly takerOf: (model: string) => Omit<Taker, 'takesPart'>;
+  /** A release was passed over. */
+  readonly onPassed: (model: string, reason: string) => void;
+}
 
 /** Opens models of a channel. */
 export class Opener {
   private readonly channel: Channel;
-  private readonly backend: Backend;
-  private readonly takerOf: (model: string) => Omit<Taker, 'takesPart'>;
-  private readonly onDropped: (model: string, reason: string) => void;
+  private readonly given: Opening;
   /** SHA-256 of files that models of this process may open again. */
   readonly opened: Set<string> = new Set();
 
-  constructor(
-    channel: Channel,
-    backend: Backend,
-    takerOf: (model: string) => Omit<Taker, 'takesPart'>,
-    onDropped: (model: string, reason: string) => void,
-  ) {
-    this.channel = channel;
-    this.backend = backend;
-    this.takerOf = takerOf;
-    this.onDropped = onDropped;
+  constructor(given: Opening) {
+    this.channel = given.channel;
+    this.given = given;
   }
 
   /**
@@ -47,38 +49,45 @@ export class Opener {
   open<Loaded extends Observed>(loadable: Loadable<Loaded>): Promise<Loaded | null> {
     const { name } = loadable.descriptor;
     return this.channel.platform.alone(`opening ${name}`, async () => {
+      const passed = new Set<string>();
       for (;;) {
-        const active = await this.begin(name);
-        if (active === null) return null;
+        const release = await this.begin(loadable, passed);
+        if (release === null) return null;
         try {
-          const model = await this.openRelease(active, loadable);
-          for (const { sha256 } of active.files) this.opened.add(sha256);
-          await this.channel.ledger.changeModel(name, () => ({ opening: null }));
+          const model = await this.openRelease(release, loadable);
+          for (const { sha256 } of release.files) this.opened.add(sha256);
+          await this.channel.ledger.changeModel(name, (stored) => ({ opening: null, ...withoutFailing(stored, release.version) }));
           return model;
         } catch (reason) {
-          await this.fail(name, toModelError(reason));
+          await this.fail(loadable, release, toModelError(reason));
+          passed.add(release.version);
         } finally {
-          this.channel.platform.attempts?.end(`opening ${name}`);
+          await this.channel.platform.attempts?.end(`opening ${name}`);
         }
       }
     });
   }
 
-  /** The release to open next, whose attempt is counted; null for the app's own model. */
-  private async begin(name: string): Promise<StoredRelease | null> {
+  /** The release to open next but those that were `passed`, whose attempt is counted; null for the app's own model. */
+  private async begin(loadable: AnyLoadable, passed: ReadonlySet<string>): Promise<StoredRelease | null> {
+    const { ledger, platform, delivery } = this.channel;
+    const { name } = loadable.descriptor;
     for (;;) {
-      const { active, opening } = storedModel(await this.channel.ledger.read(), name);
-      if (active === null) return null;
-      const { attempts } = this.channel.platform;
-      const count = opening?.version === active.version ? fatal(opening.count, `opening ${name}`, attempts) : 0;
-      if (active.number <= this.channel.delivery.number) {
-        await this.drop(name, '', `version ${active.version} is not newer than the app's own`);
+      const state = await ledger.read();
+      const { active, previous, opening } = storedModel(state, name);
+      const isOpened = ({ version }: StoredRelease): boolean => !passed.has(version) && !hasFailedHere(state, name, version);
+      const release = [active, previous].filter((each) => each !== null).find(isOpened);
+      if (release === undefined) return null;
+      const { version } = release;
+      const count = opening?.version === version ? await fatal(opening.count, `opening ${name}`, platform.attempts) : 0;
+      if (release.number <= delivery.number) {
+        await this.drop(name, version, "it is not newer than the app's own");
       } else if (count >= MOST_ATTEMPTS) {
-        await this.drop(name, 'the app ended twice while it was opened', '');
+        await this.ban(loadable, version, 'the app ended twice while it was opened');
       } else {
-        await this.channel.ledger.changeModel(name, () => ({ opening: { version: active.version, count: count + 1 } }));
-        attempts?.begin(`opening ${name}`);
-        return active;
+        await ledger.changeModel(name, () => ({ opening: { version, count: count + 1 } }));
+        await platform.attempts?.begin(`opening ${name}`);
+        return release;
       }
     }
   }
@@ -87,21 +96,21 @@ export class Opener {
     const { descriptor, options } = loadable;
     const fitting = await this.fittingOf(descriptor.name, stored);
     const { backend, source } = this.channel.platform.opening();
-    const released = releaseOf(descriptor, this.backend, fitting);
+    const released = releaseOf(descriptor, this.given.backend, fitting);
     // Without samples a model can be opened all the same.
     const golden = await goldenOf(released, fitting.files, this.channel.platform).catch(() => []);
     const model = { ...released, golden };
     const given = { ...options, source };
     const loading = openModel(model, backend, given).then((outcome) => made(loadable.Loaded, outcome));
     const { observer } = options;
-    return observer === undefined ? loading : observeLoad(observer, descriptor.name, loading, given, this.backend);
+    return observer === undefined ? loading : observeLoad(observer, descriptor.name, loading, given, this.given.backend);
   }
 
   /** Verified as if it had just come, but for its end and its number. */
   private async fittingOf(name: string, stored: StoredRelease): Promise<Fitting> {
     const found = await keptDocument(this.channel, stored.document);
     const release = found?.document.models.get(name)?.find(({ version }) => version === stored.version);
-    const taker = this.takerOf(name);
+    const taker = this.given.takerOf(name);
     if (release === undefined || release.contract !== taker.contract) {
       throw new Error(`[missing] the document of version ${stored.version} is not there, or damaged`);
     }
@@ -111,22 +120,37 @@ export class Opener {
     return { release, files };
   }
 
-  /** Errors of the runtime are the release's own; what is damaged or missing may be downloaded again. */
-  private async fail(name: string, error: ModelError): Promise<void> {
-    if (OWN_FAULTS.has(error.code)) {
-      await this.channel.ledger.changeModel(name, () => ({ opening: null }));
-      throw error;
+  /** A release that is not at fault is opened another time; one that is damaged or missing, when it was downloaded again. */
+  private async fail(loadable: AnyLoadable, { version }: StoredRelease, error: ModelError): Promise<void> {
+    const { name } = loadable.descriptor;
+    const { ledger, platform } = this.channel;
+    const fault = faultOf(error, false);
+    const isCounted = fault === 'runtime' && platform.attempts?.isSeen(`opening ${name}`) !== false;
+    if (fault === 'release' || (isCounted && (await failsTooOften(this.channel, name, version)))) {
+      await this.ban(loadable, version, error.message);
+    } else if (DAMAGES.has(error.code)) {
+      await this.drop(name, version, error.message);
+    } else {
+      await ledger.changeModel(name, () => ({ opening: null }));
+      if (OWN_FAULTS.has(error.code)) throw error;
+      this.given.onPassed(name, `version ${version} is not opened this time: ${error.message}`);
     }
-    const isFault = FAULTS.has(error.code);
-    await this.drop(name, isFault ? error.message : '', error.message);
   }
 
-  private async drop(name: string, ban: string, reason: string): Promise<void> {
-    const { active } = storedModel(await this.channel.ledger.read(), name);
-    await this.channel.ledger.changeModel(name, (model) => withoutActive(model, ban));
-    this.onDropped(name, `version ${active?.version ?? ''} is not opened any more: ${ban === '' ? reason : ban}`);
+  private async ban({ descriptor, options }: AnyLoadable, version: string, reason: string): Promise<void> {
+    const { name: model } = descriptor;
+    const observers = [this.given.observer, options.observer];
+    const words = await ban(this.channel, { model, version, reason }, observers, (stored) => without(stored, version));
+    this.given.onPassed(model, words);
+  }
+
+  private async drop(name: string, version: string, reason: string): Promise<void> {
+    await this.channel.ledger.changeModel(name, (stored) => without(stored, version));
+    this.given.onPassed(name, `version ${version} is not opened: ${reason}`);
   }
 }
+
+type AnyLoadable = Pick<Loadable<never>, 'descriptor' | 'options'>;
 
 /** A session that nobody gets is closed. */
 function made<Loaded>(Loaded: new (outcome: Outcome) => Loaded, outcome: Outcome): Loaded {

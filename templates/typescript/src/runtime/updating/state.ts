@@ -18,10 +18,18 @@ export interface Attempts {
   readonly count: number;
 }
 
-/** A version that is not opened again. */
+/** A version that is not used for some time. */
 export interface Ban {
   readonly version: string;
   readonly reason: string;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
+
+/** In how many starts of the app ONNX Runtime has failed at a version. */
+export interface Failing {
+  readonly version: string;
+  readonly starts: number;
 }
 
 /** What is known of a model. */
@@ -32,6 +40,7 @@ export interface StoredModel {
   readonly trying: Attempts | null;
   readonly opening: Attempts | null;
   readonly banned: readonly Ban[];
+  readonly failing: Failing | null;
 }
 
 /** The newest document that was seen. */
@@ -59,7 +68,7 @@ export interface StoredState {
 }
 
 const SCHEMA = 1;
-const NOTHING: StoredModel = { active: null, previous: null, trying: null, opening: null, banned: [] };
+const NOTHING: StoredModel = { active: null, previous: null, trying: null, opening: null, banned: [], failing: null };
 const UNSEEN: Seen = { number: 0, sha256: '', latest: 0 };
 
 export function emptyState(device: string, seen: Seen = UNSEEN): StoredState {
@@ -75,10 +84,15 @@ export function withModel(state: StoredState, name: string, change: Partial<Stor
   return { ...state, models: new Map([...state.models, [name, { ...storedModel(state, name), ...change }]]) };
 }
 
-/** A model whose active version is no longer opened; `ban` is empty for one that may be downloaded again. */
-export function withoutActive({ active, previous, banned }: StoredModel, ban: string): Partial<StoredModel> {
-  const more = active === null || ban === '' ? [] : [{ version: active.version, reason: ban }];
-  return { active: previous, previous: null, opening: null, banned: [...banned, ...more] };
+/** A model without one of its releases. */
+export function without({ active, previous }: StoredModel, version: string): Partial<StoredModel> {
+  const [first = null, second = null] = [active, previous].filter((each) => each !== null && each.version !== version);
+  return { active: first, previous: second, opening: null };
+}
+
+/** The time, in milliseconds since 1970: a clock that is behind what documents have shown is wrong. */
+export function timeOf({ seen }: StoredState): number {
+  return Math.max(Date.now(), seen.latest);
 }
 
 /** Files of the releases that may be opened. */
@@ -142,8 +156,15 @@ function readModel(fields: Fields): StoredModel {
     previous: fields.optional('previous', readRelease),
     trying: fields.optional('trying', readAttempts),
     opening: fields.optional('opening', readAttempts),
-    banned: fields.list('banned', (each) => ({ version: each.text('version'), reason: each.text('reason') })),
+    banned: fields.list('banned', readBan),
+    failing: fields.optional('failing', (each) => ({ version: each.text('version'), starts: each.whole('starts') })),
   };
+}
+
+/** Earlier versions have banned for ever, and for less: that has ended. */
+function readBan(fields: Fields): Ban {
+  const until = fields.has('until') ? fields.whole('until') : 0;
+  return { version: fields.text('version'), reason: fields.text('reason'), until };
 }
 
 function readRelease(fields: Fields): StoredRelease {

@@ -26,13 +26,10 @@ export interface Trial {
 
 type Inputs = Readonly<Record<string, unknown>>;
 
-/** A release is at fault, not the device. */
-export const FAULTS: ReadonlySet<string> = new Set(['runtime', 'bad-model', 'bad-input']);
-
 /**
  * Opens a release and runs it: on its samples, whose outputs are compared, or else on the package's, or on zeros.
  *
- * @throws ModelError: one of FAULTS for a release that is not to be tried again
+ * @throws ModelError: `bad-model` for other outputs, and what opening and running a model throws
  */
 export async function tryRelease(trial: Trial, fitting: Fitting): Promise<void> {
   const { model, platform, providers } = trial;

@@ -6,13 +6,14 @@ import { ModelError, toModelError } from '../errors.js';
 import type { Observed } from '../observing.js';
 import { checkOptions } from '../permitting.js';
 import { askFor, countFailure, forgetFailures, isExpired, type Channel } from './asking.js';
+import { bannedIn } from './banning.js';
 import type { Taker } from './choosing.js';
 import { isSafe, type Delivery } from './delivery.js';
 import { Ledger } from './ledger.js';
 import { Opener } from './opening.js';
 import { prune } from './pruning.js';
 import { sourceFor, type Loadable, type UpdatedSource } from './source.js';
-import { storedModel, withModel, type StoredState } from './state.js';
+import { withModel, type StoredState } from './state.js';
 import type { UpdateOptions, UpdateRequest, UpdateStates } from './states.js';
 import { Telling } from './telling.js';
 import { updateModel, type Outcome } from './updating.js';
@@ -217,8 +218,14 @@ export class Updater {
     const backend = currentBackend();
     const platform = delivery.open(backend);
     const channel: Channel = { delivery, address, platform, ledger: new Ledger(platform) };
-    const opener = new Opener(channel, backend, (name) => this.takerOf(name, null), (name, reason) => {
-      this.telling.tell(name, { phase: 'failed', reason });
+    const opener = new Opener({
+      channel,
+      backend,
+      observer: this.options.observer,
+      takerOf: (name) => this.takerOf(name, null),
+      onPassed: (name, reason) => {
+        this.telling.tell(name, { phase: 'failed', reason });
+      },
     });
     this.started = { channel, backend, opener };
     return this.started;
@@ -236,7 +243,7 @@ export class Updater {
       build,
       chip: device.chip,
       providers: [...(options.providers ?? packaged).filter((provider) => provider !== 'cpu'), 'cpu'],
-      banned: new Set(state === null ? [] : storedModel(state, name).banned.map(({ version }) => version)),
+      banned: state === null ? new Set() : bannedIn(state, name),
       pin: state?.pins.get(name),
     };
   }

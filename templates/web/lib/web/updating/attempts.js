@@ -4,16 +4,22 @@ const EVENTS = ['pagehide', 'visibilitychange'];
 export class PageAttempts {
     folder;
     running = new Map();
+    /** Attempts during which somebody has left the page, though he may have come back. */
+    unseen = new Set();
     constructor(folder) {
         this.folder = folder;
     }
     begin(name) {
         this.end(name);
+        this.unseen.delete(name);
         // A browser may end a hidden page without a further word.
-        const note = ({ type }) => {
-            const isLeft = type === 'pagehide' || globalThis.document.visibilityState === 'hidden';
+        const note = (event) => {
+            const isLeft = event?.type === 'pagehide' || isHidden();
+            if (isLeft)
+                this.unseen.add(name);
             this.keep(name, isLeft);
         };
+        note();
         this.running.set(name, note);
         for (const event of EVENTS)
             globalThis.addEventListener(event, note, { capture: true });
@@ -29,6 +35,9 @@ export class PageAttempts {
     wasLeft(name) {
         return storage()?.getItem(this.key(name)) === 'left';
     }
+    isSeen(name) {
+        return !this.unseen.has(name);
+    }
     keep(name, isLeft) {
         try {
             if (isLeft)
@@ -43,6 +52,10 @@ export class PageAttempts {
     key(name) {
         return `mobpack ${this.folder} ${name}`;
     }
+}
+/** Workers have no document. */
+function isHidden() {
+    return globalThis.document?.visibilityState === 'hidden';
 }
 /** Null in workers, and in pages whose settings forbid it. */
 function storage() {

@@ -8,6 +8,8 @@ const EVENTS = ['pagehide', 'visibilitychange'] as const;
 export class PageAttempts implements Attempts {
   private readonly folder: string;
   private readonly running: Map<string, (event: Event) => void> = new Map();
+  /** Attempts during which somebody has left the page, though he may have come back. */
+  private readonly unseen: Set<string> = new Set();
 
   constructor(folder: string) {
     this.folder = folder;
@@ -15,11 +17,14 @@ export class PageAttempts implements Attempts {
 
   begin(name: string): void {
     this.end(name);
+    this.unseen.delete(name);
     // A browser may end a hidden page without a further word.
-    const note = ({ type }: Event): void => {
-      const isLeft = type === 'pagehide' || globalThis.document.visibilityState === 'hidden';
+    const note = (event?: Event): void => {
+      const isLeft = event?.type === 'pagehide' || isHidden();
+      if (isLeft) this.unseen.add(name);
       this.keep(name, isLeft);
     };
+    note();
     this.running.set(name, note);
     for (const event of EVENTS) globalThis.addEventListener(event, note, { capture: true });
   }
@@ -35,6 +40,10 @@ export class PageAttempts implements Attempts {
     return storage()?.getItem(this.key(name)) === 'left';
   }
 
+  isSeen(name: string): boolean {
+    return !this.unseen.has(name);
+  }
+
   private keep(name: string, isLeft: boolean): void {
     try {
       if (isLeft) storage()?.setItem(this.key(name), 'left');
@@ -47,6 +56,11 @@ export class PageAttempts implements Attempts {
   private key(name: string): string {
     return `mobpack ${this.folder} ${name}`;
   }
+}
+
+/** Workers have no document. */
+function isHidden(): boolean {
+  return (globalThis as Partial<typeof globalThis>).document?.visibilityState === 'hidden';
 }
 
 /** Null in workers, and in pages whose settings forbid it. */

@@ -28,13 +28,20 @@ export const TurboModuleRegistry = {
   plain: (name) => globalThis.__turboModuleProxy(name),
 };
 
-/** Warnings that memory is short: a case gives them. */
+/** Warnings that memory is short, and whether somebody sees the app: a case says so. */
 export const AppState = {
+  currentState: 'active',
   listeners: new Set(),
+  watchers: new Set(),
   addEventListener: (type, listener) => {
-    if (type !== 'memoryWarning') throw new Error(`nobody here tells of ${type}`);
-    AppState.listeners.add(listener);
-    return { remove: () => void AppState.listeners.delete(listener) };
+    const listeners = { memoryWarning: AppState.listeners, change: AppState.watchers }[type];
+    if (listeners === undefined) throw new Error(`nobody here tells of ${type}`);
+    listeners.add(listener);
+    return { remove: () => void listeners.delete(listener) };
+  },
+  become: (state) => {
+    AppState.currentState = state;
+    for (const listener of [...AppState.watchers]) listener(state);
   },
   warn: () => {
     for (const listener of [...AppState.listeners]) listener();
