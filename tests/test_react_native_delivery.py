@@ -226,6 +226,46 @@ def test_a_process_that_is_killed_twice_while_it_tries_bans_the_release(app: App
         assert app.loaded() == updated(1)
 
 
+@both
+def test_an_app_that_is_left_while_a_model_opens_bans_nothing(app: App) -> None:
+    """The system ends it then, without a word."""
+    two_versions(app)
+    app.running.kill()
+    for command in ("update force", "load"):
+        for _ in range(3):
+            with app.again() as running:
+                running.ask("die-left")
+                assert running.send(command) is None
+        with app.again() as running:
+            app.running = running
+            if command != "load":
+                assert app.update()["phase"] == "ready"
+            assert app.loaded() == updated(2)
+            assert not app.model["banned"]
+
+
+def test_a_release_that_is_no_model_is_banned_after_three_starts_of_the_app(app: App) -> None:
+    release = app.shelf.release(1)
+    digest = app.shelf.put(b"this is no model" * 100)
+    files = tuple(
+        changed(each, file=changed(each.file, sha256=digest, size_bytes=1600, deltas=()), golden=(), allowed=())
+        for each in release.files
+    )
+    app.shelf.publish(changed(release, files=files))
+    app.running.kill()
+    for start in range(1, 3):
+        with app.again() as running:
+            app.running = running
+            assert [app.update()["phase"] for _ in range(2)] == ["failed", "waiting"]
+            assert (app.model["failing"], app.model["banned"]) == ({"version": "1.3.1", "starts": start}, [])
+    with app.again() as running:
+        app.running = running
+        assert "not used for 30 days" in app.update()["reason"]
+        assert [each["version"] for each in app.model["banned"]] == ["1.3.1"]
+        assert app.update()["phase"] == "up-to-date"
+        assert app.loaded() == BUNDLED
+
+
 def test_a_model_opens_whatever_the_last_durable_write_was(app: App) -> None:
     two_versions(app)
     app.running.kill()

@@ -188,7 +188,7 @@ def test_an_unchanged_document_is_not_sent_again(site: Site) -> None:
     assert answers == [200, 304]
 
 
-def test_a_model_that_does_not_open_or_computes_wrong_numbers_is_banned(site: Site) -> None:
+def test_a_model_that_computes_wrong_numbers_is_banned(site: Site) -> None:
     second = release(2, site.blobs)
     site.publish(channel(1, second))
     assert site.update() == ("ready", SECOND, "")
@@ -198,14 +198,8 @@ def test_a_model_that_does_not_open_or_computes_wrong_numbers_is_banned(site: Si
     assert (phase, version) == ("failed", SECOND)
     assert "version 1.2.5 is not used" in said
     assert "FAILED" in said
-    assert site.update() == ("up-to-date", SECOND, ""), "the next one that fits"
-
-    broken = release(4, site.blobs, content=b"no model" * 100)
-    site.publish(channel(3, broken, wrong, second))
-    phase, version, said = site.update()
-    assert (phase, version, "version 1.2.6 is not used" in said) == ("failed", SECOND, True)
     site.page.server.files.requests.clear()
-    assert site.update() == ("up-to-date", SECOND, "")
+    assert site.update() == ("up-to-date", SECOND, ""), "the next one that fits"
     assert site.blobs_asked() == []
     assert site.load() == (SECOND, "updater")
 

@@ -31,7 +31,7 @@ export { ModelMetrics } from './runtime/metrics.js';
 export { Similarity } from './runtime/typed/similarity.js';
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
- * app. Models that are open stay open.
+ * app. Models that are open stay open, and keep their files.
  */
 export async function removeOldDownloads() {
     await removeAllBut(currentBackend(), [
@@ -49,7 +49,7 @@ export async function removeOldDownloads() {
         Several.descriptor,
     ]);
 }
-/** Removes all downloaded files of this package. */
+/** Removes all downloaded files of this package but those of models that are open. */
 export async function removeDownloads() {
     await removeAllBut(currentBackend(), []);
 }

@@ -107,6 +107,7 @@ export type {
   Source,
 } from './runtime/options.js';
 export type {
+  BanEvent,
   Fallback,
   FailureEvent,
   LoadEvent,
@@ -135,7 +136,7 @@ export type { Reading } from './runtime/typed/text.js';
 
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
- * app. Models that are open stay open.
+ * app. Models that are open stay open, and keep their files.
  */
 export async function removeOldDownloads(): Promise<void> {
   await removeAllBut(currentBackend(), [
@@ -154,7 +155,7 @@ export async function removeOldDownloads(): Promise<void> {
   ]);
 }
 
-/** Removes all downloaded files of this package. */
+/** Removes all downloaded files of this package but those of models that are open. */
 export async function removeDownloads(): Promise<void> {
   await removeAllBut(currentBackend(), []);
 }

@@ -8,14 +8,14 @@ export { allocate } from './runtime/memory.js';
 export { ModelMetrics } from './runtime/metrics.js';
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
- * app. Models that are open stay open.
+ * app. Models that are open stay open, and keep their files.
  */
 export async function removeOldDownloads() {
     await removeAllBut(currentBackend(), [
         Classifier.descriptor,
     ]);
 }
-/** Removes all downloaded files of this package. */
+/** Removes all downloaded files of this package but those of models that are open. */
 export async function removeDownloads() {
     await removeAllBut(currentBackend(), []);
 }

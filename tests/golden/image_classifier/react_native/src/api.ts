@@ -29,6 +29,7 @@ export type {
   Source,
 } from './runtime/options.js';
 export type {
+  BanEvent,
   Fallback,
   FailureEvent,
   LoadEvent,
@@ -44,7 +45,7 @@ export type { PlainModel } from './runtime/plainModel.js';
 
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
- * app. Models that are open stay open.
+ * app. Models that are open stay open, and keep their files.
  */
 export async function removeOldDownloads(): Promise<void> {
   await removeAllBut(currentBackend(), [
@@ -52,7 +53,7 @@ export async function removeOldDownloads(): Promise<void> {
   ]);
 }
 
-/** Removes all downloaded files of this package. */
+/** Removes all downloaded files of this package but those of models that are open. */
 export async function removeDownloads(): Promise<void> {
   await removeAllBut(currentBackend(), []);
 }

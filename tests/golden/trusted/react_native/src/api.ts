@@ -29,6 +29,7 @@ export type {
   Source,
 } from './runtime/options.js';
 export type {
+  BanEvent,
   Fallback,
   FailureEvent,
   LoadEvent,
@@ -45,7 +46,7 @@ export { ModelUntrustedError, type TrustProblem } from './runtime/trust.js';
 
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
- * app. Models that are open stay open.
+ * app. Models that are open stay open, and keep their files.
  */
 export async function removeOldDownloads(): Promise<void> {
   await removeAllBut(currentBackend(), [
@@ -53,7 +54,7 @@ export async function removeOldDownloads(): Promise<void> {
   ]);
 }
 
-/** Removes all downloaded files of this package. */
+/** Removes all downloaded files of this package but those of models that are open. */
 export async function removeDownloads(): Promise<void> {
   await removeAllBut(currentBackend(), []);
 }

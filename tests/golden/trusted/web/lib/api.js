@@ -9,14 +9,14 @@ export { ModelMetrics } from './runtime/metrics.js';
 export { ModelUntrustedError } from './runtime/trust.js';
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
- * app. Models that are open stay open.
+ * app. Models that are open stay open, and keep their files.
  */
 export async function removeOldDownloads() {
     await removeAllBut(currentBackend(), [
         Classifier.descriptor,
     ]);
 }
-/** Removes all downloaded files of this package. */
+/** Removes all downloaded files of this package but those of models that are open. */
 export async function removeDownloads() {
     await removeAllBut(currentBackend(), []);
 }

@@ -76,6 +76,7 @@ const commands = {
   limit: (bytes) => void (options.limitBytes = Number(bytes)),
   die: (writes) => void (dying.writes = Number(writes)),
   'die-opening': () => void (dying.isOpening = true),
+  'die-left': () => void (dying.isOpening = dying.isLeaving = true),
   test: async () => ({ passed: (await model.selfTest()).passed }),
 };
 
