@@ -84,7 +84,7 @@ def test_a_page_that_does_not_update_its_models_ships_nothing_for_it(package: Pa
     page, updating = bundle(package, "Classifier", "index"), bundle(package, "ModelUpdater", "updates")
     for word in ("MPDELTA", "application/vnd.mobpack.channel+json", "channel.json", "deflate-raw"):
         assert (word in page, word in updating) == (False, True), word
-    assert len(updating) - len(page) < 45_000
+    assert len(updating) - len(page) < 48_000
 
 
 def printed(names: NamesView, folder: Path) -> dict[str, str]:

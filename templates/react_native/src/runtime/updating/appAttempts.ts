@@ -6,7 +6,7 @@ import type { UpdatePlatform } from './platform.js';
 /** Of React Native's `AppState`. */
 export interface AppStates {
   /** `active`, `inactive`, `background` and so on; null where nobody knows yet. */
-  readonly currentState: string | null;
+  readonly currentState: string | null | undefined;
   addEventListener(type: 'change', listener: (state: string) => void): { remove(): void };
 }
 
