@@ -101,6 +101,27 @@ test('providers are tried in turn, and the CPU runs what no other starts', async
   assert.equal(sizeBytes, (await bytesOf(path)).length);
 });
 
+test('memory that is not there is told apart from what else ONNX Runtime reports', async () => {
+  for (const [words, code] of [
+    ['[out-of-memory] there is not enough memory', 'out-of-memory'],
+    ['[runtime] std::bad_alloc', 'out-of-memory'],
+    ['[runtime] BFCArena: Failed to allocate memory for requested buffer of size 9', 'out-of-memory'],
+    ['Array buffer allocation failed', 'out-of-memory'],
+    ['[runtime] no kernel', 'runtime'],
+    ['[host] it was ended', 'host'],
+  ]) {
+    const tried = [];
+    await onPhone({
+      open: (request) => {
+        tried.push(request.provider);
+        return Promise.reject(new Error(words));
+      },
+    });
+    await assert.rejects(loadModel(descriptor), (error) => error.code === code, words);
+    assert.deepEqual(tried, code === 'host' ? ['XNNPACK'] : ['XNNPACK', ''], 'another provider may need less');
+  }
+});
+
 test('an app chooses the providers: those without a file are passed over, and each is tried once', async () => {
   const { requests } = await onPhone();
   const model = await loaded(descriptor, { providers: ['cpu', 'qnn', 'qnn', 'xnnpack'] });
@@ -277,6 +298,46 @@ test('CoreML has a folder for what it compiles, and those of other files are rem
   assert.equal(told.ModelCacheDirectory, folder);
   assert.equal(told.MLComputeUnits, 'CPUOnly');
   assert.equal(told.ModelFormat, 'MLProgram');
+});
+
+test("what CoreML compiles of a release, or of an app's own file, takes no other's place", async () => {
+  const made = [];
+  const about = () => ({ runtimeVersion: runtimeVersion(), bundle: '/app', cache: '/caches', threads: 2 });
+  const makeFolder = async (...folder) => void made.push(folder);
+  await onPhone({ platform: 'ios', about, makeFolder, locate: async (path) => ({ path, offset: 0 }) });
+  const [{ path, sha256 }] = descriptor.platforms.ios.files;
+  const folder = `/caches/${descriptor.name}-${sha256}/${sha256}-${runtimeVersion()}`;
+  await loaded({ ...descriptor, isReleased: true });
+  const real = await backend();
+  await onPhone({
+    platform: 'ios',
+    about,
+    makeFolder,
+    open: (request, model) => real.open({ ...request, provider: '', file: { ...request.file, path } }, model),
+  });
+  await loaded(descriptor, { source: { path: `/own/${path}`, sha256 } });
+  assert.deepEqual(made, [[folder, [`${sha256}-${runtimeVersion()}`]], [folder, [`${sha256}-${runtimeVersion()}`]]]);
+});
+
+test('downloads of models that are open are not removed: they may be opened again', async () => {
+  const removed = [];
+  const { removeDownloads } = await load('runtime/sources.js');
+  const real = await backend();
+  const nameOf = (path) => path.slice(path.lastIndexOf('/') + 1).slice('-'.length + 64);
+  const file = descriptor.platforms.android.files.at(-1);
+  await onPhone({
+    about: () => ({ runtimeVersion: runtimeVersion(), bundle: '', cache: '/caches', threads: 4 }),
+    fileSize: () => file.sizeBytes,
+    makeFolder: async (folder, keep) => void removed.push(keep),
+    open: (request, model) => real.open({ ...request, file: { ...request.file, path: nameOf(request.file.path) } }, model),
+    close: real.close.bind(real),
+  });
+  const model = await loadModel(descriptor, { providers: [], source: { url: 'https://models.example/' } });
+  const name = `${file.sha256}-${file.path}`;
+  await removeDownloads(currentBackend(), []);
+  model.dispose();
+  await removeDownloads(currentBackend(), []);
+  assert.deepEqual(removed, [[name, `${name}.part`], []]);
 });
 
 test('CoreML compiles at every load where no folder can be made', async () => {
