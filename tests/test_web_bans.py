@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,9 +49,11 @@ new Promise((resolve) => {
 def one_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("package")
     updated_web.write(folder)
-    with browser(tmp_path_factory.mktemp("chromium"), seconds=1800.0) as opened:
-        with updated_web.site(opened, bundled(folder, *ENTRIES)) as made:
-            yield made
+    with (
+        browser(tmp_path_factory.mktemp("chromium"), seconds=1800.0) as opened,
+        updated_web.site(opened, bundled(folder, *ENTRIES)) as made,
+    ):
+        yield made
 
 
 @pytest.fixture

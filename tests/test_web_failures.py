@@ -1,7 +1,6 @@
 """A failure in a page ends what has failed, and nothing else: other models run on, and the next load finds a worker."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -152,11 +151,18 @@ def test_frames_of_a_video_leave_no_listeners(page: Page) -> None:
         const { videoFrames } = await import('/vision/lib/image.js');
         const canvas = document.createElement('canvas');
         canvas.getContext('2d').fillRect(0, 0, 4, 4);
-        const video = Object.assign(document.createElement('video'), { muted: true, srcObject: canvas.captureStream() });
+        const video = document.createElement('video');
+        Object.assign(video, { muted: true, srcObject: canvas.captureStream() });
         const listeners = new Set();
         const { addEventListener: add, removeEventListener: remove } = video;
-        video.addEventListener = (type, listener, ...how) => (listeners.add(listener), add.call(video, type, listener, ...how));
-        video.removeEventListener = (type, listener) => (listeners.delete(listener), remove.call(video, type, listener));
+        video.addEventListener = (type, listener, ...how) => {
+          listeners.add(listener);
+          add.call(video, type, listener, ...how);
+        };
+        video.removeEventListener = (type, listener) => {
+          listeners.delete(listener);
+          remove.call(video, type, listener);
+        };
         await video.play();
         const draw = setInterval(() => canvas.getContext('2d').fillRect(0, 0, 4, 4), 10);
         let frames = 0;

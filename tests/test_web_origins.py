@@ -108,4 +108,4 @@ def test_a_copy_without_permission_is_an_error_in_words(pair: Pair, files: dict[
     pair.page.visit()
     code, message = pair.page.run(copy, "Embedder")
     words = "its script was not loaded" if worker == "true" else "ONNX Runtime's script"
-    assert (code, words in message) == ("runtime" if worker == "true" else "missing", True), message
+    assert (code, words in message) == ("host" if worker == "true" else "missing", True), message

@@ -79,7 +79,8 @@ def test_without_webgpu_the_processor_computes_it_and_the_reason_is_told(
     with browser(tmp_path) as opened, page_of(opened, files) as page:
         page.visit()
         found = self_test(page, "Finder", CHECKS)
-        assert page.value("globalThis.checks") == 3, "ONNX Runtime, one file and its samples: what is missing asks for none"
+        checks = page.value("globalThis.checks")
+    assert checks == 3, "ONNX Runtime, one file and its samples: what is missing asks for none"
     assert found["provider"] == "cpu"
     no_webgpu = {"provider": "webgpu", "reason": f"this browser has no graphics processor for WebGPU: {HINT}"}
     assert found["told"] == [NO_WEBNN, no_webgpu]
