@@ -62,6 +62,21 @@ def test_a_model_goes_on_after_a_text_that_was_left(models: Mapping[str, Made], 
     assert facts["text again"] == shown(text)
 
 
+def test_what_a_text_keeps_outlives_the_session_that_made_it(
+    models: Mapping[str, Made], facts: Mapping[str, str]
+) -> None:
+    assert facts["text with a session for each token"] == shown(models["teller"].steps.text(PROMPT))
+
+
+def test_a_token_takes_no_more_of_javas_heap_the_longer_the_text_is(facts: Mapping[str, str]) -> None:
+    """ONNX Runtime keeps the cache, of which a token has two layers of keys and values."""
+    runs = list(map(int, facts["allocated"].split(",")))
+    assert len(runs) >= 10
+    token = decoders.LAYERS * 2 * decoders.HEADS * decoders.SIZE * 4
+    half = len(runs) // 2
+    assert sum(runs[-half:]) - sum(runs[-2 * half : -half]) < half * half * token / 4
+
+
 def test_texts_that_are_made_at_once_are_those_made_alone(models: Mapping[str, Made], facts: Mapping[str, str]) -> None:
     wanted = [shown(models["teller"].steps.text(prompt)) for prompt in (PROMPT, "a dog", PROMPT)]
     assert facts["texts at once"] == "/".join(wanted)

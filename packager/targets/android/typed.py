@@ -144,6 +144,11 @@ def _generation(
         later=tuple(
             _in_further_runs(each.identifier, passed.get(each.identifier), contract.generated) for each in parameters
         ),
+        kept=tuple(
+            results.output(each.output.name, view).identifier
+            for each in contract.states
+            if not results.is_pinned(each.output.name, view)
+        ),
     )
 
 
@@ -266,6 +271,7 @@ def _state(state: StateInput, view: ModelView) -> StateView:
     return StateView(
         input=known,
         output=after.identifier,
+        output_tensor=state.output.name,
         is_pinned=is_pinned,
         is_open=not state.input.is_static,
         first_sizes=tuple(map(str, state.first_shape)),

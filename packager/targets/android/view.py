@@ -198,6 +198,8 @@ class StateView:
     input: InputView
     output: str
     """identifier of the output"""
+    output_tensor: str
+    """its name in the model"""
     is_pinned: bool
     """whether the output lies in memory that can be an input"""
     is_open: bool
@@ -220,6 +222,8 @@ class GenerationView:
     """property of Output that is 1 after the last run"""
     later: tuple[str, ...]
     """arguments of every run but the first"""
+    kept: tuple[str, ...]
+    """properties of Output that are not read: what they would be stays in ONNX Runtime"""
 
 
 @dataclass(frozen=True, kw_only=True)

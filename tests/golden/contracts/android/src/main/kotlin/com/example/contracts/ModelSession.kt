@@ -36,7 +36,8 @@ internal class Opened(
             Tensors(environment).use { outputs ->
                 run.feed(inputs)
                 run.pin(outputs)
-                session.run(inputs.byName, run.copied, outputs.byName, Calls.ofThisThread?.options).use(run.read)
+                val result = session.run(inputs.byName, run.copied, outputs.byName, Calls.ofThisThread?.options)
+                if (run.keepsResult) run.read(result) else result.use(run.read)
             }
         }
     }
@@ -64,6 +65,8 @@ internal class ModelRun(
     val pin: (Tensors) -> Unit = {},
     /** Names of the outputs that ONNX Runtime makes. */
     val copied: Set<String> = emptySet(),
+    /** Whether [read] keeps what it gets, and closes it later. */
+    val keepsResult: Boolean = false,
     /** Whether the CPU may do it where the provider fails; not if the run is about the provider. */
     val mayBeRepeated: Boolean = true,
 )

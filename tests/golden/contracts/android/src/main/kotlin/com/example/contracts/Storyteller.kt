@@ -59,17 +59,32 @@ public class Storyteller private constructor(private val session: ModelSession) 
     @JvmOverloads
     public fun generate(prompt: String, seed: Long = 0): Flow<String> =
         flow {
-            val carried = Carried()
-            var tensors = inputOf(prompt, seed, carried)
-            while (true) {
-                val output = run(tensors)
-                val part = output.logitsCharacters.text()
-                if (part.isNotEmpty()) emit(part)
-                if (output.logitsFinished[0] != 0) break
-                carried.keep(output)
-                tensors = inputOf("", seed, carried)
+            Carried().use { carried ->
+                var tensors = inputOf(prompt, seed, carried)
+                while (true) {
+                    val output = session.calls.run { next(tensors, carried) }
+                    val part = output.logitsCharacters.text()
+                    if (part.isNotEmpty()) emit(part)
+                    if (output.logitsFinished[0] != 0) break
+                    tensors = inputOf("", seed, carried)
+                }
             }
         }
+
+    /** Runs the model on [input] and on what is [carried]: that stays in ONNX Runtime, and is not copied. */
+    private fun next(input: Input, carried: Carried): Output = Output().also { output ->
+        val run = ModelRun(
+            feed = {
+                input.feed(it)
+                carried.feed(it)
+            },
+            pin = { output.pin(it) },
+            copied = COPIED_OUTPUTS,
+            read = { output.read(it, carried) },
+            keepsResult = true,
+        )
+        session.run(run)
+    }
 
     private fun inputOf(
         prompt: String,
@@ -174,26 +189,34 @@ public class Storyteller private constructor(private val session: ModelSession) 
     )
 
     /** What a text keeps from one run to the next: nothing at first. */
-    private class Carried {
-        var pastKey: FloatBuffer =
+    internal class Carried : AutoCloseable {
+        val pastKey: FloatBuffer =
             allocateTensor("past.key", Float.SIZE_BYTES, 1, 2, 0, 8).asFloatBuffer()
-        var pastKeyShape: LongArray = longArrayOf(1, 2, 0, 8)
+        val pastKeyShape: LongArray = longArrayOf(1, 2, 0, 8)
         var logitsProgress: LongBuffer =
             allocateTensor("logits.progress", Long.SIZE_BYTES, 4).asLongBuffer()
-        var logitsBytes: LongBuffer =
+        val logitsBytes: LongBuffer =
             allocateTensor("logits.bytes", Long.SIZE_BYTES, 0).asLongBuffer()
-        var logitsBytesShape: LongArray = longArrayOf(0)
+        val logitsBytesShape: LongArray = longArrayOf(0)
+        private var last: OrtSession.Result? = null
 
-        fun keep(output: Output) {
-            pastKey =
-                allocateTensor("past.key", Float.SIZE_BYTES, output.presentKey.capacity()).asFloatBuffer()
-                    .put(output.presentKey)
-            pastKeyShape = output.presentKeyShape
+        /** Puts what the last run gave in the place of what a first run gets. */
+        fun feed(tensors: Tensors) {
+            val last = last ?: return
+            tensors.lend("past.key", last.tensor("present.key"))
+            tensors.lend("logits.bytes", last.tensor("logits.next bytes"))
+        }
+
+        /** The result of a run takes the place of the one before. */
+        fun keep(result: OrtSession.Result, output: Output) {
+            close()
+            last = result
             logitsProgress = output.logitsNextProgress
-            logitsBytes =
-                allocateTensor("logits.bytes", Long.SIZE_BYTES, output.logitsNextBytes.capacity()).asLongBuffer()
-                    .put(output.logitsNextBytes)
-            logitsBytesShape = output.logitsNextBytesShape
+        }
+
+        override fun close() {
+            last?.close()
+            last = null
         }
     }
 
@@ -313,13 +336,15 @@ public class Storyteller private constructor(private val session: ModelSession) 
             tensors.add("logits.next progress", logitsNextProgress, OnnxJavaType.INT64, 4)
         }
 
-        internal fun read(result: OrtSession.Result) {
+        internal fun read(result: OrtSession.Result, carried: Carried? = null) {
+            carried?.keep(result, this)
             logitsFinished.whole()
             logitsNextProgress.whole()
             result.tensor("logits.characters").let {
                 logitsCharacters = it.intBuffer
                 logitsCharactersShape = it.info.shape
             }
+            if (carried != null) return
             result.tensor("logits.next bytes").let {
                 logitsNextBytes = it.longBuffer
                 logitsNextBytesShape = it.info.shape

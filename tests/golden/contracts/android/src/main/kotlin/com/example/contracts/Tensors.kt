@@ -19,6 +19,7 @@ import java.nio.ShortBuffer
 /** The tensors of one run, over buffers of the app: [close] frees ONNX Runtime's handles, never the buffers. */
 internal class Tensors(private val environment: OrtEnvironment) : AutoCloseable {
     val byName: MutableMap<String, OnnxTensor> = LinkedHashMap()
+    private val lent = mutableSetOf<OnnxTensor>()
 
     fun add(name: String, buffer: Buffer, type: OnnxJavaType, vararg shape: Int) {
         byName[name] = tensor(buffer, type, shape.toLongs())
@@ -28,8 +29,14 @@ internal class Tensors(private val environment: OrtEnvironment) : AutoCloseable 
         byName[name] = OnnxTensor.createTensor(environment, strings, shape.toLongs())
     }
 
+    /** Puts [tensor] of somebody else, who closes it, in the place of the one that was added. */
+    fun lend(name: String, tensor: OnnxTensor) {
+        byName.put(name, tensor)?.close()
+        lent += tensor
+    }
+
     override fun close() {
-        byName.values.forEach(OnnxTensor::close)
+        (byName.values - lent).forEach(OnnxTensor::close)
     }
 
     private fun tensor(buffer: Buffer, type: OnnxJavaType, shape: LongArray): OnnxTensor = when (buffer) {
