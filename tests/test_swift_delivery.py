@@ -1,6 +1,8 @@
 """Swift: a ModelUpdater delivers, tries and opens newer models, and whatever happens a verified one is opened."""
 
+import fcntl
 import json
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -71,7 +73,7 @@ class App:
 
     @property
     def model(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.state["models"][MODEL]
+        found: dict[str, Any] = self.state["models"].get(MODEL, {})
         return found
 
 
@@ -254,17 +256,133 @@ def test_an_expired_document_leaves_models_as_they_are(app: App) -> None:
     assert app.loaded() == updated(1)
 
 
-@pytest.mark.parametrize("is_wrong", [True, False], ids=["other outputs", "no model"])
-def test_a_bad_model_is_tried_once(app: App, is_wrong: bool) -> None:
+def banned(app: App) -> dict[str, dict[str, Any]]:
+    return {each["version"]: each for each in app.model.get("banned", [])}
+
+
+DAYS_30 = 30 * 86_400_000
+
+
+def test_a_release_with_other_numbers_is_banned_for_30_days(app: App) -> None:
     good = app.shelf.release(1)
-    bad = app.shelf.release(2, is_wrong=True) if is_wrong else broken(app, app.shelf.release(2))
-    app.shelf.publish(bad, good)
+    app.shelf.publish(app.shelf.release(2, is_wrong=True), good)
+    before = app.ask("bans")["bans"]
     found = app.update()
     assert (found["phase"], found["version"]) == ("failed", "1.2.3"), found
-    assert "1.3.2" in app.model["banned"]
+    assert "1.3.2 is not tried for 30 days" in found["reason"]
+    assert app.ask("bans")["bans"] == before + 1
+    assert 0 < banned(app)["1.3.2"]["until"] - time.time() * 1000 <= DAYS_30
     assert app.loaded() == BUNDLED
     assert app.phase() == "ready"
     assert app.loaded() == updated(1)
+    app.shelf.publish(app.shelf.release(2), good)
+    assert app.phase() == "up-to-date"
+    state = app.state
+    for until in (time.time() * 1000 - 1, time.time() * 1000 + DAYS_30 * 2):
+        state["models"][MODEL]["banned"][0]["until"] = int(until)
+        (app.kept / "state.json").write_text(json.dumps(state), encoding="utf-8", newline="\n")
+        assert app.ask("state")
+        assert app.phase() in ("ready", "up-to-date")
+        assert app.loaded() == updated(2), "the ban is over, or was made by a wrong clock"
+
+
+def test_onnx_runtime_may_fail_at_a_release_in_two_starts_of_the_app(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    for starts in (1, 2, 3):
+        with app.again() as running:
+            running.ask("refuse 1 the GPU was taken away")
+            found = running.ask("update force")["states"][MODEL]
+            assert (found["phase"], found["version"]) == ("failed", "1.2.3"), found
+            assert "the GPU was taken away" in found["reason"]
+            again = running.ask("update force")["states"][MODEL]
+            assert again["phase"] == ("waiting" if starts < 3 else "up-to-date"), again
+            assert said(running.ask("load")) == BUNDLED
+        if starts < 3:
+            assert (app.model["failing"], app.model["banned"]) == ({"version": "1.3.1", "starts": starts}, [])
+            assert app.files, "nothing is downloaded again"
+    assert list(banned(app)) == ["1.3.1"]
+    assert app.model.get("failing") is None
+
+
+@pytest.mark.parametrize("words", ["in the background", "std::bad_alloc"])
+def test_the_background_and_lack_of_memory_are_no_release_s_fault(app: App, words: str) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    app.ask(f"away {'no' if 'alloc' in words else 'yes'}")
+    app.ask(f"refuse 1 {words}")
+    assert app.phase() == "failed"
+    assert app.model.get("failing") is None
+    assert (banned(app), app.model.get("trying")) == ({}, None)
+    app.ask("away no")
+    assert app.phase() == "ready", "in the same start"
+    app.ask("away yes")
+    for _ in range(4):
+        app.ask(f"refuse 1 {words}" if "alloc" not in words else "refuse 1 Failed to allocate memory")
+        assert app.loaded() == BUNDLED
+    app.ask("away no")
+    assert app.loaded() == updated(1)
+
+
+def test_a_load_that_fails_opens_another_model_for_this_start(app: App) -> None:
+    first = app.shelf.release(1)
+    app.shelf.publish(first)
+    assert app.phase() == "ready"
+    app.shelf.publish(app.shelf.release(2), first)
+    assert app.phase() == "ready"
+    with app.again() as running:
+        running.ask("refuse 1 no kernel")
+        failed = running.ask("load")
+        assert said(failed) == updated(1)
+        assert "1.3.2 is not opened this time" in failed["state"][MODEL]["reason"]
+        assert said(running.ask("load")) == updated(1)
+        assert app.model["active"]["version"] == "1.3.2"
+        assert app.model["failing"] == {"version": "1.3.2", "starts": 1}
+        assert running.ask("update force")["states"][MODEL]["phase"] == "up-to-date"
+    with app.again() as running:
+        assert said(running.ask("load")) == updated(2)
+    assert app.model.get("failing") is None
+
+
+@pytest.mark.parametrize("kind", ["opening", "trying"])
+def test_an_app_that_was_left_before_it_ended_has_not_failed(app: App, kind: str) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    assert app.phase() == "ready"
+    line = "load" if kind == "opening" else "try 1.3.1"
+    for _ in range(3):
+        with app.again() as running:
+            running.ask("end left")
+            assert running.send(line) is None
+        assert app.model.get(kind) is None
+    with app.again() as running:
+        running.ask("end here")
+        assert running.send(line) is None
+    assert app.model[kind] == {"version": "1.3.1", "count": 1}
+    assert app.loaded() == updated(1)
+
+
+def test_files_that_are_wrong_after_their_download_are_banned(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    app.ask("spoil")
+    assert list(banned(app)) == ["1.3.1"]
+
+
+def test_what_an_earlier_version_wrote_is_read(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    assert app.phase() == "ready"
+    state = app.state
+    state["models"][MODEL] = {"active": state["models"][MODEL]["active"], "banned": {"1.3.7": "a reason"}}
+    state["pins"] = {"other": "1.0.0"}
+    (app.kept / "state.json").write_text(json.dumps(state), encoding="utf-8", newline="\n")
+    assert app.loaded() == updated(1)
+    assert (app.model["banned"], app.state["pins"]) == ([], {"other": "1.0.0"})
+
+
+def test_states_come_from_another_thread(app: App) -> None:
+    """The lock of the record is held: the caller of `states` is not."""
+    app.ask("state")
+    with (app.kept / "lock").open("r+b") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert app.ask(f"states {app.folder}") == {"waits": True}
+    assert app.ask("first")["phase"] == "unchecked"
 
 
 def broken(app: App, release: ModelRelease) -> ModelRelease:
@@ -295,7 +413,7 @@ def test_an_app_that_ends_twice_during_a_load_goes_back(app: App) -> None:
         assert app.model["opening"] == {"version": "1.3.2", "count": count}
     with app.again() as running:
         assert said(running.ask("load")) == updated(1)
-        assert "1.3.2" in app.model["banned"]
+        assert "1.3.2" in banned(app)
         assert running.ask("update force")["states"][MODEL]["phase"] == "up-to-date"
 
 
@@ -309,7 +427,7 @@ def test_an_app_that_ends_twice_during_a_trial_keeps_its_model(app: App) -> None
     with app.again() as running:
         assert running.ask("update force")["states"][MODEL]["phase"] == "up-to-date"
         assert said(running.ask("load")) == BUNDLED
-    assert "1.3.1" in app.model["banned"]
+    assert "1.3.1" in banned(app)
 
 
 def first_after_trying(app: App) -> int:
@@ -496,7 +614,7 @@ def test_a_damaged_file_is_not_opened_and_comes_again(app: App) -> None:
     found = app.ask("load")
     assert said(found) == BUNDLED
     assert found["failures"]
-    assert app.model["banned"] == {}
+    assert banned(app) == {}
     for _ in range(3):
         if app.phase() == "ready":
             break

@@ -65,6 +65,7 @@ ENCRYPTION = ("Decryption",)
 TRUST = ("Trust",)
 """files of packages that verify signatures"""
 DELIVERY = (
+    "Attempts",
     "ChannelDocument",
     "ChannelRelease",
     "ChannelRequest",
@@ -73,6 +74,7 @@ DELIVERY = (
     "DurableFiles",
     "Inflate",
     "ModelUpdater",
+    "Presence",
     "ReleaseDownload",
     "SampleFile",
     "Update",

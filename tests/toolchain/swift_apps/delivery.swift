@@ -5,6 +5,7 @@ import Foundation
 @testable import ModelsKit
 
 @_silgen_name("mobpack_die_at_rename") func dieAtRename(_ number: Int32)
+@_silgen_name("mobpack_refuse") func refuse(_ count: Int32, _ words: UnsafePointer<CChar>)
 
 setvbuf(stdout, nil, _IOLBF, 0)
 
@@ -25,21 +26,56 @@ struct Setting: Sendable {
     var pace = Pace(attempts: 2, leastBytes: 1 << 16, firstPause: 0.01, stall: 60)
     var source = SourceKind.bundled
     var failures: [String] = []
+    /// Whether the app ends when a model has been opened, and is left before.
+    var ends = false
+    var leaves = false
 }
 
 let setting = Shared(Setting())
 
 struct Watcher: ModelObserver {
-    func onLoad(_ event: LoadEvent) { setting.change { $0.source = event.source } }
+    func onLoad(_ event: LoadEvent) {
+        setting.change { $0.source = event.source }
+        endHere()
+    }
     func onFailure(_ event: FailureEvent) { setting.change { $0.failures.append("\(event.error)") } }
 }
 
+/// Leaves the app and ends it, where the driver wants that.
+func endHere() {
+    let (leaves, ends) = setting.inTurn { ($0.leaves, $0.ends) }
+    if leaves { Presence.shared.set(isAway: true) }
+    if ends { kill(getpid(), SIGKILL) }
+}
+
+let metrics = ModelMetrics()
 let address = CommandLine.arguments[1]
 
 func updater(_ folder: String) throws -> ModelUpdater {
-    let options = UpdateOptions(storageLimit: setting.inTurn { $0.limit }) { setting.inTurn { $0.conditions } }
-    let place = URL(fileURLWithPath: folder, isDirectory: true).appendingPathComponent("channel", isDirectory: true)
-    return try ModelUpdater(address: URL(string: address)!, options: options, folder: place, pace: setting.inTurn { $0.pace })
+    let options = UpdateOptions(storageLimit: setting.inTurn { $0.limit }, observer: metrics) {
+        setting.inTurn { $0.conditions }
+    }
+    let pace = setting.inTurn { $0.pace }
+    return try ModelUpdater(address: URL(string: address)!, options: options, folder: place(folder), pace: pace)
+}
+
+func place(_ folder: String) -> URL {
+    URL(fileURLWithPath: folder, isDirectory: true).appendingPathComponent("channel", isDirectory: true)
+}
+
+/// An update whose files are spoilt between their download and the trial.
+func spoil(_ folder: String) throws {
+    let store = try UpdateStore(place(folder))
+    let update = Update(
+        URL(string: address)!, UpdateOptions(), DeviceConditions(), store, setting.inTurn { $0.pace }, Loading()
+    ) { _, state in
+        guard state.phase == .trying else { return }
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: store.files.path)) ?? [] {
+            let size = Part.size(of: store.file(name)) ?? 0
+            try? Data(repeating: 1, count: size).write(to: store.file(name))
+        }
+    }
+    try update.run(isForced: true)
 }
 
 func states(_ updater: ModelUpdater) -> [String: Any] {
@@ -153,6 +189,7 @@ func patch(_ words: [String]) throws {
 var folder = CommandLine.arguments[2]
 var current = try updater(folder)
 var opened: Scorer?
+var first: Task<[String], Never>?
 
 @MainActor
 func answer(_ words: [String]) async throws {
@@ -200,6 +237,24 @@ func answer(_ words: [String]) async throws {
         setting.change { $0 = Setting() }
         current = try updater(folder)
     case "die": dieAtRename(Int32(words[1])!)
+    case "refuse": refuse(Int32(words[1])!, words[2...].joined(separator: " "))
+    case "away": Presence.shared.set(isAway: words[1] == "yes")
+    case "end": setting.change { ($0.ends, $0.leaves) = (true, words[1] == "left") }
+    case "try":
+        // As a trial does that ends the app.
+        let store = try UpdateStore(place(folder))
+        let attempts = Attempts(store: store, model: "scorer", observer: nil)
+        try attempts.during(.trying, words[1]) { endHere() }
+    case "spoil": try spoil(folder)
+    case "states":
+        let other = try updater(words[1])
+        first = Task {
+            for await state in other.states { return state.values.map(\.phase.rawValue) }
+            return []
+        }
+        show(["waits": true])
+    case "first": show(["phase": await first?.value.first ?? ""])
+    case "bans": show(["bans": metrics.snapshot()["scorer"]?.bans ?? 0])
     case "vectors": try apply(words[1], URL(fileURLWithPath: folder))
     case "patch": try patch(words)
     case "document":
@@ -208,7 +263,7 @@ func answer(_ words: [String]) async throws {
     default: show(["error": "unknown", "message": words[0]])
     }
     let silent = [
-        "freeze", "unfreeze", "pin", "unpin", "remove", "metered", "charging", "limit", "patience", "device", "die"
+        "freeze", "unfreeze", "pin", "unpin", "remove", "metered", "charging", "limit", "patience", "device", "die", "refuse", "away", "end", "spoil"
     ]
     if silent.contains(words[0]) { show(["states": states(current)]) }
 }

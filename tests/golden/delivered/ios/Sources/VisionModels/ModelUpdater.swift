@@ -10,14 +10,16 @@ import Foundation
 /// try await updater.update()  // the next load opens what came
 /// ```
 ///
-/// A new model is signed, tried and tested before it is used; one that fails, or twice ends the app, is never used again.
+/// A new model is signed, tried and tested before it is used; one that is wrong, fails in three starts of the app, or ends
+/// it twice, is not used for 30 days.
 /// Models that are open stay as they are. Whatever happens here, a load has a model: at last the one in the app.
 public final class ModelUpdater: Sendable {
     private let address: URL
     private let options: UpdateOptions
     private let store: UpdateStore
     private let pace: Pace
-    private let known: Shared<[String: UpdateState]>
+    /// Nil before the record was read.
+    private let known = Shared<[String: UpdateState]?>(nil)
     private let listeners = Shared<[UUID: AsyncStream<[String: UpdateState]>.Continuation]>([:])
 
     /// - Parameters:
@@ -34,19 +36,19 @@ public final class ModelUpdater: Sendable {
         self.options = options
         self.pace = pace
         store = try UpdateStore(folder)
-        let record = try store.record()
-        known = Shared([:])
-        for model in Folder.packagedModels {
-            let version = record.model(model.name).active?.version ?? ChannelDocument.version
-            known.change { $0[model.name] = UpdateState(phase: record.frozen ? .frozen : .unchecked, version: version) }
-        }
     }
 
     /// For `load`: the newest model that was tried, else ``UpdateOptions/fallback``.
     public var source: Source { .updated(self) }
 
-    /// How far each model is, by its name.
-    public var state: [String: UpdateState] { known.inTurn { $0 } }
+    /// How far each model is, by its name. The first call reads files: ``states`` does that away from the caller's thread.
+    public var state: [String: UpdateState] {
+        known.inTurn { known in
+            let found = known ?? recorded()
+            known = found
+            return found
+        }
+    }
 
     /// ``state``, now and whenever it changes. Who is slow misses what was in between.
     public var states: AsyncStream<[String: UpdateState]> {
@@ -55,7 +57,14 @@ public final class ModelUpdater: Sendable {
             let listeners = listeners
             continuation.onTermination = { _ in listeners.change { $0[key] = nil } }
             listeners.change { $0[key] = continuation }
-            continuation.yield(state)
+            DispatchQueue.global(qos: .userInitiated).async {
+                // Not after what is told later.
+                self.known.inTurn { known in
+                    let found = known ?? self.recorded()
+                    known = found
+                    continuation.yield(found)
+                }
+            }
         }
     }
 
@@ -113,7 +122,7 @@ public final class ModelUpdater: Sendable {
     /// Removes all downloads: the app's own models are next. Files of models that are open go with the next update.
     public func remove() throws {
         let record = try store.change { record in
-            record.models = record.models.mapValues { UpdateRecord.ModelRecord(banned: $0.banned) }
+            record.models = record.models.mapValues { UpdateRecord.ModelRecord(banned: $0.banned, failing: $0.failing) }
         }
         store.prune(record)
         tellAll { _ in UpdateState(phase: .unchecked, version: ChannelDocument.version) }
@@ -127,6 +136,16 @@ public final class ModelUpdater: Sendable {
         return try source.open(model, options, loading)
     }
 
+    /// What the record says of each model.
+    private func recorded() -> [String: UpdateState] {
+        let record = try? store.record()
+        let states = Folder.packagedModels.map { model in
+            let version = record?.model(model.name).active?.version ?? ChannelDocument.version
+            return (model.name, UpdateState(phase: record?.frozen == true ? .frozen : .unchecked, version: version))
+        }
+        return Dictionary(states, uniquingKeysWith: { first, _ in first })
+    }
+
     private func tellAll(_ state: (String) -> UpdateState) {
         let record = try? store.record()
         for model in Folder.packagedModels {
@@ -135,11 +154,11 @@ public final class ModelUpdater: Sendable {
     }
 
     private func tell(_ model: String, _ state: UpdateState) {
-        let all = known.inTurn { known in
-            known[model] = state
-            return known
+        known.inTurn { known in
+            var found = known ?? recorded()
+            found[model] = state
+            known = found
+            for each in listeners.inTurn({ Array($0.values) }) { each.yield(found) }
         }
-        let listeners = listeners.inTurn { Array($0.values) }
-        for each in listeners { each.yield(all) }
     }
 }

@@ -100,22 +100,26 @@ final class Update {
     }
 
     private func update(_ model: ModelFiles, to document: ChannelDocument) throws {
-        let record = try store.change(model.name) { known in
-            guard let trying = known.trying, trying.count >= UpdateRecord.Attempt.most else { return }
-            let version = trying.version
-            known.banned[version] = "the app ended twice while it was tried"
-            known.trying = nil
+        let record = try store.record()
+        var known = record.model(model.name)
+        if let version = known.trying?.version, known.isTooMuch(.trying, version) {
+            known = try attempts(model).ban(version, "the app ended twice while it was tried")
         }
         guard let chosen = try chosen(for: model, in: document) else {
-            let ban = document.releases[model.name]?.first.flatMap { record.banned[$0.version] }
+            let first = document.releases[model.name]?.first
+            let ban = first.flatMap { known.ban(of: $0.version, at: record.now)?.reason }
             return try tell(model, .upToDate, ban ?? "the channel has nothing for this app and device")
         }
         let blobs = chosen.needed(options.providers)
         if chosen.release.number <= ChannelDocument.number {
             try store.change(model.name) { ($0.active, $0.previous, $0.trying, $0.opening) = (nil, nil, nil, nil) }
             try tell(model, .upToDate, "the app's own model is the newest")
-        } else if record.active?.version == chosen.release.version, blobs.allSatisfy(store.has) {
+        } else if known.active?.version == chosen.release.version, blobs.allSatisfy(store.has) {
             try tell(model, .upToDate)
+        } else if attempts(model).hasFailed(chosen.release.version) {
+            wanted.formUnion(blobs.map(\.sha256))
+            let words = "\(chosen.release.version) has failed: the app tries it again after its next start"
+            try tell(model, .waiting, words)
         } else {
             try take(chosen, blobs, document)
         }
@@ -125,9 +129,10 @@ final class Update {
     private func chosen(for model: ModelFiles, in document: ChannelDocument) throws -> UpdatedRelease? {
         let record = try store.record()
         let pinned = record.pins[model.name]
-        let banned = record.model(model.name).banned
+        let known = record.model(model.name)
         for release in document.releases[model.name] ?? [] {
-            guard release.isForThisApp, release.isRolledOut(to: record.device), banned[release.version] == nil,
+            let isBanned = known.ban(of: release.version, at: record.now) != nil
+            guard release.isForThisApp, release.isRolledOut(to: record.device), !isBanned,
                 pinned == nil || pinned == release.version
             else { continue }
             let found = UpdatedRelease(release, of: model)
@@ -145,12 +150,13 @@ final class Update {
             tell(model.name, UpdateState(phase: phase, version: version, loadedBytes: loaded, totalBytes: total))
         }
         do {
-            if blobs.contains(where: { !store.has($0) }) {
+            let fresh = Set(blobs.filter { !store.has($0) }.map(\.sha256))
+            if !fresh.isEmpty {
                 if let reason = waitsFor(chosen.release) { return try self.tell(model, .waiting, reason) }
                 if let reason = try lacks(blobs, download) { return try self.tell(model, .failed, reason) }
                 try download.get(blobs)
             }
-            try attempt(chosen, try kept(chosen.release, blobs, document))
+            try attempt(chosen, try kept(chosen.release, blobs, document), fresh)
         } catch ModelError.noSpace(let path) {
             try self.tell(model, .failed, "there is no room for \(path)")
         } catch let error as ModelError {
@@ -196,42 +202,50 @@ final class Update {
         return needed > free ? "the download takes \(needed) bytes, and \(free) are free" : nil
     }
 
-    /// Tries a release. One that fails, or twice ends the app, is never tried again.
-    private func attempt(_ chosen: UpdatedRelease, _ kept: UpdateRecord.Kept) throws {
-        let name = chosen.packaged.name
-        try tell(chosen.packaged, .trying)
-        let before = try store.record().model(name)
-        try store.change(name) {
-            $0.trying = UpdateRecord.Attempt(version: kept.version, count: $0.tries(of: kept.version) + 1)
-        }
+    /// Tries a release, of which files of the SHA-256 `fresh` came just now. One that cannot be right is banned; another
+    /// failure may pass.
+    private func attempt(_ chosen: UpdatedRelease, _ kept: UpdateRecord.Kept, _ fresh: Set<String>) throws {
+        let model = chosen.packaged
+        try tell(model, .trying)
+        let others = try store.record().model(model.name).releases
+        let options = Options(providers: options.providers)
         do {
-            let others = [before.active, before.previous].compactMap { $0 }
-            let options = Options(providers: options.providers)
-            let failure = try chosen.tried(kept, store.opened(kept), options, others, loading)
-            if !failure.isEmpty { return try ban(chosen.packaged, kept.version, failure) }
-        } catch let error as CancellationError {
-            try store.change(name) { $0.trying = before.trying }
-            throw error
-        } catch let error as ModelError where error.isOfFile {
-            try store.change(name) { $0.trying = before.trying }
-            for sha256 in kept.files.keys { try? FileManager.default.removeItem(at: store.file(sha256)) }
-            throw error
-        } catch {
-            return try ban(chosen.packaged, kept.version, "\(error)")
+            let failure = try attempts(model).during(.trying, kept.version) {
+                try chosen.tried(kept, store.opened(kept), options, others, loading)
+            }
+            if !failure.isEmpty { return try ban(model, kept.version, failure) }
+        } catch let error as ModelError {
+            switch error.fault(fresh) {
+            case .proven: return try ban(model, kept.version, error.description)
+            case .runtime: return try failed(model, kept.version, error.description)
+            case .device:
+                if error.isOfFile {
+                    for sha256 in kept.files.keys { try? FileManager.default.removeItem(at: store.file(sha256)) }
+                }
+                throw error
+            }
         }
-        try store.change(name) {
+        try store.change(model.name) {
             if $0.active?.version != kept.version { $0.previous = $0.active }
             ($0.active, $0.trying, $0.opening) = (kept, nil, nil)
+            $0.end(kept.version)
         }
-        try tell(chosen.packaged, .ready)
+        try tell(model, .ready)
+    }
+
+    /// ONNX Runtime has failed at a release: it is tried again, but not for ever.
+    private func failed(_ model: ModelFiles, _ version: String, _ reason: String) throws {
+        if try attempts(model).isFailingTooOften(version) { return try ban(model, version, reason) }
+        try tell(model, .failed, "\(version) has failed, and is tried again: \(reason)")
     }
 
     private func ban(_ model: ModelFiles, _ version: String, _ reason: String) throws {
-        try store.change(model.name) {
-            $0.banned[version] = reason
-            $0.trying = nil
-        }
-        try tell(model, .failed, "\(version) is never tried again: \(reason)")
+        try attempts(model).ban(version, reason)
+        try tell(model, .failed, "\(version) is not tried for \(UpdateRecord.Ban.days) days: \(reason)")
+    }
+
+    private func attempts(_ model: ModelFiles) -> Attempts {
+        Attempts(store: store, model: model.name, observer: options.observer)
     }
 
     private func tellAll(_ phase: UpdateState.Phase, _ reason: String = "") throws {

@@ -8,6 +8,8 @@ public struct UpdateOptions: Sendable {
     public var providers: [Provider]
     /// The most bytes that all downloads may occupy; nil for as many as there is room for.
     public var storageLimit: Int?
+    /// Hears of releases that updates ban; loads tell that of their own options.
+    public var observer: (any ModelObserver)?
     /// Tells what releases may ask for. Replace it where the app knows better.
     public var conditions: @Sendable () async -> DeviceConditions
 
@@ -16,11 +18,13 @@ public struct UpdateOptions: Sendable {
         fallback: Source = .bundled,
         providers: [Provider] = Options().providers,
         storageLimit: Int? = nil,
+        observer: (any ModelObserver)? = nil,
         conditions: @escaping @Sendable () async -> DeviceConditions = { await DeviceConditions.current() }
     ) {
         self.fallback = fallback
         self.providers = providers
         self.storageLimit = storageLimit
+        self.observer = observer
         self.conditions = conditions
     }
 }

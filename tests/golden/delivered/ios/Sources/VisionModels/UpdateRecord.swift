@@ -23,6 +23,28 @@ struct UpdateRecord: Codable, Equatable, Sendable {
         let files: [String: String]
     }
 
+    /// Why a version is not tried, and until when.
+    struct Ban: Codable, Equatable, Sendable {
+        static let days = 30
+        let version: String
+        let reason: String
+        /// In milliseconds since 1970.
+        let until: Int
+
+        /// No longer than it was made for, whatever the clock said then.
+        func holds(at now: Int) -> Bool {
+            (1...Ban.days * 86_400_000).contains(until - now)
+        }
+    }
+
+    /// In how many starts of the app ONNX Runtime has failed at a version.
+    struct Failing: Codable, Equatable, Sendable {
+        /// The last one of them bans the version.
+        static let most = 3
+        let version: String
+        let starts: Int
+    }
+
     /// How often a version was begun with, and not ended.
     struct Attempt: Codable, Equatable, Sendable {
         static let most = 2
@@ -38,21 +60,44 @@ struct UpdateRecord: Codable, Equatable, Sendable {
         var previous: Kept?
         var trying: Attempt?
         var opening: Attempt?
-        /// Why a version is never used again, by version.
-        var banned: [String: String] = [:]
+        var banned: [Ban] = []
+        var failing: Failing?
 
-        func tries(of version: String) -> Int {
-            trying?.version == version ? trying?.count ?? 0 : 0
+        /// In the order in which a load opens them.
+        var releases: [Kept] { [active, previous].compactMap { $0 } }
+
+        subscript(kind: AttemptKind) -> Attempt? {
+            get { kind == .trying ? trying : opening }
+            set { if kind == .trying { trying = newValue } else { opening = newValue } }
         }
 
-        func openings(of version: String) -> Int {
-            opening?.version == version ? opening?.count ?? 0 : 0
+        /// Whether a version has ended the app too often.
+        func isTooMuch(_ kind: AttemptKind, _ version: String) -> Bool {
+            self[kind]?.version == version && self[kind]?.count ?? 0 >= Attempt.most
         }
 
-        /// The active release fails: the one before it takes its place.
-        mutating func fallBack(bannedFor reason: String?) {
-            if let version = active?.version, let reason { banned[version] = reason }
-            (active, previous, opening) = (previous, nil, nil)
+        func ban(of version: String, at now: Int) -> Ban? {
+            banned.first { $0.version == version && $0.holds(at: now) }
+        }
+
+        mutating func ban(_ version: String, _ reason: String, at now: Int) {
+            banned = banned.filter { $0.version != version && $0.holds(at: now) }
+            banned.append(Ban(version: version, reason: reason, until: now + Ban.days * 86_400_000))
+            if trying?.version == version { trying = nil }
+            drop(version)
+        }
+
+        /// A release is not used any more: the one before it takes its place.
+        mutating func drop(_ version: String) {
+            let left = releases.filter { $0.version != version }
+            (active, previous) = (left.first, left.dropFirst().first)
+            end(version)
+        }
+
+        /// A release was opened, or is gone: what was written down of it is over.
+        mutating func end(_ version: String) {
+            if opening?.version == version { opening = nil }
+            if failing?.version == version { failing = nil }
         }
     }
 
@@ -82,7 +127,12 @@ struct UpdateRecord: Codable, Equatable, Sendable {
 
     /// Releases that the device may need.
     var kept: [Kept] {
-        models.values.flatMap { [$0.active, $0.previous].compactMap { $0 } }
+        models.values.flatMap(\.releases)
+    }
+
+    /// In milliseconds since 1970: not before the newest document that was seen.
+    var now: Int {
+        max(Int(Date().timeIntervalSince1970 * 1000), (seen.latest ?? 0) * 1000)
     }
 
     /// Puts off the next request, longer after each failure.
@@ -101,5 +151,22 @@ struct UpdateRecord: Codable, Equatable, Sendable {
         else { return record }
         record.seen = seen
         return record
+    }
+}
+
+extension UpdateRecord.ModelRecord {
+    private enum Key: String, CodingKey {
+        case active, previous, trying, opening, banned, failing
+    }
+
+    /// What an earlier version of this code has not written, or in another form, is nothing.
+    init(from decoder: any Decoder) throws {
+        let found = try decoder.container(keyedBy: Key.self)
+        active = try found.decodeIfPresent(UpdateRecord.Kept.self, forKey: .active)
+        previous = try found.decodeIfPresent(UpdateRecord.Kept.self, forKey: .previous)
+        trying = try found.decodeIfPresent(UpdateRecord.Attempt.self, forKey: .trying)
+        opening = try found.decodeIfPresent(UpdateRecord.Attempt.self, forKey: .opening)
+        banned = (try? found.decode([UpdateRecord.Ban].self, forKey: .banned)) ?? []
+        failing = try found.decodeIfPresent(UpdateRecord.Failing.self, forKey: .failing)
     }
 }

@@ -30,8 +30,13 @@ struct UpdatedSource: Sendable {
         do {
             let taken = try store.beginOpening(model.name, loading)
             defer { withExtendedLifetime(taken) {} }
-            while let kept = try store.record().model(model.name).active {
-                if let session = try open(kept, model, options, loading) { return session }
+            let attempts = Attempts(store: store, model: model.name, observer: options.observer)
+            var passed: Set<String> = []
+            let next = { try store.record().model(model.name).releases.first { !passed.contains($0.version) } }
+            while let kept = try next() {
+                passed.insert(kept.version)
+                if attempts.hasFailed(kept.version) { continue }
+                if let session = try open(kept, attempts, model, options, loading) { return session }
             }
         } catch let error as CancellationError {
             throw error
@@ -44,49 +49,48 @@ struct UpdatedSource: Sendable {
         return try model.open(from: fallback, options, loading)
     }
 
-    /// Nil for a release that is not used any more: another is active then.
+    /// Nil for a release that is not opened: another one is to be tried.
     private func open(
-        _ kept: UpdateRecord.Kept, _ model: ModelFiles, _ options: Options, _ loading: Loading
+        _ kept: UpdateRecord.Kept, _ attempts: Attempts, _ model: ModelFiles, _ options: Options, _ loading: Loading
     ) throws -> ModelSession? {
         let known = try store.record().model(model.name)
-        guard known.openings(of: kept.version) < UpdateRecord.Attempt.most else {
-            return try drop(kept, model, "the app ended twice while it was loaded", isBanned: true)
+        if known.isTooMuch(.opening, kept.version) {
+            return try ban(kept, attempts, model, "the app ended twice while it was loaded")
         }
         guard kept.number > ChannelDocument.number else { return try drop(kept, model, "the app's own model is newer") }
         guard let release = release(kept, model) else {
             return try drop(kept, model, "no document of the channel vouches for it, or a file is missing")
         }
-        let count = known.openings(of: kept.version)
-        try store.change(model.name) { $0.opening = UpdateRecord.Attempt(version: kept.version, count: count + 1) }
         do {
-            let others = [known.active, known.previous].compactMap { $0 }
             var opener = ModelOpener(
-                model: release.model(kept, besides: others), folder: store.opened(kept), options: options)
+                model: release.model(kept, besides: known.releases), folder: store.opened(kept), options: options)
             opener.source = .updater
-            let session = try options.observed(model.name, .updater) { [opener] in try opener.open(loading) }
-            try store.change(model.name) { $0.opening = nil }
+            let session = try attempts.during(.opening, kept.version) { [opener] in
+                try options.observed(model.name, .updater) { try opener.open(loading) }
+            }
+            try store.change(model.name) { $0.end(kept.version) }
             return session
-        } catch let error as CancellationError {
-            try store.change(model.name) { $0.opening = known.opening }
-            throw error
         } catch let error as ModelError {
-            return try failed(kept, model, error)
+            return try failed(kept, attempts, model, error)
         }
     }
 
-    private func failed(_ kept: UpdateRecord.Kept, _ model: ModelFiles, _ error: ModelError) throws -> ModelSession? {
+    private func failed(
+        _ kept: UpdateRecord.Kept, _ attempts: Attempts, _ model: ModelFiles, _ error: ModelError
+    ) throws -> ModelSession? {
         switch error {
-        case .runtime, .badModel:
-            return try drop(kept, model, error.description, isBanned: true)
         case .threads, .queue:
-            try store.change(model.name) { $0.opening = nil }
             throw UpdateFailure(error: error)
         case .corrupted(_, _, let expected):
             try? FileManager.default.removeItem(at: store.file(expected))
             return try drop(kept, model, error.description)
         default:
-            return try drop(kept, model, error.description)
+            break
         }
+        let isFailing = try error.fault() == .runtime && attempts.isFailingTooOften(kept.version)
+        if error.fault() == .proven || isFailing { return try ban(kept, attempts, model, error.description) }
+        // It stays the one that loads open: another time may be luckier.
+        return tell(kept, model, try store.record().model(model.name), "is not opened this time", error.description)
     }
 
     private func release(_ kept: UpdateRecord.Kept, _ model: ModelFiles) -> UpdatedRelease? {
@@ -99,12 +103,25 @@ struct UpdatedSource: Sendable {
         return release.fits && isComplete && !lacks ? release : nil
     }
 
-    private func drop(
-        _ kept: UpdateRecord.Kept, _ model: ModelFiles, _ reason: String, isBanned: Bool = false
+    private func drop(_ kept: UpdateRecord.Kept, _ model: ModelFiles, _ reason: String) throws -> ModelSession? {
+        let known = try store.change(model.name) { $0.drop(kept.version) }
+        return tell(kept, model, known, "is not used any more", reason)
+    }
+
+    private func ban(
+        _ kept: UpdateRecord.Kept, _ attempts: Attempts, _ model: ModelFiles, _ reason: String
     ) throws -> ModelSession? {
-        let known = try store.change(model.name) { $0.fallBack(bannedFor: isBanned ? reason : nil) }
-        let words = "\(kept.version) is not used any more: \(reason)"
+        let known = try attempts.ban(kept.version, reason)
+        return tell(kept, model, known, "is not used for \(UpdateRecord.Ban.days) days", reason)
+    }
+
+    /// Gives no model.
+    private func tell(
+        _ kept: UpdateRecord.Kept, _ model: ModelFiles, _ known: UpdateRecord.ModelRecord, _ what: String,
+        _ reason: String
+    ) -> ModelSession? {
         let version = known.active?.version ?? ChannelDocument.version
+        let words = "\(kept.version) \(what): \(reason)"
         tell(model.name, UpdateState(phase: .failed, version: version, reason: words))
         return nil
     }
