@@ -4,11 +4,12 @@ Its text is tests/toolchain/swift_apps/delivery.swift. Beside the commands of al
 FOLDER` goes on with the folder of another app; `limit BYTES` of storage; `metered yes|no|unknown` and `charging
 yes|no|unknown` are what the app says of the device; `die N` ends the process at the Nth durable write from then on
 (of a load, the second is after the model is open); `end here|left` ends it when the next model is open, before the load
-is over, and leaves the app before or not, `try VERSION` does so in a trial; `refuse COUNT WORDS` has ONNX Runtime open no
-session so often; `away yes|no` leaves the app and comes back; `spoil` updates, and damages files before their trial;
-`bans` is how many the observer was told of; `cancel` cancels an update when some of a download is there;
-`test` is the self-test of the model that `load` opened, `run` its outputs once more, and `close` closes it; `vectors
-PATH` applies the deltas of a file of them, `patch SOURCE DELTA RESULT LIMIT` one; `document PATH` reads a channel's
+is over, and leaves the app before or not, `try VERSION` does so in a trial; `refuse COUNT WORDS` has ONNX Runtime open
+no session so often; `away yes|no` leaves the app and comes back; `spoil` updates, and damages files before their trial;
+`bans` is how many the observer was told of; `states FOLDER` reads the states of another updater, `first` the first of
+them; `cancel` cancels an update when some of a download is there; `test` is the self-test of the model that `load`
+opened, `run` its outputs once more, and `close` closes it; `vectors PATH` applies the deltas of a file of them, `patch
+SOURCE DELTA RESULT LIMIT` one; `document PATH` reads a channel's
 document.
 """
 
