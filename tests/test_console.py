@@ -87,3 +87,14 @@ def test_a_quiet_console_says_nothing_of_steps(capsys: pytest.CaptureFixture[str
     with Console(quiet=True).step("load"), Console(quiet=True).progress("load") as advance:
         advance(1, 2)
     assert capsys.readouterr() == ("", "")
+
+
+def test_steps_that_are_expected_to_be_long_are_named_when_they_begin(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where no terminal shows them: a log says in which step a command is."""
+    console = Console()
+    console.expect_long("it is large")
+    with console.step("plan net") as announce:
+        announce("compile it")
+        assert capsys.readouterr().err == "it is large\n  plan net ...\n  plan net: compile it ...\n"
+    with console.progress("calibrate"):
+        assert capsys.readouterr().err == "  ✓ plan net 0.0 s\n  calibrate ...\n"

@@ -11,8 +11,9 @@ import onnx
 import onnxruntime
 import pytest
 
+from packager.compile import converter
 from packager.compile.compile import compile_variant
-from packager.compile.converter import has_grown
+from packager.compile.converter import ConversionJob, has_grown
 from packager.core.errors import ModelError
 from packager.core.values import Compiled, Variant, baseline
 from packager.files.hashes import sha256_of
@@ -136,6 +137,39 @@ def test_growth_is_more_than_a_quarter_and_more_than_the_graphs_own_text(
     source: int, converted_bytes: int, grown: bool
 ) -> None:
     assert has_grown(source, converted_bytes) is grown
+
+
+@pytest.mark.parametrize(
+    ("graph", "conversions"),
+    [
+        (
+            "{ z = Relu (x) "
+            + "".join(f"z{n} = Neg (z{n - 1 if n else ''}) " for n in range(600))
+            + "y = Neg (z599) }",
+            1,
+        ),
+        ("{ f = Cast <to = 1> (w) y = MatMul (x, f) }", 2),
+    ],
+    ids=["many nodes", "a constant that was folded"],
+)
+def test_a_file_that_grew_by_its_nodes_is_not_converted_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, graph: str, conversions: int
+) -> None:
+    weights = {"w": INT8_WEIGHTS} if "(w)" in graph else {}
+    path = saved(tmp_path / "m.onnx", onnx_model(f"(float[1, 512] x) => (float[1, 512] y) {graph}", weights=weights))
+    made: list[str] = []
+    save = converter._save
+    monkeypatch.setattr(converter, "_save", lambda job, name, *rest: (made.append(name), save(job, name, *rest))[1])
+    job = ConversionJob(
+        graph=str(path),
+        data_folder=str(tmp_path),
+        output=str(tmp_path / "m.ort"),
+        scratch=str(tmp_path),
+        source_bytes=path.stat().st_size,
+    )
+    converter.convert(job)
+    assert (tmp_path / "m.ort").stat().st_size > 0
+    assert len(made) == conversions
 
 
 def test_a_file_that_does_not_load_again_is_a_model_error(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def inspect(model: Path, shapes: tuple[str, ...], as_json: bool) -> None:
     from packager.core.console import Console
 
     console = Console(quiet=as_json)
-    loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes), announce=console.say)
+    loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes), announce=console.expect_long)
     if as_json:
         print_json(document(loaded))
     else:

@@ -41,6 +41,9 @@ REPLAY_ENTRY = "session.enable_saved_runtime_optimizations"
 FOLDING = ["ConstantFolding", "FuseFp16InitializerToFp32NodeTransformer"]
 """The graph optimizers that turn int8 and float16 weights into float32 ones."""
 
+WORTH = 0.8
+"""Share of the size that a file without folded constants has at most, to be worth having."""
+
 RECORD_ATTEMPTS: tuple[list[str], ...] = ([], ["QDQSelectorActionTransformer"])
 """Optimizers to disable, in turn, until the records of an unfused file can be replayed. ONNX Runtime, up to 1.31.1 at
 least, writes records for some quantized graphs that it refuses to replay: `Not enough produced nodes in the runtime
@@ -188,14 +191,15 @@ def _smallest(job: ConversionJob, entries: dict[str, str], dropped: list[str]) -
     """The raw ORT file, and the optimizers disabled for it.
 
     Constant folding evaluates DequantizeLinear and Cast on int8 and float16 weights and stores the result as float32. A
-    file that grew is converted again without it, and the smaller one is kept.
+    file that grew is converted again without it, and the smaller one is kept; not where the constants are too small for
+    that, and the file grew by the description of its nodes.
     """
     raw = _save(job, "raw.ort", entries, dropped)
     size = raw.stat().st_size
-    if not has_grown(job.source_bytes, size):
+    if not has_grown(job.source_bytes, size) or not has_large_constants(raw, size):
         return raw, dropped
     unfolded = _save(job, "unfolded.ort", entries, [*dropped, *FOLDING])
-    if unfolded.stat().st_size < 0.8 * size:
+    if unfolded.stat().st_size < WORTH * size:
         return unfolded, [*dropped, *FOLDING]
     return raw, dropped
 
@@ -204,6 +208,14 @@ def has_grown(source_bytes: int, converted_bytes: int) -> bool:
     """Whether the file grew by more than a quarter and 64 KiB: less is the graph's own description, which is larger in
     ORT format."""
     return converted_bytes > 1.25 * source_bytes and converted_bytes > source_bytes + 65536
+
+
+def has_large_constants(path: Path, size_bytes: int) -> bool:
+    """Whether a file without the constants of the one at `path` could be as much smaller as it must."""
+    from packager.compile.reader import constant_bytes
+
+    found = constant_bytes(path)
+    return found is None or size_bytes - found < WORTH * size_bytes
 
 
 def _save(job: ConversionJob, name: str, entries: dict[str, str], disabled: list[str]) -> Path:

@@ -4,19 +4,39 @@ Schema: onnxruntime/core/flatbuffers/schema/ort.fbs.
 """
 
 import mmap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
-from packager.compile.canonical import flatbuffer_classes
+from packager.compile.flat_tables import BYTE, FLOAT, INT, LONG, OFFSET, Content, Table
 from packager.core.signature import Dimension
 from packager.graph.connections import numbered
 from packager.graph.view import SMALL_BYTES, Attribute, Graph, Node, Value
 from packager.graph.weights.places import BITS
 
-FLOAT, INT, STRING, GRAPH, FLOATS, INTS, STRINGS, GRAPHS = 1, 2, 3, 5, 6, 7, 8, 10
-"""AttributeType of ort.fbs."""
+Read = TypeVar("Read")
+
+
+class Fields:
+    """Indexes of fields in the tables of ort.fbs."""
+
+    session_model, model_opsets, model_graph, opset_domain, opset_version = 1, 1, 7, 0, 1
+    initializers, values, nodes, inputs, outputs = 0, 1, 2, 5, 6
+    name, domain, since_version, index, operator, taken, made, attributes = 0, 2, 3, 4, 5, 8, 9, 10
+    attribute_type, f, i, s, graph, floats, ints, strings, graphs = 2, 3, 4, 5, 7, 8, 9, 10, 12
+    value_type, held_type, held = 2, 1, 2
+    element, shape, dimensions, dimension = 0, 1, 0, 0
+    dimension_type, dimension_value, dimension_name = 0, 1, 2
+    sizes, tensor_element, raw = 2, 3, 4
+
+
+class AttributeType:
+    """That of ort.fbs."""
+
+    FLOAT, INT, STRING, GRAPH, FLOATS, INTS, STRINGS, GRAPHS = 1, 2, 3, 5, 6, 7, 8, 10
+
+
 TENSOR_TYPE = 1
 """TypeInfoValue of ort.fbs."""
 LAST_ELEMENT = 20
@@ -27,41 +47,64 @@ DIMENSION_VALUE, DIMENSION_PARAM = 1, 2
 
 def read_graph(path: Path) -> Graph:
     """The graph in the ORT-format file `path`. Its weights are not touched."""
-    fbs = flatbuffer_classes()
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        model = fbs.InferenceSession.InferenceSession.GetRootAsInferenceSession(content, 0).Model()
-        opsets = [model.OpsetImport(i) for i in range(model.OpsetImportLength())]
-        graph = _graph(model.Graph(), {_text(entry.Domain()): entry.Version() for entry in opsets})
-        del model, opsets  # they keep views of the map
-        return graph
+    return _read(path, lambda model: _graph(_required(model, Fields.model_graph), _opsets(model)))
 
 
 def unheld(path: Path) -> str:
     """Content of the file at `path` that its format has no types for, in words: `4-bit weights`; empty if there is
     none."""
-    fbs = flatbuffer_classes()
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        model = fbs.InferenceSession.InferenceSession.GetRootAsInferenceSession(content, 0).Model()
-        is_suspect = any(element > LAST_ELEMENT for element in _elements(model.Graph()))
-        del model  # it keeps views of the map
-    found = sorted(_unheld(read_graph(path))) if is_suspect else []
+
+    def is_suspect(model: Table) -> bool:
+        return any(each > LAST_ELEMENT for each in _elements(_required(model, Fields.model_graph)))
+
+    if not _read(path, is_suspect):
+        return ""
+    found = sorted(_unheld(read_graph(path)))
     return next((what for what in found if what.endswith("weights")), found[0] if found else "")
 
 
-def _elements(graph: Any) -> Iterator[int]:
+def constant_bytes(path: Path) -> int | None:
+    """Size of the constants in the file at `path`; None if graphs inside its nodes may have others."""
+
+    def size(model: Table) -> int | None:
+        graph = _required(model, Fields.model_graph)
+        attributes = (each for node in graph.tables(Fields.nodes) for each in node.tables(Fields.attributes))
+        if any(map(_graphs, attributes)):
+            return None
+        return sum(each.size(Fields.raw) for each in graph.tables(Fields.initializers))
+
+    return _read(path, size)
+
+
+def _read(path: Path, read: Callable[[Table], Read]) -> Read:
+    """What `read` finds in the model of the file at `path`."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        return read(_required(Content(mapped).root(), Fields.session_model))
+
+
+def _required(table: Table, field: int) -> Table:
+    found = table.table(field)
+    if found is None:
+        raise ValueError(f"a table lacks its field {field}")
+    return found
+
+
+def _opsets(model: Table) -> dict[str, int]:
+    entries = model.tables(Fields.model_opsets)
+    return {each.text(Fields.opset_domain): each.number(Fields.opset_version, LONG) for each in entries}
+
+
+def _elements(graph: Table) -> Iterator[int]:
     """The element type of every tensor in a graph, including those of subgraphs."""
-    for i in range(graph.InitializersLength()):
-        yield graph.Initializers(i).DataType()
-    for i in range(graph.NodeArgsLength()):
-        tensor = _tensor_type(graph.NodeArgs(i).Type())
-        if tensor is not None:
-            yield tensor.ElemType()
-    for i in range(graph.NodesLength()):
-        node = graph.Nodes(i)
-        for k in range(node.AttributesLength()):
-            attribute = node.Attributes(k)
-            if attribute.Type() == GRAPH:
-                yield from _elements(attribute.G())
+    for each in graph.tables(Fields.initializers):
+        yield each.number(Fields.tensor_element, INT)
+    for each in graph.tables(Fields.values):
+        if tensor := _tensor_type(each):
+            yield tensor.number(Fields.element, INT)
+    for node in graph.tables(Fields.nodes):
+        for attribute in node.tables(Fields.attributes):
+            if attribute.number(Fields.attribute_type, INT) == AttributeType.GRAPH:
+                yield from _elements(_required(attribute, Fields.graph))
 
 
 def _unheld(graph: Graph) -> Iterator[str]:
@@ -79,20 +122,20 @@ def _unheld(graph: Graph) -> Iterator[str]:
             yield from _unheld(subgraph)
 
 
-def _graph(table: Any, opsets: dict[str, int]) -> Graph:
-    constants = {each.name: each for each in map(_constant, map(table.Initializers, range(table.InitializersLength())))}
+def _graph(table: Table, opsets: dict[str, int]) -> Graph:
+    constants = {each.name: each for each in map(_constant, table.tables(Fields.initializers))}
     values = {}
-    for i in range(table.NodeArgsLength()):
-        name = _text(table.NodeArgs(i).Name())
-        values[name] = constants.get(name) or _value(table.NodeArgs(i))
+    for each in table.tables(Fields.values):
+        name = each.text(Fields.name)
+        values[name] = constants.get(name) or _value(each, name)
     values |= constants
-    nodes = [table.Nodes(i) for i in range(table.NodesLength())]
-    inputs = [_text(table.Inputs(i)) for i in range(table.InputsLength())]
+    nodes = sorted(table.tables(Fields.nodes), key=lambda node: node.number(Fields.index, OFFSET))
+    inputs = table.texts(Fields.inputs)
     return Graph(
-        nodes=_in_running_order([_node(node, opsets) for node in sorted(nodes, key=lambda node: int(node.Index()))]),
+        nodes=_in_running_order([_node(node, opsets) for node in nodes]),
         values=values,
         inputs=tuple(name for name in inputs if name not in values or not values[name].is_constant),
-        outputs=tuple(_text(table.Outputs(i)) for i in range(table.OutputsLength())),
+        outputs=table.texts(Fields.outputs),
         opsets=opsets,
     )
 
@@ -103,87 +146,91 @@ def _in_running_order(nodes: list[Node]) -> tuple[Node, ...]:
     return tuple(nodes[index] for index in order)
 
 
-def _node(table: Any, opsets: dict[str, int]) -> Node:
-    outputs = tuple(_text(table.Outputs(i)) for i in range(table.OutputsLength()))
+def _node(table: Table, opsets: dict[str, int]) -> Node:
+    outputs = table.texts(Fields.made)
     attributes: dict[str, Attribute] = {}
     subgraphs = []
-    for i in range(table.AttributesLength()):
-        attribute = table.Attributes(i)
-        if attribute.Type() == GRAPH:
-            subgraphs.append(_graph(attribute.G(), opsets))
-        elif attribute.Type() == GRAPHS:
-            subgraphs += [_graph(attribute.Graphs(g), opsets) for g in range(attribute.GraphsLength())]
-        elif (value := _attribute(attribute)) is not None:
-            attributes[_text(attribute.Name())] = value
+    for attribute in table.tables(Fields.attributes):
+        graphs = _graphs(attribute)
+        subgraphs += [_graph(each, opsets) for each in graphs]
+        if not graphs and (value := _attribute(attribute)) is not None:
+            attributes[attribute.text(Fields.name)] = value
     return Node(
-        name=_text(table.Name()) or next((name for name in outputs if name), ""),
-        op=_text(table.OpType()),
-        domain=_text(table.Domain()),
-        since_version=table.SinceVersion(),
-        inputs=tuple(_text(table.Inputs(i)) for i in range(table.InputsLength())),
+        name=table.text(Fields.name) or next((name for name in outputs if name), ""),
+        op=table.text(Fields.operator),
+        domain=table.text(Fields.domain),
+        since_version=table.number(Fields.since_version, INT),
+        inputs=table.texts(Fields.taken),
         outputs=outputs,
         attributes=attributes,
         subgraphs=tuple(subgraphs),
     )
 
 
-def _attribute(table: Any) -> Attribute | None:
-    kind = table.Type()
-    if kind == FLOAT:
-        return float(table.F())
-    if kind == INT:
-        return int(table.I())
-    if kind == STRING:
-        return _text(table.S())
-    if kind == FLOATS:
-        return tuple(float(table.Floats(i)) for i in range(table.FloatsLength()))
-    if kind == INTS:
-        return tuple(int(table.Ints(i)) for i in range(table.IntsLength()))
-    if kind == STRINGS:
-        return tuple(_text(table.Strings(i)) for i in range(table.StringsLength()))
+def _graphs(attribute: Table) -> list[Table]:
+    """The graphs inside a node that an attribute has."""
+    kind = attribute.number(Fields.attribute_type, INT)
+    if kind == AttributeType.GRAPH:
+        return [_required(attribute, Fields.graph)]
+    return list(attribute.tables(Fields.graphs)) if kind == AttributeType.GRAPHS else []
+
+
+def _attribute(table: Table) -> Attribute | None:
+    match table.number(Fields.attribute_type, INT):
+        case AttributeType.FLOAT:
+            return table.real(Fields.f)
+        case AttributeType.INT:
+            return table.number(Fields.i, LONG)
+        case AttributeType.STRING:
+            return table.text(Fields.s)
+        case AttributeType.FLOATS:
+            return tuple(map(float, table.numbers(Fields.floats, FLOAT)))
+        case AttributeType.INTS:
+            return tuple(map(int, table.numbers(Fields.ints, LONG)))
+        case AttributeType.STRINGS:
+            return table.texts(Fields.strings)
     return None
 
 
-def _value(table: Any) -> Value:
-    name, tensor = _text(table.Name()), _tensor_type(table.Type())
+def _value(table: Table, name: str) -> Value:
+    tensor = _tensor_type(table)
     if tensor is None:
         return Value(name=name)
-    shape = tensor.Shape()
-    dimensions = None if shape is None else tuple(_dimension(shape.Dim(i)) for i in range(shape.DimLength()))
-    return Value(name=name, element=_element(tensor.ElemType()), shape=dimensions)
+    shape = tensor.table(Fields.shape)
+    dimensions = None if shape is None else tuple(map(_dimension, shape.tables(Fields.dimensions)))
+    return Value(name=name, element=_element(tensor.number(Fields.element, INT)), shape=dimensions)
 
 
-def _tensor_type(kind: Any) -> Any:
-    """The TensorTypeAndShape of a TypeInfo; None if it is not a tensor."""
-    if kind is None or kind.ValueType() != TENSOR_TYPE:
+def _tensor_type(value: Table) -> Table | None:
+    """The TensorTypeAndShape of a value; None if it is not a tensor."""
+    kind = value.table(Fields.value_type)
+    if kind is None or kind.number(Fields.held_type, BYTE) != TENSOR_TYPE:
         return None
-    tensor, held = flatbuffer_classes().TensorTypeAndShape.TensorTypeAndShape(), kind.Value()
-    tensor.Init(held.Bytes, held.Pos)
-    return tensor
+    return kind.table(Fields.held)
 
 
-def _dimension(table: Any) -> Dimension:
-    value = table.Value()
-    if value is None:
-        return None
-    if value.DimType() == DIMENSION_VALUE:
-        return int(value.DimValue())
-    return _text(value.DimParam()) or None if value.DimType() == DIMENSION_PARAM else None
+def _dimension(table: Table) -> Dimension:
+    value = table.table(Fields.dimension)
+    kind = value.number(Fields.dimension_type, BYTE) if value else 0
+    if value and kind == DIMENSION_VALUE:
+        return value.number(Fields.dimension_value, LONG)
+    return value.text(Fields.dimension_name) or None if value and kind == DIMENSION_PARAM else None
 
 
-def _constant(table: Any) -> Value:
+def _constant(table: Table) -> Value:
     import numpy
     from onnx import TensorProto, helper
 
-    shape = tuple(int(table.Dims(i)) for i in range(table.DimsLength()))
-    element = table.DataType()
+    shape = tuple(map(int, table.numbers(Fields.sizes, LONG)))
+    element = table.number(Fields.tensor_element, INT)
     array = None
-    if element != TensorProto.STRING and 0 < table.RawDataLength() <= SMALL_BYTES:
+    if element != TensorProto.STRING and 0 < table.size(Fields.raw) <= SMALL_BYTES:
         dtype = helper.tensor_dtype_to_np_dtype(element)
-        raw = table.RawDataAsNumpy().tobytes()
+        raw = table.content(Fields.raw)
         if dtype.itemsize * int(numpy.prod(shape, dtype=numpy.int64)) == len(raw):  # not for elements under a byte
             array = numpy.frombuffer(raw, dtype).reshape(shape)
-    return Value(name=_text(table.Name()), element=_element(element), shape=shape, is_constant=True, constant=array)
+    name = table.text(Fields.name)
+    return Value(name=name, element=_element(element), shape=shape, is_constant=True, constant=array)
 
 
 def _element(number: int) -> str:
@@ -197,7 +244,3 @@ def _elements_by_number() -> Mapping[int, str]:
     from onnx import TensorProto
 
     return {value: name.lower() for name, value in TensorProto.DataType.items()}
-
-
-def _text(raw: bytes | None) -> str:
-    return raw.decode() if raw else ""

@@ -74,13 +74,15 @@ class Console:
     """warnings that follow from what this machine measured, or could not: `--strict` counts them, the manifest does
     not have them"""
     _done: _Done | None = field(default=None, init=False, repr=False)
+    _is_slow: bool = field(default=False, init=False, repr=False)
 
     @contextmanager
     def step(self, title: str, *, kind: str = "") -> Iterator[Announce]:
         """Shows that `title` is in progress, then that it is done and how long it took, for a long step with its parts.
         Steps of one `kind` that follow each other are printed as one line: `✓ plan files (40) 3.9 s`.
 
-        Yields a function that shows the current part of the step while it lasts.
+        Yields a function that shows the current part of the step while it lasts. Where messages do not go to a
+        terminal, it prints the part, and the step its title, after `expect_long`.
         """
         if self.quiet:
             yield silent
@@ -97,7 +99,13 @@ class Console:
 
                 yield show
         else:
-            yield parts.begin
+            self._say_begun(title)
+
+            def begin(part: str) -> None:
+                parts.begin(part)
+                self._say_begun(f"{title}: {part}")
+
+            yield begin
         parts.begin("")
         if kind:
             done = self._done = self._done or _Done(kind=kind, title=title)
@@ -123,6 +131,7 @@ class Console:
                 task = bar.add_task(escape(title), total=None)
                 yield lambda done, total: bar.update(task, completed=done, total=total)
         else:
+            self._say_begun(title)
             yield lambda done, total: None
         _say_done(f"{title} {time.perf_counter() - start:.1f} s")
 
@@ -131,6 +140,15 @@ class Console:
         if done := self._done:
             self._done = None
             _say_done(done.words)
+
+    def expect_long(self, text: str) -> None:
+        """Says why steps will take long; from now on each is named when it begins, too."""
+        self.say(text)
+        self._is_slow = True
+
+    def _say_begun(self, title: str) -> None:
+        if self._is_slow:
+            sys.stderr.write(f"  {shown(title)} ...\n")
 
     def say(self, text: str) -> None:
         if not self.quiet:

@@ -227,7 +227,7 @@ def load_model(name: str, table: ModelTable, store: Store, console: Console) -> 
             renamed=table.rename,
             fixed=table.shapes,
             license_file=table.license,
-            announce=console.say,
+            announce=console.expect_long,
         )
         models.refuse_blocked(model)
         model = with_observed_shapes(models.hashed(model), store, console)
