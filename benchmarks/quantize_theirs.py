@@ -10,9 +10,8 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from importlib.metadata import version
 from math import isqrt
 from pathlib import Path
 from typing import Any
@@ -22,12 +21,9 @@ LARGEST_IN_ONE_FILE = 1e9
 RESULT = "model.onnx"
 REFUSED = ("bert-base",)
 """Models that quant_pre_process refuses (incomplete symbolic shape inference) unless symbolic inference is skipped."""
-OURS = tuple(f"{name}=={version(name)}" for name in ("onnxruntime", "onnx", "numpy"))
-"""The versions that mobpack itself runs on."""
-ONNXRUNTIME = (*OURS, "sympy==1.14.0", "onnx-ir==1.1.0")
-"""Its quantizer imports the last two and does not ask pip for them."""
-OLIVE = ("olive-ai==0.13.0", "torch==2.13.0", *OURS, "requests==2.34.2")
-"""It imports requests and does not ask pip for it."""
+ONNXRUNTIME, OLIVE = (Path(__file__).with_name(name) for name in ("onnxruntime_quantizer.txt", "olive.txt"))
+"""Locks, with the versions of ONNX Runtime, onnx and NumPy that mobpack itself runs on. ONNX Runtime's quantizer
+imports sympy and onnx-ir, and Olive requests, without asking pip for them."""
 
 
 def dynamic(operators: list[str], model: Path, out: Path, samples: Path | None) -> None:
@@ -128,8 +124,9 @@ def olive(folder: Path) -> Path:
     return installed(folder / f"olive-{digest(OLIVE)}", OLIVE) / "olive"
 
 
-def installed(environment: Path, packages: Sequence[str]) -> Path:
-    """The folder of programs of `environment` with `packages` in it, made now if it is not there yet.
+def installed(environment: Path, lock: Path) -> Path:
+    """The folder of programs of `environment` with the packages of `lock` in it, made now if it is not there yet. pip
+    takes wheels of these hashes alone: it runs no code of a package that a mirror has replaced.
 
     Raises RuntimeError where pip cannot make it.
     """
@@ -137,18 +134,19 @@ def installed(environment: Path, packages: Sequence[str]) -> Path:
     if not whole.exists():
         venv.create(environment, clear=True, with_pip=True)
         python = environment / "bin" / "python"
-        pip = [python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", *packages]
+        pip = [python, "-m", "pip", "install", "--quiet", "--no-deps"]
+        pip += ["--require-hashes", "--only-binary", ":all:", "-r", lock]
         done = subprocess.run([str(part) for part in pip], capture_output=True, text=True, check=False)
         if done.returncode:
             shutil.rmtree(environment)
             said = [line for line in done.stderr.splitlines() if "ERROR" in line]
-            raise RuntimeError(f"skipped: pip cannot install {packages[0]}: {' '.join(said[:1])}")
-        whole.write_text("\n".join(packages), encoding="utf-8")
+            raise RuntimeError(f"skipped: pip cannot install {lock.stem}: {' '.join(said[:1])}")
+        whole.write_text(lock.name, encoding="utf-8")
     return environment / "bin"
 
 
-def digest(packages: Sequence[str]) -> str:
-    return hashlib.sha256(" ".join(packages).encode()).hexdigest()[:12]
+def digest(lock: Path) -> str:
+    return hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
 
 
 def olive_command(work: str, olive: Path, model: Path, samples: Path, out: Path) -> list[str | Path]:

@@ -18,6 +18,7 @@ from packager.core.errors import ModelError
 from packager.core.values import Compiled, Variant, baseline
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
+from packager.processes import commands
 from tests.onnx_text import compiled, linear, onnx_model, saved, weight
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
@@ -159,7 +160,12 @@ def test_a_file_that_grew_by_its_nodes_is_not_converted_twice(
     path = saved(tmp_path / "m.onnx", onnx_model(f"(float[1, 512] x) => (float[1, 512] y) {graph}", weights=weights))
     made: list[str] = []
     save = converter._save
-    monkeypatch.setattr(converter, "_save", lambda job, name, *rest: (made.append(name), save(job, name, *rest))[1])
+
+    def counted(job: ConversionJob, name: str, entries: dict[str, str], disabled: list[str]) -> Path:
+        made.append(name)
+        return save(job, name, entries, disabled)
+
+    monkeypatch.setattr(converter, "_save", counted)
     job = ConversionJob(
         graph=str(path),
         data_folder=str(tmp_path),
@@ -172,7 +178,7 @@ def test_a_file_that_grew_by_its_nodes_is_not_converted_twice(
     assert len(made) == conversions
 
 
-def test_a_file_that_does_not_load_again_is_a_model_error(tmp_path: Path) -> None:
+def test_a_file_that_does_not_load_again_is_a_model_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """ONNX Runtime writes int4 weights into ORT format and cannot read them back."""
     model = onnx_model(
         "(float[1, 64] x) => (float[1, 64] y) { f = DequantizeLinear (w, s) y = MatMul (x, f) }",
@@ -184,6 +190,9 @@ def test_a_file_that_does_not_load_again_is_a_model_error(tmp_path: Path) -> Non
     with pytest.raises(ModelError, match="the model has 4-bit weights that ORT format cannot hold"):
         compiled(tmp_path, model)
     assert not list((tmp_path / "store").rglob("*.ort"))
+    monkeypatch.setattr(commands, "run_job", lambda *rest, **named: pytest.fail("it is converted again"))
+    with pytest.raises(ModelError, match="the model has 4-bit weights that ORT format cannot hold"):
+        compiled(tmp_path, model)
 
 
 def test_branches_that_lie_deeper_in_each_other_than_ort_format_holds_are_named(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def compile_variant(variant: Variant, store: Store, *, style: Style = Style.FIXE
     def make(folder: Path) -> None:
         _convert(variant, folder, store, style=style, processor=processor, name="model.ort")
 
-    made = _made(store, COMPILE, [*_inputs(variant), style, processor], make)
+    made = _made(variant, store, COMPILE, [*_inputs(variant), style, processor], make)
     return Compiled(
         variant=variant,
         path=made.path,
@@ -98,9 +98,14 @@ def _inputs(variant: Variant) -> list[str]:
     return [key_of(variant.graph.hex()), variant.model.sha256, own, version("onnxruntime")]
 
 
-def _made(store: Store, step: Step, inputs: Sequence[object], make: Callable[[Path], None]) -> CompiledFile:
+def _made(
+    variant: Variant, store: Store, step: Step, inputs: Sequence[object], make: Callable[[Path], None]
+) -> CompiledFile:
+    """The file that `make` makes. Raises OrtFormatError for a refusal, which takes as long and is stored, too."""
     folder = store.results(step, inputs, make)
     described: dict[str, Any] = parsing.json_of((folder / RESULT).read_text(encoding="utf-8"))
+    if "unheld" in described:
+        raise OrtFormatError(variant, str(described["unheld"]))
     (name, sha256), *others = described["files"].items()
     return CompiledFile(
         path=folder / name,
@@ -151,7 +156,7 @@ def _over(
         name = f"{style}-{processor}".lower().rstrip("-") + ".onnx"
         _convert(variant, folder, store, name=name, style=style, processor=processor, base=base, inside=inside)
 
-    made = _made(store, OVER, [*_inputs(variant), base and base.sha256, style, processor, inside], make)
+    made = _made(variant, store, OVER, [*_inputs(variant), base and base.sha256, style, processor, inside], make)
     own = (made.path, *(file for file in made.data_files if file.name != SHARED))
     return Compiled(
         variant=variant,
@@ -176,7 +181,7 @@ def compile_plain(variant: Variant, store: Store, *, inside: "Inside" = "nothing
             cache_key.write_key(path, data)
         _describe(folder, [path.name, *(file.name for file in data)], {})
 
-    made = _made(store, PLAIN, [*_inputs(variant), inside], make)
+    made = _made(variant, store, PLAIN, [*_inputs(variant), inside], make)
     return Compiled(
         variant=variant,
         path=made.path,
@@ -209,7 +214,7 @@ def compile_for_chip(variant: Variant, chip: str, store: Store) -> Compiled:
         recorded_macs.write_macs_of_context(folder / "model.onnx", variant.graph)
         _describe(folder, ["model.onnx"], {})
 
-    made = _made(store, CONTEXT, [*_inputs(variant), numbers[chip]], make)
+    made = _made(variant, store, CONTEXT, [*_inputs(variant), numbers[chip]], make)
     return Compiled(
         variant=variant,
         path=made.path,
@@ -232,7 +237,8 @@ def _convert(
     base: Compiled | None = None,
     inside: "Inside" = "nothing",
 ) -> None:
-    """Writes the file `name` and `result.json`, which describes it, to `folder`."""
+    """Writes the file `name` and `result.json`, which describes it, to `folder`; where ORT format cannot hold it, only
+    that this is so."""
     output = folder / name
     with store.scratch() as scratch:
         graph = scratch / "graph.onnx"
@@ -259,7 +265,10 @@ def _convert(
             may_be_copied=variant.size_bytes < LARGE_BYTES,
         )
     if "unheld" in answer:
-        raise OrtFormatError(variant, str(answer["unheld"]))
+        for each in folder.iterdir():
+            each.unlink()
+        _describe(folder, [], {}, unheld=answer["unheld"])
+        return
     if "error" in answer:
         raise _refused(variant, str(answer["error"]))
     done = answer["ok"]
