@@ -1,6 +1,7 @@
 """The arithmetic and the goals of `benchmarks.quantize`, and its models."""
 
 import math
+import subprocess
 from pathlib import Path
 
 import numpy
@@ -163,6 +164,37 @@ def test_only_the_models_of_a_kind_are_measured_and_every_step_is_there() -> Non
             quantize.goal_of(kind, model)
     assert quantize.goal_of("calibrate-minmax", models.MOBILENET).cpu == 1.9
     assert quantize.goal_of("static-entropy", models.BERT) == Goal(cpu=0.3, memory=0.15)
+
+
+def pinned(lock: Path) -> dict[str, int]:
+    """Requirement -> number of its hashes."""
+    requirements = lock.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+    lines = [line for line in requirements if line and not line.startswith("#")]
+    return {line.split(" --hash=")[0].strip(): line.count(" --hash=sha256:") for line in lines}
+
+
+@pytest.mark.parametrize("lock", [quantize_theirs.ONNXRUNTIME, quantize_theirs.OLIVE], ids=lambda lock: lock.stem)
+def test_other_tools_are_installed_by_hashes_beside_the_versions_that_mobpack_runs_on(lock: Path) -> None:
+    known, own = pinned(lock), pinned(lock.parents[1] / "requirements" / "test.txt")
+    assert all(known.values())
+    shared = [name for name in known if name.split("==")[0] in ("onnxruntime", "onnx", "numpy")]
+    assert len(shared) == 4, "numpy twice, by the version of Python"
+    assert [name for name in shared if name not in own] == []
+
+
+@pytest.mark.programs
+def test_pip_runs_no_code_of_a_tool_before_it_knows_its_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[list[str]] = []
+
+    def run(command: list[str], **named: object) -> subprocess.CompletedProcess[str]:
+        called.append(command)
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(quantize_theirs.venv, "create", lambda folder, **named: folder.mkdir())
+    monkeypatch.setattr(quantize_theirs.subprocess, "run", run)
+    quantize_theirs.olive(tmp_path)
+    [command] = called
+    assert command[-6:] == ["--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(quantize_theirs.OLIVE)]
 
 
 def test_noise_is_pooled_over_all_samples_and_outputs(tmp_path: Path) -> None:

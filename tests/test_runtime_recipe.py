@@ -171,6 +171,15 @@ def test_a_recipe_names_commits_digests_and_hashes_and_no_tag(target: str) -> No
     assert bool(images) == (target == "android")
 
 
+def test_cmake_and_ninja_have_hashes_for_linux_on_both_processors_and_for_macs() -> None:
+    lines = [line.split(" --hash=") for line in texts("web")["requirements.txt"].splitlines() if line]
+    assert {name: len(hashes) for name, *hashes in lines} == {
+        "cmake==3.31.6": 3,
+        "flatbuffers==25.2.10": 1,
+        "ninja==1.11.1.4": 3,
+    }
+
+
 def committed(repository: Path, text: str) -> str:
     """The commit of a file with `text`, for which the tag v1 stands."""
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-C", str(repository)]

@@ -19,6 +19,8 @@ suite=trixie
 source_file='onnxruntime_1.21.0+dfsg.orig.tar.xz'
 source_sha256=32df1f82bd6b07b18372c0f387133214905cbde7a586b3ad83f0ed0075f80273
 onnx_sdist='onnx==1.17.0'
+setuptools='setuptools==80.10.2'
+setuptools_sha256=95b30ddfb717250edb492926c92b5221f7ef3fbcc2b07579bcd4a27da21d0173
 onnx_sha256=48ca1a91ff73c1d5e3ea2eef20ae5d0e709bb8a2355ed798ffc2169753013fd3
 
 main() {
@@ -65,11 +67,14 @@ fetch_sources() {
     mkdir "$build/source" "$build/onnx"
     tar -xf "$work/$source_file" -C "$build/source" --strip-components=1
 
-    # Without build isolation pip needs setuptools and wheel; with it, it would build CMake first.
+    # Without build isolation pip needs setuptools; with it, it would build CMake first. pip compares the hashes before
+    # it runs code of either.
     "$python" -m venv "$work/pip"
-    "$work/pip/bin/pip" install -q setuptools wheel
-    "$work/pip/bin/pip" download -q --no-deps --no-binary onnx --no-build-isolation -d "$work/sdist" "$onnx_sdist"
-    echo "$onnx_sha256  $(echo "$work"/sdist/*)" | sha256sum -c -
+    echo "$setuptools --hash=sha256:$setuptools_sha256" >"$work/setuptools.txt"
+    echo "$onnx_sdist --hash=sha256:$onnx_sha256" >"$work/onnx.txt"
+    "$work/pip/bin/pip" install -q --no-deps --require-hashes --only-binary :all: -r "$work/setuptools.txt"
+    "$work/pip/bin/pip" download -q --no-deps --require-hashes --no-binary onnx --no-build-isolation \
+        -d "$work/sdist" -r "$work/onnx.txt"
     tar -xf "$work"/sdist/*.tar.gz -C "$build/onnx" --strip-components=1
 
     # The sdist has DOS line ends, ONNX Runtime's patch for it has not.
