@@ -208,3 +208,28 @@ def signed_by_authority(folder: Path) -> Files:
     (key,) = files.issuer_keys[:1]
     assert isinstance(key, ec.EllipticCurvePrivateKey)
     return replace(files, chain=files.root, key=write_key(folder, "root-key", key))
+
+
+def revoked(files: Files, serials: Sequence[int], *, days: tuple[float, float] = (-1, 1)) -> None:
+    """Adds a list of revoked certificates of each authority to the file of the root."""
+    names = [named(f"authority {number}") for number in range(len(files.issuer_keys))]
+    for name, key in zip(names, files.issuer_keys, strict=True):
+        add_list(files.root, name, key, serials, days)
+
+
+def add_list(
+    path: Path, name: x509.Name, key: AnyKey, serials: Sequence[int], days: tuple[float, float] = (-1, 1)
+) -> None:
+    now = datetime.now(UTC)
+    built = (
+        x509.CertificateRevocationListBuilder()
+        .issuer_name(name)
+        .last_update(now + timedelta(days=days[0]))
+        .next_update(now + timedelta(days=days[1]))
+    )
+    for serial in serials:
+        entry = x509.RevokedCertificateBuilder().serial_number(serial).revocation_date(now - timedelta(days=1))
+        built = built.add_revoked_certificate(entry.build())
+    made = built.sign(key, None if isinstance(key, ed25519.Ed25519PrivateKey) else SHA256())
+    with path.open("ab") as file:
+        file.write(made.public_bytes(Encoding.PEM))

@@ -190,8 +190,8 @@ def test_pip_runs_no_code_of_a_tool_before_it_knows_its_hash(tmp_path: Path, mon
         called.append(command)
         return subprocess.CompletedProcess(command, 0, "", "")
 
-    monkeypatch.setattr(quantize_theirs.venv, "create", lambda folder, **named: folder.mkdir())
-    monkeypatch.setattr(quantize_theirs.subprocess, "run", run)
+    monkeypatch.setattr("venv.create", lambda folder, **named: folder.mkdir())
+    monkeypatch.setattr("subprocess.run", run)
     quantize_theirs.olive(tmp_path)
     [command] = called
     assert command[-6:] == ["--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(quantize_theirs.OLIVE)]

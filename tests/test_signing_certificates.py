@@ -100,6 +100,51 @@ def test_a_signer_who_vouches_for_itself_is_refused_beside_an_authority(tmp_path
     assert verify(bundle_of(files), trusted([files.chain]), "bundle").path == files.chain
 
 
+def serials(files: Files) -> list[int]:
+    return [each.serial_number for each in x509.load_pem_x509_certificates(files.chain.read_bytes())]
+
+
+@pytest.mark.parametrize("kind", certificate_cases.KINDS)
+@pytest.mark.parametrize("number", [0, 1], ids=["the signer", "its issuer"])
+def test_a_certificate_that_its_issuer_has_revoked_is_refused(tmp_path: Path, kind: str, number: int) -> None:
+    """By lists after the certificate of the authority."""
+    files = certificate_cases.written(tmp_path, Chain(kind=kind))
+    before = trusted([files.root])
+    certificate_cases.revoked(files, [])
+    current = trusted([files.root])
+    assert verify(bundle_of(files), current, "bundle").path == files.root
+    assert current[0].identity != before[0].identity
+    other = certificate_cases.written(tmp_path / "revoked", Chain(kind=kind))
+    certificate_cases.revoked(other, [serials(other)[number]])
+    with pytest.raises(GateError, match="revoked"):
+        verify(bundle_of(other), trusted([other.root]), "bundle")
+
+
+def test_a_list_that_has_ended_or_is_missing_or_of_another_key_lets_nobody_pass(tmp_path: Path) -> None:
+    ended, missing, forged, own = (certificate_cases.written(tmp_path / name, Chain()) for name in "abcd")
+    certificate_cases.revoked(ended, [], days=(-3, -1))
+    certificate_cases.add_list(missing.root, certificate_cases.named("authority 0"), missing.issuer_keys[0], [])
+    for number, key in enumerate(ended.issuer_keys):
+        certificate_cases.add_list(forged.root, certificate_cases.named(f"authority {number}"), key, [])
+    for files in (ended, missing, forged):
+        with pytest.raises(GateError, match=r"has not issued by the rules of X\.509"):
+            verify(bundle_of(files), trusted([files.root]), "bundle")
+    certificate_cases.add_list(own.chain, certificate_cases.named("authority 0"), own.issuer_keys[0], [])
+    with pytest.raises(ConfigError, match="no authority whose certificates it can revoke"):
+        trusted([own.chain])
+
+
+@pytest.mark.parametrize("cut", [-40, -200])
+def test_a_damaged_list_is_a_configuration_error(tmp_path: Path, cut: int) -> None:
+    files = certificate_cases.written(tmp_path, Chain())
+    certificate_cases.revoked(files, [])
+    content = files.root.read_bytes()
+    end = b"" if cut == -40 else b"\n-----END X509 CRL-----\n"
+    files.root.write_bytes(content[:cut] + end)
+    with pytest.raises(ConfigError, match="list of revoked certificates|no certificate in PEM form"):
+        trusted([files.root])
+
+
 def test_without_its_package_an_authority_vouches_for_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = certificate_cases.written(tmp_path, Chain())
     monkeypatch.setitem(sys.modules, "pyhanko_certvalidator", None)

@@ -21,19 +21,27 @@ ANY_POLICY: Mapping[str, Any] = {"user_initial_policy_set": frozenset({"any_poli
 INSTALL = "run: pip install 'mobpack[certificates]'; or give the signer's own certificate or public key"
 
 
-def refuse_path(chain: "Sequence[Certificate]", root: "Certificate", where: str, authority: str, now: datetime) -> None:
+def refuse_path(
+    chain: "Sequence[Certificate]",
+    root: "Certificate",
+    where: str,
+    authority: str,
+    now: datetime,
+    revocations: Sequence[bytes] = (),
+) -> None:
     """Raises GateError unless the certificate `root`, which `authority` names in errors, vouches for the first
     certificate of `chain`, which `where` names, through the others, for signatures of code.
 
     The limits that a root has in its own certificate (length of paths, names, uses) count, too. Nothing is asked of a
-    network: certificates are not looked up, and revocations are unknown. Raises ConfigError without the package that
-    validates paths.
+    network: certificates are not looked up. With `revocations`, lists in DER, each certificate below the root must have
+    a list of its issuer that is valid `now` and does not have it; without, revocations are unknown. Raises ConfigError
+    without the package that validates paths.
     """
     for each in chain:
         refuse_dates(each, where, now)
     refuse_dates(root, authority, now)
     reason = f"there are {len(chain)} certificates" if len(chain) > MAX_CERTIFICATES else _unfit_issuers(chain, root)
-    if reason := reason or _invalid(chain, root, now):
+    if reason := reason or _invalid(chain, root, now, revocations):
         raise GateError(
             f"{where} is signed with a certificate that {authority} has not issued by the rules of X.509: {reason}",
             hint="give the certificate of the authority that has issued it; certificates between the two belong into "
@@ -60,7 +68,7 @@ def _unfit_issuers(chain: "Sequence[Certificate]", root: "Certificate") -> str:
     return ""
 
 
-def _invalid(chain: "Sequence[Certificate]", root: "Certificate", now: datetime) -> str:
+def _invalid(chain: "Sequence[Certificate]", root: "Certificate", now: datetime, revocations: Sequence[bytes]) -> str:
     """Why there is no valid path; empty if there is one."""
     with _installed():
         from asn1crypto.x509 import Certificate as Parsed
@@ -76,7 +84,14 @@ def _invalid(chain: "Sequence[Certificate]", root: "Certificate", now: datetime)
     # It subtracts from the length for attribute authorities, too, which it leaves open where the other is limited.
     length = limits.max_path_length
     anchor = CertTrustAnchor(trusted, replace(limits, standard_parameters=names, max_aa_path_length=length))
-    context = ValidationContext(trust_roots=[anchor], moment=now, allow_fetching=False, time_tolerance=CLOCK_SKEW)
+    context = ValidationContext(
+        trust_roots=[anchor],
+        moment=now,
+        allow_fetching=False,
+        time_tolerance=CLOCK_SKEW,
+        crls=[*revocations],
+        revocation_mode="require" if revocations else "soft-fail",
+    )
     try:
         asyncio.run(CertificateValidator(leaf, issuers, context).async_validate_path())
     except (PathError, ValidationError, ValueError, TypeError, KeyError, RecursionError) as error:

@@ -1,5 +1,6 @@
 """X.509 certificates of signing keys: dates, uses and subjects."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 CODE_SIGNING = "1.3.6.1.5.5.7.3.3"
 """id-kp-codeSigning, the extended key usage of signers of code"""
 SHOW_SUBJECT = "openssl x509 -noout -subject -nameopt RFC2253 -in signer.crt shows it"
+REVOCATIONS = re.compile(rb"-----BEGIN X509 CRL-----[^-]*-----END X509 CRL-----")
 CLOCK_SKEW = timedelta(minutes=5)
 """difference of two clocks that nobody should notice"""
 
@@ -26,6 +28,20 @@ def certificates_in(content: bytes, where: str) -> "list[Certificate]":
 
     with _damaged(lambda error: ConfigError(f"{where} is no certificate in PEM form: {error}", hint="give a PEM file")):
         return _whole(load_pem_x509_certificates(content))
+
+
+def revocations_in(content: bytes, where: str) -> tuple[bytes, ...]:
+    """The lists of revoked certificates in a PEM file, in DER. Raises ConfigError for a damaged one."""
+    from cryptography.hazmat.primitives.serialization import Encoding
+    from cryptography.x509 import load_pem_x509_crl
+
+    blocks = [match[0] for match in REVOCATIONS.finditer(content)]
+    if len(blocks) != content.count(b"BEGIN X509 CRL"):
+        raise ConfigError(f"{where} has a list of revoked certificates that was cut", hint="get the list again")
+    with _damaged(
+        lambda error: ConfigError(f"{where} has a damaged list of revoked certificates: {error}", hint="get it again")
+    ):
+        return tuple(load_pem_x509_crl(each).public_bytes(Encoding.DER) for each in blocks)
 
 
 def decoded(chain: Sequence[bytes], where: str) -> "list[Certificate]":

@@ -17,6 +17,7 @@ from packager.signing.certificates import (
     refuse_dates,
     refuse_subject_form,
     refuse_unusable,
+    revocations_in,
 )
 from packager.signing.envelope import Bundle, pae
 from packager.signing.keys import fingerprint, public_key, public_key_of, read_pem
@@ -39,6 +40,8 @@ class TrustedKey:
     """None for an authority with a key of another kind than those that sign releases"""
     certificate: "Certificate | None" = None
     """if the file is a certificate: of the signer, or of an authority that has issued the signer's"""
+    revocations: tuple[bytes, ...] = ()
+    """lists of revoked certificates, in DER, which the file of an authority may have after its certificate"""
     subject: str = ""
     """whom the signer's certificate must be about; empty: anybody"""
 
@@ -50,7 +53,8 @@ class TrustedKey:
         if self.certificate is None:
             assert self.key
             return fingerprint(self.key)
-        return sha256(self.certificate.fingerprint(SHA256()) + self.subject.encode()).hexdigest()
+        lists = b"".join(sha256(each).digest() for each in self.revocations)
+        return sha256(self.certificate.fingerprint(SHA256()) + lists + self.subject.encode()).hexdigest()
 
 
 def trusted(paths: Sequence[Path], subject: str | None = None, *, option: str = "--subject") -> tuple[TrustedKey, ...]:
@@ -70,10 +74,16 @@ def _trusted(path: Path, subject: str, option: str) -> TrustedKey:
             f"{path} is a key, and only certificates have subjects", hint=f"omit {option}, or give a certificate"
         )
     is_issuer = certificate is not None and is_authority(certificate)
+    revocations = revocations_in(content, str(path))
+    if revocations and not is_issuer:
+        raise ConfigError(
+            f"{path} has a list of revoked certificates, and no authority whose certificates it can revoke",
+            hint="put the list after the certificate of the authority",
+        )
     key = public_key_of(certificate) if certificate and is_issuer else public_key(path)
     if key is not None and key.curve.name not in RAW_BYTES:
         raise ConfigError(f"{path} is a key of the curve {key.curve.name}", hint="use P-256")
-    return TrustedKey(path=path, key=key, certificate=certificate, subject=subject)
+    return TrustedKey(path=path, key=key, certificate=certificate, revocations=revocations, subject=subject)
 
 
 def verify(
@@ -126,7 +136,7 @@ def _refuse_untrusted(chain: "Sequence[Certificate]", trusted_key: TrustedKey, w
     """Raises GateError unless the certificates with a signature, and that of `trusted_key`, allow it."""
     root, authority = trusted_key.certificate, str(trusted_key.path)
     if root is not None and chain and is_authority(root):
-        refuse_path(chain, root, where, authority, now)
+        refuse_path(chain, root, where, authority, now, trusted_key.revocations)
     elif root is not None and chain and chain[0].public_key() != root.public_key():
         raise GateError(
             f"{where} is signed with a certificate that {authority} has not issued: it is no authority's",
