@@ -203,7 +203,8 @@ def test_results_that_were_made_before_are_pushed(tmp_path: Path, shared: Path) 
 
 
 def test_nothing_of_an_encrypted_project_reaches_a_shared_cache(tmp_path: Path) -> None:
-    """Neither from a command of the project, nor from one of its model alone, nor later by --push."""
+    """Neither from a command of the project, nor from one of its model alone, there or elsewhere, nor later by
+    --push."""
     encrypted = PROJECT.replace('name = "pages"', 'name = "pages"\nencryption = "models-1"')
     own = Runner(tmp_path / "own", encrypted)
     cache, key = tmp_path / "shared", {"MODEL_KEY": "ab" * 32, "XDG_CACHE_HOME": str(own.cache)}
@@ -220,12 +221,19 @@ def test_nothing_of_an_encrypted_project_reaches_a_shared_cache(tmp_path: Path) 
         ("build", "models/pages.onnx", "-t", "ios", "--out", "other"),
     ):
         done = mobpack(own.project, *command_line, "--cache", str(cache), **key)
-        assert "is left out: this project encrypts its models" in done.stderr, command_line
+        assert "is left out: a project encrypts these models" in done.stderr, command_line
+        assert plain() == [], command_line
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    shutil.copyfile(own.project / "models" / "pages.onnx", elsewhere / "net.onnx")
+    for command_line in (("check", "net.onnx"), ("convert", "net.onnx"), ("quantize", "net.onnx", "-q", "dynamic")):
+        done = mobpack(elsewhere, *command_line, "--cache", str(cache), **known)
+        assert "is left out: a project encrypts these models" in done.stderr, command_line
         assert plain() == [], command_line
     refused = command.run(
         "cache", "--push", "--cache", str(cache), folder=own.project, environment={**os.environ, **known}
     )
     assert (refused.returncode, plain()) == (2, [])
-    assert "this project encrypts its models" in refused.stderr
+    assert "a project encrypts these models" in refused.stderr
     mobpack(tmp_path, "cache", "--push", "--cache", str(cache), **known)
     assert plain() == []

@@ -160,7 +160,8 @@ CHANNELS: dict[str, Case] = {
 
 
 def encrypted(place: Place) -> dict[str, Case]:
-    """Commands in the folder of an encrypted project, one after the other: a shared cache gets nothing of it."""
+    """Commands in the folder of an encrypted project, and on its model in another, one after the other: a shared cache
+    gets nothing of it."""
     commands = (("check",), ("convert", "m.onnx"), ("build", "m.onnx", "-t", "ios"), ("cache", "--push"))
 
     def sent(command: tuple[str, ...], folder: Path) -> str:
@@ -171,7 +172,22 @@ def encrypted(place: Place) -> dict[str, Case]:
         found = [path.name for path in (folder / "shared").rglob("*")]
         return answer.fault or (f"sent {len(found)} files" if found else "")
 
-    return {" ".join(each): partial(sent, each) for each in commands}
+    def sent_elsewhere(command: tuple[str, ...], folder: Path) -> str:
+        if fault := sent(("check",), folder):
+            return fault
+        (folder / "mobpack.toml").unlink()
+        (folder / "elsewhere").mkdir()
+        (folder / "m.onnx").rename(folder / "elsewhere" / "net.onnx")
+        here = Place(folder=folder / "elsewhere", cache=place.cache)
+        answer = run([*command, "--cache", str(folder / "shared")], here, folder.with_suffix(".txt"))
+        found = [path.name for path in (folder / "shared").rglob("*")]
+        return answer.fault or (f"sent {len(found)} files" if found else "")
+
+    elsewhere = (("check", "net.onnx"), ("convert", "net.onnx"), ("build", "net.onnx", "-t", "ios"))
+    return {
+        **{" ".join(each): partial(sent, each) for each in commands},
+        **{f"{' '.join(each)} elsewhere": partial(sent_elsewhere, each) for each in elsewhere},
+    }
 
 
 def lying(place: Place) -> dict[str, Case]:

@@ -23,12 +23,14 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], cache_url: s
     from packager.core.values import baseline
     from packager.files.atomic import atomic_file, copy_rest
     from packager.verification.observed import with_observed_shapes
+    from packager.workflows.private_models import is_known
     from packager.workflows.shared_store import is_named, opened_store
 
     console = Console(quiet=as_json)
     out = out or Path(f"{model.stem}.ort")
     cache = cache_table(cache_url) if is_named(cache_url) else None  # a table takes longer to import than to convert
-    with opened_store(cache, console) as store, console.step(f"convert {model.name}"):
+    is_private = cache is not None and is_known(model)
+    with opened_store(cache, console, is_private=is_private) as store, console.step(f"convert {model.name}"):
         loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes))
         models.refuse_blocked(loaded)
         models.refuse_too_large(loaded)

@@ -100,6 +100,7 @@ def quantize(
     from packager.core.console import Console
     from packager.files.store.pruning import prune_at_times
     from packager.workflows import trust
+    from packager.workflows.private_models import is_known
     from packager.workflows.quantize import Request, run
     from packager.workflows.shared_store import opened_store
 
@@ -131,7 +132,7 @@ def quantize(
         is_strict=strict,
         scales=scales,
     )
-    with opened_store(cache_table(cache_url), console) as store, store.in_use():
+    with opened_store(cache_table(cache_url), console, is_private=is_known(model)) as store, store.in_use():
         result = run(request, store, console)
     prune_at_times(store)
     if as_json:

@@ -31,6 +31,7 @@ from packager.workflows.origins import Origins, write_provenance
 from packager.workflows.packages import Contents, package_all
 from packager.workflows.planning import Planned, plan_all
 from packager.workflows.preflight import refuse_unbuildable, refuse_uncheckable
+from packager.workflows.private_models import is_private
 from packager.workflows.requested import Request, package_of, wrappers_of
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable, runtimes_of
 from packager.workflows.scales import write_scales
@@ -66,7 +67,7 @@ def build(
     known = origins()
     for line in class_names.renamings(config.model):
         console.say(f"  {line}")
-    with nullcontext(store) if store else opened_store(config.cache, console, is_private=config.is_private) as own:
+    with nullcontext(store) if store else opened_store(config.cache, console, is_private=is_private(config)) as own:
         return build_in(own, config, request, console, known)
 
 
@@ -198,7 +199,7 @@ def check(config: Config, request: Request, console: Console, page: Path | None 
     Nothing is judged yet: `judge` does that, once the user has seen what was found.
     """
     refuse_uncheckable(config, request, console)
-    with opened_store(config.cache, console, is_private=config.is_private) as store, store.in_use():
+    with opened_store(config.cache, console, is_private=is_private(config)) as store, store.in_use():
         runtimes = choose_runtimes(config, request.targets, store, console)
         refuse_unwrappable(config, request.targets, runtimes, console)
         planned = plan_all(config, request.targets, store, console, runtimes)

@@ -33,6 +33,7 @@ from packager.targets.target import variants_of
 from packager.verification.partition.measured import SOURCES
 from packager.workflows.importing.project import framework_of, is_imported, onnx_of
 from packager.workflows.inputs import inputs_of, module_file
+from packager.workflows.private_models import is_private
 from packager.workflows.project_code import modules_of
 from packager.workflows.requested import targets_of
 from packager.workflows.shared_store import doubting, remote_of
@@ -265,9 +266,10 @@ def _may_compute_in_16_bits(config: Config, targets: Sequence[str]) -> bool:
 
 def _precision(name: str, table: ModelTable, config: Config) -> Precision:
     console = Console(quiet=True)
-    has_remote = is_imported(table.path, table.importer) and not config.is_private
+    is_hidden = is_private(config)
+    has_remote = is_imported(table.path, table.importer) and not is_hidden
     remote = remote_of(config.cache, console) if has_remote else None
-    store = Store(cache_folder() / "store", remote=remote, is_private=config.is_private)
+    store = Store(cache_folder() / "store", remote=remote, is_private=is_hidden)
     try:
         with doubting(store):
             return _precision_of(name, table, store, console)

@@ -35,7 +35,7 @@ READ, READ_WRITE = "read", "read-write"
 SIGNED_TYPE = "application/vnd.mobpack.cache+json"
 PROCESSORS = {"amd64": "x86_64", "arm64": "aarch64"}
 """Names that systems give to processors -> one name for each."""
-PRIVATE = "this project encrypts its models, and results contain them as they are"
+PRIVATE = "a project encrypts these models, and results contain them as they are"
 MAX_PROJECT_BYTES = 8 << 20
 CHECK = "check the address, its credentials and the network"
 SIGN = "sign results with a private key in MOBPACK_CACHE_KEY, such as cache.pem"
@@ -62,8 +62,8 @@ def opened_store(cache: "CacheTable | None", console: Console, *, is_private: bo
     """The user's store, which asks the remote one of `cache`, if any, for what it lacks. At the end of the block, also
     when it fails, waits until the results that were made in it are sent, and says what was fetched and sent.
 
-    A project that encrypts its models is private, and so is whatever is done in its folder: no remote store takes part,
-    as results contain the models in plain text.
+    A project that encrypts its models is private, and so is whatever is done in its folder, or with its models anywhere
+    (`private_models.py`): no remote store takes part, as results contain the models in plain text.
 
     Raises ConfigError for an address or a key that cannot be used; a store that does not answer is a warning.
     """

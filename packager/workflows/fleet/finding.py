@@ -19,6 +19,7 @@ from packager.workflows.fleet.asked import Asked, Found
 from packager.workflows.fleet.expanding import Expanded, expanded
 from packager.workflows.fleet.marks import is_done
 from packager.workflows.ingredients import Installed
+from packager.workflows.private_models import is_private
 from packager.workflows.shared_builds import SharedBuild, fetched, shared_build
 from packager.workflows.shared_store import REMOTE, finish, named, remote_of
 from packager.workflows.trust import refuse_code
@@ -132,11 +133,11 @@ class Stores:
 
     def of(self, each: Expanded) -> Store:
         table = named(each.config.cache, self._asked.cache or None)
-        is_private = each.config.is_private
-        if (name := f"{table} {is_private}") not in self._known:
+        is_hidden = is_private(each.config)
+        if (name := f"{table} {is_hidden}") not in self._known:
             folder = self._asked.store or cache_folder() / "store"
-            remote = None if is_private else remote_of(table, self._console)
-            self._known[name] = Store(folder, remote=remote, is_private=is_private)
+            remote = None if is_hidden else remote_of(table, self._console)
+            self._known[name] = Store(folder, remote=remote, is_private=is_hidden)
         return self._known[name]
 
     def finish(self) -> None:

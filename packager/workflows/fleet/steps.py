@@ -32,6 +32,7 @@ from packager.workflows.gates import Rules
 from packager.workflows.ingredients import Project as Described
 from packager.workflows.origins import origins_of
 from packager.workflows.planning import load_model, plan_all
+from packager.workflows.private_models import is_private
 from packager.workflows.requested import Request
 from packager.workflows.runtimes import choose_runtimes
 from packager.workflows.shared_builds import SharedBuild, offer, summarized
@@ -148,14 +149,15 @@ def opened(
 ) -> Iterator[Store]:
     """The store of a task, with the remote one of `--cache` or of the project behind it: its results are sent before
     the task ends, so that those after it find them on other machines."""
-    remote = None if config.is_private else remote_of(named(config.cache, place.cache or None), console)
+    is_hidden = is_private(config)
+    remote = None if is_hidden else remote_of(named(config.cache, place.cache or None), console)
     try:
         store = Store(
             place.store or cache_folder() / "store",
             remote=remote,
             made=made,
             asked=asked,
-            is_private=config.is_private,
+            is_private=is_hidden,
             has_claims=True,
         )
         with doubting(store):
