@@ -117,6 +117,7 @@ SHARED = [
         "Mask",
         "ModelException",
         "ModelFile",
+        "Memory",
         "ModelMetrics",
         "ModelObserver",
         "ModelOpener",

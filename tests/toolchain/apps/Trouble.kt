@@ -222,6 +222,11 @@ private fun heat(task: Task) {
         report("asked", PowerManager.asked - asked)
         report("asked.seconds", (System.nanoTime() - began) / 1e9)
         PowerManager.status = 0
+        model.later(events, "cool too soon")
+        model.mayChangeAgain()
+        PowerManager.status = PowerManager.THERMAL_STATUS_MODERATE
+        model.later(events, "warm")
+        PowerManager.status = 0
         Thread.sleep(1100)
         events.since()
         report("cool again", model.answer())
@@ -235,6 +240,23 @@ private fun heat(task: Task) {
         report("with threads of the app's own", events.since())
     }
     PowerManager.status = 0
+}
+
+/** What a run does when Android is asked again. */
+private fun OrientationModel.later(events: Events, name: String) {
+    Thread.sleep(1100)
+    events.since()
+    answer()
+    report("$name.events", events.since())
+}
+
+/** As if a minute had passed. */
+private fun OrientationModel.mayChangeAgain() {
+    var each: Any = this
+    for (name in listOf("session", "sessions", "heat")) {
+        each = each.javaClass.getDeclaredField(name).apply { isAccessible = true }.get(each)
+    }
+    each.javaClass.getDeclaredField("leastNs").apply { isAccessible = true }.setLong(each, 0)
 }
 
 /** A model on a device that became hot less than a second after it was asked; where it was asked again, once more. */

@@ -2,6 +2,8 @@ package android.os
 
 /** The thermal status that a test sets. */
 public object PowerManager {
+    public const val THERMAL_STATUS_LIGHT: Int = 1
+    public const val THERMAL_STATUS_MODERATE: Int = 2
     public const val THERMAL_STATUS_SEVERE: Int = 3
 
     @Volatile

@@ -16,35 +16,47 @@ public data class Policies @JvmOverloads constructor(
      */
     public val retryOnCpu: Boolean = true,
     /**
-     * Half the threads while Android reports a thermal status of severe or worse, unless [Options.threads] is set: from
-     * Android 10 on.
+     * Half the threads from when Android reports a thermal status of severe or worse until it reports light or none, unless
+     * [Options.threads] is set or the processor's cores do not run the model: from Android 10 on. A change holds for a
+     * minute, because it takes a new session.
      */
     public val fewerThreadsWhenHot: Boolean = true,
     /** A model that is not running is freed when the system runs out of memory; its next run opens it again. */
     public val releaseOnMemoryPressure: Boolean = true,
 )
 
-/** Whether the device is so hot that Android slows it down. Android is asked once a second at most. */
-internal class Heat(context: Context) {
+/**
+ * Whether the device has become so hot that Android slows it down, and is not cool again; it is one of both for [leastNs].
+ * Android is asked once a second at most.
+ */
+internal class Heat(context: Context, private val leastNs: Long = LEAST_NS) {
     private val power = if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) powerOf(context) else null
     private var asked = Long.MIN_VALUE
+    private var changed = Long.MIN_VALUE
     private var isHot = false
 
     @Synchronized
     fun isHot(): Boolean {
         val now = System.nanoTime()
-        if (power != null && (asked == Long.MIN_VALUE || now - asked >= INTERVAL_NS)) {
-            asked = now
-            isHot = power.currentThermalStatus >= PowerManager.THERMAL_STATUS_SEVERE
+        if (power == null || !isOver(INTERVAL_NS, asked, now)) return isHot
+        asked = now
+        val status = power.currentThermalStatus
+        val isHotNow = status >= if (isHot) PowerManager.THERMAL_STATUS_MODERATE else PowerManager.THERMAL_STATUS_SEVERE
+        if (isHotNow != isHot && isOver(leastNs, changed, now)) {
+            isHot = isHotNow
+            changed = now
         }
         return isHot
     }
+
+    private fun isOver(ns: Long, since: Long, now: Long) = since == Long.MIN_VALUE || now - since >= ns
 
     private fun powerOf(context: Context): PowerManager? =
         context.getSystemService(Context.POWER_SERVICE) as PowerManager?
 
     private companion object {
         const val INTERVAL_NS = 1_000_000_000L
+        const val LEAST_NS = 60 * INTERVAL_NS
     }
 }
 

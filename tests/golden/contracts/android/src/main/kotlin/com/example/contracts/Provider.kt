@@ -3,12 +3,15 @@
 package com.example.contracts
 
 /** The execution providers of ONNX Runtime that this package was built for. */
-public enum class Provider {
+public enum class Provider(
+    /** Whether the threads of a session do its work. */
+    internal val isOnCores: Boolean = false,
+) {
     /** XNNPACK's kernels for the processor's cores, on any device. */
-    XNNPACK,
+    XNNPACK(isOnCores = true),
 
     /** ONNX Runtime's own kernels for the processor's cores. Runs every model, so it is tried last. */
-    CPU,
+    CPU(isOnCores = true),
 }
 
 /** A provider that was requested and did not start. */

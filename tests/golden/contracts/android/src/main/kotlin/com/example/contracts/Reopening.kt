@@ -117,7 +117,8 @@ internal class Reopening(
             if (isHot == isForHeat) return
             // Also where it fails, so that not every run tries.
             isForHeat = isHot
-            if (opened != null) alone { put(observed { opened(latest.start, it).also { told(ReleaseReason.THERMAL) } }) }
+            // Sessions that others compute for stay: what is opened later has the threads.
+            if (opened?.start?.provider?.isOnCores == true) alone { put(observed { opened(latest.start, it).also { told(ReleaseReason.THERMAL) } }) }
         } catch (cancelled: CancellationException) {
             isForHeat = !isHot
             throw cancelled

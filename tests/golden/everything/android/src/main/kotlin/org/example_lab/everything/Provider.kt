@@ -3,7 +3,10 @@
 package org.example_lab.everything
 
 /** The execution providers of ONNX Runtime that this package was built for. */
-public enum class Provider {
+public enum class Provider(
+    /** Whether the threads of a session do its work. */
+    internal val isOnCores: Boolean = false,
+) {
     /** The neural processor of Qualcomm chips, on devices that have one. */
     QNN,
 
@@ -16,13 +19,13 @@ public enum class Provider {
     NNAPI,
 
     /** XNNPACK's kernels for the processor's cores, on any device. */
-    XNNPACK,
+    XNNPACK(isOnCores = true),
 
     /** The graphics processor, through Vulkan. */
     WEBGPU,
 
     /** ONNX Runtime's own kernels for the processor's cores. Runs every model, so it is tried last. */
-    CPU,
+    CPU(isOnCores = true),
 }
 
 /** A provider that was requested and did not start. */
