@@ -6,6 +6,7 @@ one program of Dart.
 
 import json
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from packager.targets.flutter import Flutter
 from tests.golden.cases import Case, Published
 from tests.onnx_text import compiled, onnx_model, saved
 from tests.test_react_native_typed import MODELS, given_texts, made, planned
-from tests.toolchain import generation_models, typed_texts
+from tests.toolchain import generation_models, objective_c, typed_texts
 from tests.toolchain.dart import compile_kernel, configured_package, dart
 from tests.toolchain.forks import forked
 from tests.toolchain.generation_models import PROMPT, SEEDS
@@ -38,6 +39,7 @@ BRAIN = "(bfloat16[2, 3] x) => (bfloat16[3, 2] y) { y = Transpose (x) }"
 LARGE = "(float[N] x) => (float[N] y) { y = Neg (x) }"
 LARGEST = "(float[N] x) => (float[1] y) { y = ReduceMax <keepdims = 1> (x) }"
 HUGE = "(int64[1] n) => (float[N] y) { y = ConstantOfShape (n) }"
+TWICE = "(float[N] x) => (float[N] y) { y = Add (x, x) }"
 SAID = re.compile(r"^([a-z][a-z0-9 ]*) ([\[{\"\d-].*|true)$", re.MULTILINE)
 
 
@@ -78,6 +80,8 @@ def said(
         (folder / "package" / program).write_bytes((PROGRAMS / program).read_bytes())
     own = saved(folder / "package" / "own.onnx", onnx_model(BRAIN))
     saved(folder / "package" / "huge.onnx", onnx_model(HUGE))
+    shutil.copy(objective_c.library(), folder / "package")
+    saved(folder / "package" / "twice.onnx", onnx_model(TWICE))
     texts = folder / "package" / "texts.json"
     texts.write_text(json.dumps({**given_texts(), "prompt": PROMPT, "seeds": SEEDS}), encoding="utf-8")
     toolchain = dart()
@@ -90,7 +94,8 @@ def said(
     assert done.returncode == 0, done.output
     found = {name: json.loads(value) for name, value in SAID.findall(done.output)}
     assert found.get("done") is True, done.output
-    return found
+    teller = folder / "package" / "lib" / "src" / "models" / "teller.dart"
+    return {**found, "code of the teller": teller.read_text(encoding="utf-8")}
 
 
 def test_texts_have_the_tokens_of_python(said: Mapping[str, Any]) -> None:
@@ -257,6 +262,41 @@ def test_the_latest_frame_wins_while_a_listener_is_busy(said: Mapping[str, Any])
 def test_a_file_is_read_once_unless_it_is_another_one_or_was_written_to(said: Mapping[str, Any]) -> None:
     assert said["notes"] == ["right", "right", *["corrupted"] * 5]
     assert said["notes of files"] == ["right", "corrupted"]
+
+
+def test_a_run_takes_what_the_one_before_has_left_without_a_copy(said: Mapping[str, Any]) -> None:
+    assert said["held tensors"] == [[16, -32, 48], 0, True, "badInput"]
+
+
+def test_a_copied_model_is_given_back_when_its_session_is_closed(said: Mapping[str, Any]) -> None:
+    """In MiB."""
+    opened, freed = said["copied models"]
+    assert opened > 60
+    assert freed > 60
+
+
+def test_texts_are_made_of_what_the_run_before_has_left(said: Mapping[str, Any]) -> None:
+    assert "held: const [" in said["code of the teller"]
+
+
+def test_apple_s_systems_are_asked_by_the_names_of_classes(said: Mapping[str, Any]) -> None:
+    """A library has their functions here."""
+    is_open, state, heat, told = said["apple"]
+    assert (is_open, state, heat) == (True, 2, 3)
+    assert told.split() == [
+        *("UIApplication", "sharedApplication", "UIApplication", "applicationState"),
+        *("NSProcessInfo", "processInfo", "NSProcessInfo", "thermalState"),
+        *("NSString", "stringWithUTF8String:", "NSURL", "fileURLWithPath:isDirectory:", "/files"),
+        *("NSNumber", "numberWithBool:", "NSURL", "setResourceValue:forKey:error:", "yes", "ExcludedFromBackup"),
+    ]
+
+
+def test_what_earlier_packages_kept_in_caches_is_moved_once(said: Mapping[str, Any]) -> None:
+    assert said["moved"] == [["checked/one", "files/late"], ["channels/stable/state.json", "files/one"]]
+
+
+def test_an_asset_is_copied_in_pieces_between_which_the_app_goes_on(said: Mapping[str, Any]) -> None:
+    assert said["copies"] == [True, 1]
 
 
 def test_a_lock_ends_with_its_isolate(said: Mapping[str, Any]) -> None:

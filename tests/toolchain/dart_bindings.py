@@ -98,7 +98,7 @@ ASSIGNMENT = (
     "EpAssignedNode_GetName",
 )
 """Functions that only tables from that version on have: each use asks for such a table first."""
-FINALIZERS = ("ReleaseSession",)
+FINALIZERS = ("ReleaseSession", "ReleaseValue")
 """Functions that run when an object of Dart is gone: their addresses are needed, too."""
 
 

@@ -171,7 +171,12 @@ def _fed(name: str, parameter: Parameter) -> Iterator[tuple[str, str]]:
 def _state(state: StateInput, outputs: Mapping[str, str]) -> StateView:
     shape = ", ".join(map(str, state.first_shape))
     zeros = STORAGE[state.input.element].zeros(prod(state.first_shape))
-    return StateView(first=f"TensorInput({zeros}, shape: const [{shape}])", next=outputs[state.output.identifier])
+    identifier = state.output.identifier
+    return StateView(
+        first=f"TensorInput({zeros}, shape: const [{shape}])",
+        next=outputs[identifier],
+        place=list(outputs).index(identifier),
+    )
 
 
 def _generation(generated: GeneratedOutput, text: Shown, outputs: Mapping[str, str]) -> GenerationView:

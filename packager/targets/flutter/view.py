@@ -126,6 +126,8 @@ class StateView:
     """expression of the first call's tensor"""
     next: str
     """key of the output that becomes the next one"""
+    place: int
+    """of that output, from 0"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -191,7 +191,7 @@ Future<void> attempt() async {
     counts.add(wanted);
   }
 
-  Attempts attempts() => Attempts(store, model, () => isLeft, null);
+  Attempts attempts() => Attempts(store, model, () => isLeft, const {});
   await attempts().during(AttemptKind.trying, '9', () async {
     await until(left: false, wanted: 1);
     await until(left: true, wanted: null);

@@ -9,16 +9,22 @@ import 'dart:isolate';
 import 'dart:typed_data';
 
 import 'package:typed/src/runtime/checked.dart';
+import 'package:typed/src/runtime/descriptor.dart';
 import 'package:typed/src/runtime/digest.dart';
+import 'package:typed/src/runtime/feeding.dart';
 import 'package:typed/src/runtime/frames.dart';
 import 'package:typed/src/runtime/heat.dart';
 import 'package:typed/src/runtime/library.dart';
 import 'package:typed/src/runtime/mapped_file.dart';
 import 'package:typed/src/runtime/memory.dart';
+import 'package:typed/src/runtime/model.dart';
+import 'package:typed/src/runtime/objective_c.dart';
 import 'package:typed/src/runtime/onnxruntime.dart';
+import 'package:typed/src/runtime/places.dart' show copied;
 import 'package:typed/src/runtime/reopening.dart';
 import 'package:typed/src/runtime/serving.dart';
 import 'package:typed/src/runtime/storage.dart';
+import 'package:typed/src/runtime/tensor.dart' show HeldTensor;
 import 'package:typed/src/runtime/worker.dart';
 import 'package:typed/typed.dart';
 
@@ -290,6 +296,115 @@ Future<void> notes(Directory folder) async {
   say('notes of files', [first, await mapped()]);
 }
 
+/// Runs that begin with what the one before has left.
+Future<void> heldTensors(String library, Directory folder) async {
+  const spec = TensorSpec('x', ElementType.float32, [null]);
+  const file = PackagedFile('none', '', 0);
+  const descriptor = ModelDescriptor(
+    package: 'typed',
+    name: 'twice',
+    version: '1',
+    library: '',
+    inputs: [spec],
+    outputs: [
+      TensorSpec('y', ElementType.float32, [null]),
+    ],
+    setups: {
+      'android': PlatformSetup(
+        oldestRuntime: '1.0.0',
+        providers: [],
+        files: [
+          ModelFile(file, providers: [Provider.cpu], chips: [], isFloat16: false, settings: {}, weights: []),
+        ],
+      ),
+    },
+    golden: [],
+  );
+  final source = ModelSource.path('${folder.path}/twice.onnx');
+  final model = await LoadedModel.load(descriptor, LoadOptions(library: library, source: source));
+  final first = TensorInput(Float32List.fromList([1, -2, 3]));
+  var state = (await model.run([first], null, held: const [0])).single as HeldTensor;
+  for (var run = 0; run < 3; run++) {
+    final next = (await model.run([state], null, held: const [0])).single as HeldTensor;
+    state.release();
+    state = next;
+  }
+  final memory = Arena();
+  final fed = fedTensor(0, spec, state, memory);
+  final wrong = await codeOf(
+    () => model.run([
+      HeldTensor(state.data, const [2, 2], state.value, () {}),
+    ], null),
+  );
+  say('held tensors', [state.data, fed.address, fed.value == state.value, wrong]);
+  state.release();
+  await model.dispose();
+  final before = ProcessInfo.currentRss;
+  final worker = await Worker.start();
+  await worker.open(
+    RuntimeLibrary.named(library),
+    PlacedFile.at("${folder.path}/twice.onnx", 'twice', null).openedBy(const Padded()),
+    const [],
+    const SessionSettings(threads: 1, entries: {'session.record_ep_graph_assignment_info': '1'}),
+  );
+  final opened = ProcessInfo.currentRss;
+  await worker.close();
+  say('copied models', [(opened - before) >> 20, (opened - ProcessInfo.currentRss) >> 20]);
+}
+
+/// A copy of a file in 64 MiB, such as that of a decrypted one.
+final class Padded implements FileOpening {
+  const Padded();
+
+  @override
+  ModelBytes open(ModelBytes bytes) {
+    final copy = allocate(64 << 20);
+    copy.asTypedList(64 << 20).fillRange(0, 64 << 20, 1);
+    copy.asTypedList(bytes.size).setAll(0, bytes.address.asTypedList(bytes.size));
+    final size = bytes.size;
+    bytes.free();
+    return ModelBytes.taken(copy.address, size);
+  }
+}
+
+/// A copy of an asset, while the isolate does something else.
+Future<void> copies() async {
+  const size = 5 << 19;
+  final bytes = Uint8List.fromList([for (var at = 0; at < size; at++) at % 251]);
+  var others = 0;
+  Timer.run(() => others++);
+  final memory = await copied(bytes);
+  final isSame = hexOf(sha256Of(memory.asTypedList(size))) == hexOf(sha256Of(bytes));
+  ModelBytes.taken(memory.address, size).free();
+  say('copies', [isSame, others]);
+}
+
+/// What Apple's systems are asked, where a library has their functions.
+Future<void> apple(Directory folder) async {
+  const global = 0x102; // RTLD_NOW and RTLD_GLOBAL
+  final process = DynamicLibrary.process();
+  final open = process
+      .lookupFunction<Pointer<Void> Function(Pointer<Void>, Int), Pointer<Void> Function(Pointer<Void>, int)>('dlopen');
+  final opened = withArena((arena) => open(arena.text('${folder.path}/libobjective_c.so'), global));
+  final state = numberOf(objectOf(classNamed('UIApplication'), 'sharedApplication'), 'applicationState');
+  final heat = numberOf(objectOf(classNamed('NSProcessInfo'), 'processInfo'), 'thermalState');
+  excludeFromBackup('/files');
+  final told = process.lookupFunction<Pointer<Void> Function(), Pointer<Void> Function()>('told_to_objc')();
+  say('apple', [opened != nullptr, state, heat, textAt(told)]);
+  // As earlier packages kept them, and as a package finds them after that.
+  final (before, after) = (Directory('${folder.path}/caches'), Directory('${folder.path}/support'));
+  for (final name in const ['files/one', 'channels/stable/state.json', 'checked/one']) {
+    File('${before.path}/$name').createSync(recursive: true);
+  }
+  moveKept(before, after);
+  File('${before.path}/files/late').createSync(recursive: true);
+  moveKept(before, after);
+  List<String> names(Directory all) =>
+      [for (final each in all.listSync(recursive: true).whereType<File>()) each.path.substring(all.path.length + 1)]
+        ..sort();
+  say('moved', [names(before), names(after)]);
+}
+
 /// Locks of isolates that have ended are free.
 Future<void> locks(Directory folder) async {
   final file = File('${folder.path}/a.lock');
@@ -403,6 +518,9 @@ Future<void> serve(LoadOptions options, String own) async {
   await workers(options.library!, folder);
   await locks(folder);
   await notes(folder);
+  await apple(folder);
+  await copies();
+  await heldTensors(options.library!, folder);
   await heat();
   await release();
   await models(options, own);

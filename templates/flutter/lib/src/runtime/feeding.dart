@@ -8,10 +8,14 @@ import 'memory.dart';
 import 'onnxruntime.dart';
 import 'tensor.dart';
 
-/// A copy of an input, at place `index`, in memory that is given back with `memory`.
+/// A copy of an input, at place `index`, in memory that is given back with `memory`; what a model has left is fed as it is.
 ///
 /// Throws ModelException `badInput` where it does not fit the model.
 FedTensor fedTensor(int index, TensorSpec spec, TensorInput<Object> input, Arena memory) {
+  if (input is HeldTensor) {
+    final shape = _shapeOf(spec, countOf(input.shape), input.shape);
+    return FedTensor(index, spec.type, shape, 0, 0, null, value: input.value);
+  }
   final data = input.data;
   if (data is List<String>) {
     final shape = _shapeOf(spec, data.length, input.shape);
@@ -59,6 +63,36 @@ TypedData _packed(ElementType type, Object data) => switch (data) {
   List<int>() when isWhole(type) && data is! Int64List && data is! Uint64List => Int64List.fromList(data),
   _ => data as TypedData,
 };
+
+/// An output that stays where it is.
+HeldTensor heldTensor(OnnxRuntime runtime, GivenTensor given) {
+  final shape = List<int>.unmodifiable(given.shape);
+  final sizeBytes = countOf(shape) * given.type.sizeBytes;
+  final value = _HeldValue(runtime, given, sizeBytes);
+  final data = sizeBytes == 0
+      ? given.type.zeros(0)
+      : given.type.viewed(Pointer<Uint8>.fromAddress(given.data).asTypedList(sizeBytes).buffer);
+  return HeldTensor(data, shape, given.value, value.release);
+}
+
+/// A value of ONNX Runtime, which ends with the isolate at the latest.
+final class _HeldValue implements Finalizable {
+  _HeldValue(this._runtime, this._given, int sizeBytes) : _finalizer = _runtime.api.releaseValueFinalizer {
+    _finalizer.attach(this, Pointer.fromAddress(_given.value), detach: this, externalSize: sizeBytes);
+  }
+
+  final OnnxRuntime _runtime;
+  final GivenTensor _given;
+  final NativeFinalizer _finalizer;
+  bool _isReleased = false;
+
+  void release() {
+    if (_isReleased) return;
+    _isReleased = true;
+    _finalizer.detach(this);
+    _runtime.releaseValue(_given);
+  }
+}
 
 /// An output in memory of Dart.
 Tensor<Object> copiedTensor(GivenTensor given) {

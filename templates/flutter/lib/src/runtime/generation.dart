@@ -8,13 +8,16 @@ import 'tensor.dart';
 /// What one run adds to a text.
 final class TextPart {
   /// Made by generated files.
-  const TextPart(this.text, this.state);
+  const TextPart(this.text, this.state, {required this.isLast});
 
   /// Often none.
   final String text;
 
-  /// What the next run starts with; null after the last one.
-  final List<TensorInput<Object>>? state;
+  /// What the next run starts with.
+  final List<TensorInput<Object>> state;
+
+  /// Whether there is none.
+  final bool isLast;
 }
 
 /// The text that `run` makes from the state `first` on, a run at a time, while somebody listens and is not paused.
@@ -86,15 +89,24 @@ final class _Generation {
       _state = null;
       try {
         final part = await _run(state, _isFirst, _own);
+        if (_isLeft || part.isLast) _release(part.state);
         if (_isLeft) return;
         _isFirst = false;
-        _state = part.state;
+        _state = part.isLast ? null : part.state;
         if (part.text.isNotEmpty) _parts.add(part.text);
       } on Object catch (error, trace) {
         if (_isLeft) return;
         _parts.addError(error, trace);
+      } finally {
+        _release(state);
       }
       if (_state == null && !_isLeft) _close();
+    }
+  }
+
+  void _release(List<TensorInput<Object>> state) {
+    for (final each in state) {
+      if (each is HeldTensor) each.release();
     }
   }
 
@@ -105,6 +117,7 @@ final class _Generation {
 
   /// Keeps nothing of the text.
   void _end() {
+    _release(_state ?? const []);
     _state = null;
     _forget?.call();
     _forget = null;

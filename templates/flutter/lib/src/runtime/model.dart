@@ -143,14 +143,19 @@ final class LoadedModel {
   static void Function(ReleaseReason reason) _releaser(String model, LoadOptions options) =>
       (reason) => tell(() => options.observer?.onRelease?.call(ReleaseEvent(model, reason)));
 
-  /// Runs the model on tensors in the order of [ModelDescriptor.inputs]; gives those of its outputs.
-  Future<List<Tensor<Object>>> run(List<TensorInput<Object>> inputs, Cancellation? cancellation) {
+  /// Runs the model on tensors in the order of [ModelDescriptor.inputs]; gives those of its outputs. Those at the places
+  /// `held` are [HeldTensor]s, which a later run takes as they are.
+  Future<List<Tensor<Object>>> run(
+    List<TensorInput<Object>> inputs,
+    Cancellation? cancellation, {
+    List<int> held = const [],
+  }) {
     _serving.followHeat();
     return _called(
       inputs,
       cancellation,
       (fed) => _serving.run(
-        (session, {required isRetry}) => _ran(session, fed, cancellation, isRetry: isRetry),
+        (session, {required isRetry}) => _ran(session, fed, cancellation, isRetry: isRetry, held: held),
         cancellation,
       ),
     );
@@ -185,6 +190,7 @@ final class LoadedModel {
     List<FedTensor> fed,
     Cancellation? cancellation, {
     bool isRetry = false,
+    List<int> held = const [],
   }) async {
     void told(Duration duration, ModelException? error, [Duration queued = Duration.zero]) => tell(
       () => _options.observer?.onRun?.call(
@@ -193,7 +199,7 @@ final class LoadedModel {
     );
     final clock = Stopwatch()..start();
     try {
-      final (outputs, duration) = await session.run(fed, cancellation);
+      final (outputs, duration) = await session.run(fed, cancellation, held: held);
       final waited = clock.elapsed - duration;
       told(duration, null, waited.isNegative ? Duration.zero : waited);
       return outputs;

@@ -25,10 +25,10 @@ const Map<String, int> _nnapiFlags = {'USE_FP16': 1, 'USE_NCHW': 2, 'CPU_DISABLE
 /// An input of a run, by its place in the session.
 final class FedTensor {
   /// `address` is that of `sizeBytes` bytes; strings are in `texts` instead.
-  const FedTensor(this.place, this.type, this.shape, this.address, this.sizeBytes, this.texts);
+  const FedTensor(this.place, this.type, this.shape, this.address, this.sizeBytes, this.texts, {this.value = 0});
 
   /// The same for another place.
-  FedTensor at(int other) => FedTensor(other, type, shape, address, sizeBytes, texts);
+  FedTensor at(int other) => FedTensor(other, type, shape, address, sizeBytes, texts, value: value);
 
   /// Among the inputs of the session.
   final int place;
@@ -47,6 +47,9 @@ final class FedTensor {
 
   /// The values of a tensor of strings; else null.
   final List<String>? texts;
+
+  /// Address of ONNX Runtime's value that is fed as it is; 0 for one that is made of the values here.
+  final int value;
 }
 
 /// An output of a run, which [OnnxRuntime.releaseValue] gives back.
@@ -319,10 +322,12 @@ final class OnnxRuntime {
     Pointer<Void> options,
   ) => withArena((arena) {
     final fed = <Pointer<Void>>[];
+    final made = <Pointer<Void>>[];
     final given = arena.pointers([for (final _ in outputNames) nullptr]);
     try {
       for (final each in inputs) {
-        fed.add(_value(arena, each));
+        if (each.value == 0) made.add(_value(arena, each));
+        fed.add(each.value == 0 ? made.last : Pointer.fromAddress(each.value));
       }
       check(
         api.run(
@@ -338,7 +343,7 @@ final class OnnxRuntime {
       );
       return _given(given, outputNames);
     } finally {
-      fed.forEach(api.releaseValue);
+      made.forEach(api.releaseValue);
     }
   });
 

@@ -241,6 +241,9 @@ final class OrtApi {
           .cast<NativeFunction<Void Function(Pointer<Void>)>>()
           .asFunction();
 
+  /// The address of `ReleaseValue`.
+  NativeFinalizer get releaseValueFinalizer => NativeFinalizer((_table + 96).value.cast());
+
   /// `ReleaseRunOptions`.
   late final void Function(Pointer<Void> input) releaseRunOptions =
       (_table + 97).value

@@ -3,6 +3,7 @@
 import 'dart:ffi';
 import 'dart:io';
 import 'dart:isolate';
+import 'dart:math';
 import 'dart:typed_data';
 
 import 'assets_none.dart' if (dart.library.ui) 'assets_flutter.dart';
@@ -11,6 +12,9 @@ import 'errors.dart';
 import 'memory.dart';
 import 'options.dart';
 import 'worker.dart';
+
+/// Takes less than a millisecond.
+const int _pieceBytes = 1 << 20;
 
 /// Finds a file of `package`, called `reference` by what opens it.
 ///
@@ -23,9 +27,21 @@ Future<PlacedFile> place(ModelSource source, String package, PackagedFile file, 
   if (path != null) return PlacedFile.at(path, reference, file.sha256);
   final asset = await loadAsset(_key(package, file));
   if (asset == null) throw ModelException(ModelErrorCode.missing, '${file.name} is not among the assets of the app');
-  final memory = allocate(asset.lengthInBytes);
-  memory.asTypedList(asset.lengthInBytes).setAll(0, bytesOf(asset));
+  final memory = await copied(bytesOf(asset));
   return PlacedFile.inMemory(memory.address, asset.lengthInBytes, reference, file.sha256);
+}
+
+/// A copy in memory of the C library: in pieces, between which the app's isolate draws and answers.
+///
+/// Throws ModelException `outOfMemory`.
+Future<Pointer<Uint8>> copied(Uint8List bytes) async {
+  final memory = allocate(bytes.length);
+  final copy = memory.asTypedList(bytes.length);
+  for (var start = 0; start < bytes.length; start += _pieceBytes) {
+    if (start > 0) await Future<void>.delayed(Duration.zero);
+    copy.setRange(start, min(start + _pieceBytes, bytes.length), bytes, start);
+  }
+  return memory;
 }
 
 /// The bytes of a file of `package`.

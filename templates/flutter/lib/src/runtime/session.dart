@@ -165,18 +165,31 @@ final class Session implements Served {
     for (final each in fed) each.at(outcome.inputPlaces[_descriptor.inputs[each.place].name]!),
   ];
 
-  /// Outputs in the order of the descriptor, and how long the run took.
-  Future<(List<Tensor<Object>>, Duration)> run(List<FedTensor> fed, Cancellation? cancellation) async {
+  /// Outputs in the order of the descriptor, and how long the run took. Those at the places `held` stay where they are.
+  Future<(List<Tensor<Object>>, Duration)> run(
+    List<FedTensor> fed,
+    Cancellation? cancellation, {
+    List<int> held = const [],
+  }) async {
     final options = cancellation == null ? nullptr : _runtime.runOptions();
     final forget = cancellation?.listen(() => _runtime.check(_runtime.api.runOptionsSetTerminate(options)));
     try {
       final ran = await _worker.run(_placed(fed), options.address);
+      final copied = {...ran.outputs};
       try {
-        final given = ran.outputs;
-        final outputs = [for (final spec in _descriptor.outputs) copiedTensor(given[outcome.outputPlaces[spec.name]!])];
+        final outputs = <Tensor<Object>>[];
+        for (final (place, spec) in _descriptor.outputs.indexed) {
+          final given = ran.outputs[outcome.outputPlaces[spec.name]!];
+          if (held.contains(place) && given.texts == null) {
+            outputs.add(heldTensor(_runtime, given));
+            copied.remove(given);
+          } else {
+            outputs.add(copiedTensor(given));
+          }
+        }
         return (outputs, ran.duration);
       } finally {
-        ran.outputs.forEach(_runtime.releaseValue);
+        copied.forEach(_runtime.releaseValue);
       }
     } finally {
       forget?.call();

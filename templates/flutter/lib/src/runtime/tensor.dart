@@ -76,6 +76,21 @@ enum ElementType {
     uint64 => Uint64List(count),
     string => throw ArgumentError('strings have no typed list'),
   };
+
+  /// The elements in a buffer. Not for strings.
+  TypedData viewed(ByteBuffer buffer) => switch (this) {
+    float32 => buffer.asFloat32List(),
+    float64 => buffer.asFloat64List(),
+    int8 => buffer.asInt8List(),
+    int16 => buffer.asInt16List(),
+    int32 => buffer.asInt32List(),
+    int64 => buffer.asInt64List(),
+    uint8 || bool => buffer.asUint8List(),
+    uint16 || float16 || bfloat16 => buffer.asUint16List(),
+    uint32 => buffer.asUint32List(),
+    uint64 => buffer.asUint64List(),
+    string => throw ArgumentError('strings have no typed list'),
+  };
 }
 
 /// A tensor of a model: null for a size that is open.
@@ -121,6 +136,27 @@ final class Tensor<Data extends Object> implements TensorInput<Data> {
 
   @override
   final List<int> shape;
+
+  @override
+  String toString() => _inWords(data, shape);
+}
+
+/// A tensor that lies where the model has left it, until it is given back.
+final class HeldTensor implements Tensor<Object> {
+  /// `value` is the address of ONNX Runtime's own, `release` gives it back.
+  const HeldTensor(this.data, this.shape, this.value, this.release);
+
+  @override
+  final Object data;
+
+  @override
+  final List<int> shape;
+
+  /// Address of ONNX Runtime's value.
+  final int value;
+
+  /// Gives the memory back, of which [data] is a view.
+  final void Function() release;
 
   @override
   String toString() => _inWords(data, shape);

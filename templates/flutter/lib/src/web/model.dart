@@ -102,8 +102,12 @@ final class LoadedModel {
     return LoadedModel._(descriptor, options, session, names, unknown);
   }
 
-  /// Runs the model on tensors in the order of [ModelDescriptor.inputs]; gives those of its outputs.
-  Future<List<Tensor<Object>>> run(List<TensorInput<Object>> inputs, Cancellation? cancellation) async {
+  /// Runs the model on tensors in the order of [ModelDescriptor.inputs]; gives those of its outputs. JavaScript holds none.
+  Future<List<Tensor<Object>>> run(
+    List<TensorInput<Object>> inputs,
+    Cancellation? cancellation, {
+    List<int> held = const [],
+  }) async {
     if (_disposal != null) throw const ModelException(ModelErrorCode.disposed, 'the model was disposed of');
     if (cancellation?.isCancelled ?? false) throw _cancelled;
     final given = JSObject();

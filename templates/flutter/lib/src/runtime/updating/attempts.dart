@@ -39,13 +39,13 @@ enum Fault {
 
 /// The attempts at releases of one model.
 final class Attempts {
-  /// `isLeft` tells whether the app is in the background; `observer` hears of bans.
-  Attempts(this._store, this._model, this._isLeft, this._observer);
+  /// `isLeft` tells whether the app is in the background; `observers` hear of bans.
+  Attempts(this._store, this._model, this._isLeft, this._observers);
 
   final UpdateStore _store;
   final String _model;
   final bool Function() _isLeft;
-  final ModelObserver? _observer;
+  final Set<ModelObserver?> _observers;
   bool _wasLeft = false;
 
   /// Whether ONNX Runtime has failed at a version since the app was started: it is not tried again before the next start.
@@ -106,7 +106,9 @@ final class Attempts {
       final changed = record.of(_model).withBan(version, Ban.from(record.now, reason), record.now);
       return record.copy(models: {...record.models, _model: changed});
     });
-    tell(() => _observer?.onBan?.call(BanEvent(_model, version, reason)));
+    for (final each in _observers) {
+      tell(() => each?.onBan?.call(BanEvent(_model, version, reason)));
+    }
     return reason;
   }
 }

@@ -12,6 +12,7 @@ import 'attempts.dart';
 import 'document.dart';
 import 'record.dart';
 import 'release.dart';
+import 'states.dart';
 import 'store.dart';
 
 /// Errors of an attempt that say nothing against a release: with the app's own model it would be the same.
@@ -29,11 +30,12 @@ const Set<ModelErrorCode> _passing = {ModelErrorCode.host, ModelErrorCode.outOfM
 ///
 /// An attempt is written down before a release is opened: one that ends the process twice is not opened for some time.
 final class UpdaterSource extends OpeningSource {
-  /// `onChange` hears why a release is not opened; `isLeft` tells whether the app is in the background.
-  const UpdaterSource(this._store, this._fallback, this._onChange, this._isLeft);
+  /// `onChange` hears why a release is not opened, and the observer of `options` of bans; `isLeft` tells whether the app is
+  /// in the background.
+  const UpdaterSource(this._store, this._options, this._onChange, this._isLeft);
 
   final UpdateStore Function() _store;
-  final ModelSource _fallback;
+  final UpdateOptions _options;
   final Future<void> Function(String model, String reason) _onChange;
   final bool Function() _isLeft;
 
@@ -43,14 +45,14 @@ final class UpdaterSource extends OpeningSource {
       // One load after the other: two at once would look like two that have not ended.
       final store = _store();
       final lock = File('${store.folder.path}/opening-${descriptor.name}.lock');
-      final attempts = Attempts(store, descriptor.name, _isLeft, options.observer);
+      final attempts = Attempts(store, descriptor.name, _isLeft, {_options.load.observer, options.observer});
       final opening = _Opening(store, descriptor.name, attempts, _onChange);
       final found = await locked(lock, () => opening.newest(options));
       if (found != null) return found;
     } on FileSystemException catch (failure) {
       warn('the updates of ${descriptor.name} cannot be read: ${wordsOf(failure)}');
     }
-    return LoadedModel.load(descriptor, options.withSource(_fallback));
+    return LoadedModel.load(descriptor, options.withSource(_options.fallback));
   }
 }
 

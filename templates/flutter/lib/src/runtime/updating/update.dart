@@ -260,7 +260,7 @@ final class Update {
     await _say(name, UpdatePhase.ready);
   }
 
-  Attempts _attemptsOf(String name) => Attempts(store, name, _isLeft, options.load.observer);
+  Attempts _attemptsOf(String name) => Attempts(store, name, _isLeft, {options.load.observer});
 
   Future<void> _ban(String name, String version, String words) async {
     final reason = await _attemptsOf(name).ban(version, words);

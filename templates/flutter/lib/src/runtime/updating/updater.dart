@@ -49,7 +49,7 @@ abstract base class Updater {
   late final UpdateStore _store = UpdateStore(_delivery, packageFolder(_delivery.trust.package, options.folder));
 
   /// For the `load` of each model of this package. It never fails for reasons of the updates.
-  late final ModelSource source = UpdaterSource(() => _store, options.fallback, _dropped, _isLeft);
+  late final ModelSource source = UpdaterSource(() => _store, options, _dropped, _isLeft);
 
   /// How far each model is, by its name.
   Map<String, UpdateState> get states => Map.unmodifiable(_states);

@@ -6,6 +6,7 @@ import 'dart:js_interop_unsafe';
 
 import '../../runtime/cancellation.dart';
 import '../../runtime/errors.dart';
+import '../../runtime/observing.dart';
 import '../../runtime/options.dart';
 import '../../runtime/updating/states.dart';
 import '../interop.dart';
@@ -16,6 +17,12 @@ extension type _State._(JSObject _) implements JSObject {
   external String get version;
   external int get loadedBytes;
   external int get totalBytes;
+  external String get reason;
+}
+
+extension type _Ban._(JSObject _) implements JSObject {
+  external String get model;
+  external String get version;
   external String get reason;
 }
 
@@ -152,6 +159,11 @@ abstract base class Updater {
     const known = {Provider.webgpu, Provider.webnn};
     if (providers != null) {
       given.setProperty('providers'.toJS, [for (final each in providers.where(known.contains)) each.name.toJS].toJS);
+    }
+    final observer = options.load.observer;
+    if (observer?.onBan != null) {
+      void onBan(_Ban ban) => tell(() => observer?.onBan?.call(BanEvent(ban.model, ban.version, ban.reason)));
+      given.setProperty('observer'.toJS, JSObject()..setProperty('onBan'.toJS, onBan.toJS));
     }
     final conditions = options.conditions;
     if (conditions != null) {

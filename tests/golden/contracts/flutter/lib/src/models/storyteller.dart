@@ -128,9 +128,9 @@ final class Storyteller {
   Stream<String> generate(String prompt, {int seed = 0, Cancellation? cancellation}) =>
       generated(_firstState, cancellation, (state, isFirst, cancellation) async {
         final promptTensors = textTensor(isFirst ? prompt : '');
-        final outputs = StorytellerOutputs._(await _model.run([promptTensors, state[0], state[1], state[2], seedTensor(seed)], cancellation));
-        final isLast = outputs.logitsFinished.data.first != 0;
-        return TextPart(textOf(outputs.logitsCharacters.data), isLast ? null : [outputs.presentKey, outputs.logitsNextProgress, outputs.logitsNextBytes]);
+        final given = await _model.run([promptTensors, state[0], state[1], state[2], seedTensor(seed)], cancellation, held: const [4, 2, 3]);
+        final outputs = StorytellerOutputs._(given);
+        return TextPart(textOf(outputs.logitsCharacters.data), [given[4], given[2], given[3]], isLast: outputs.logitsFinished.data.first != 0);
       });
 
   /// Runs the model `runs` times, so that later calls do not pay for what the first ones prepare.
