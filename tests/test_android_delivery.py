@@ -18,12 +18,15 @@ from packager.channel.document import TIME, Conditions, ModelRelease, Rollout
 from packager.core.findings import Report
 from packager.core.to_json import plain
 from packager.deltas.layout import SPAN_BYTES
+from packager.files.store import Store
+from packager.files.user_cache import cache_folder
 from packager.processes import commands
 from packager.targets.android import kotlin
 from tests.delivery_drivers.kotlin import KILLED, PASSWORD, Driver, driver, kept, program
 from tests.delta_vectors import END_BYTE, PATH, add, packed
+from tests.onnx_text import onnx_model
 from tests.toolchain import delivered_android as delivered
-from tests.toolchain import ecj, jvm
+from tests.toolchain import ecj, jvm, trusted
 from tests.toolchain.delivered_android import Shelf, bundle, sum_of
 from tests.toolchain.device import Library, write_apk
 from tests.toolchain.forks import forked
@@ -562,6 +565,39 @@ def test_a_release_that_onnx_runtime_does_not_open_gives_way_for_this_time_and_i
     assert (app.model["active"], app.model["previous"]) == (kept, None)
     assert [each["version"] for each in app.model["banned"]] == ["1.3.2"]
     assert app.ask("bans") == {"bans": 1}, "the observer of the load hears of it"
+
+
+def test_a_release_for_which_there_is_no_memory_counts_for_nothing(app: App, tmp_path: Path) -> None:
+    graph = onnx_model(
+        """(float[1, 64] x) => (float[1, 64] y) {
+            least = ReduceMin <keepdims = 0> (x) whole = Cast <to = 7> (least)
+            many = Constant <value = int64[1] {1099511627776}> () size = Add (many, whole)
+            zero = Constant <value = float[1] {0}> () huge = Expand (zero, size)
+            sum = ReduceSum <keepdims = 0> (huge) y = Add (x, sum)
+        }"""
+    )
+    store = Store(cache_folder() / "store")
+    app.shelf.plans[9] = trusted.plan(tmp_path, store, "android", "xnnpack", graph=graph)
+    app.shelf.publish(app.shelf.release(9, has_golden=False))
+    for _ in range(4):
+        found = app.update()
+        assert (found["phase"], found["version"]) == ("failed", "1.2.3")
+        assert "not enough memory" in found["reason"]
+    assert (app.model["banned"], app.model.get("failing")) == ([], None)
+    assert app.ask("bans") == {"bans": 0}
+
+
+def test_a_model_that_is_open_stays_usable_after_removal_and_opening_others(app: App) -> None:
+    first, second = app.shelf.release(1), app.shelf.release(2)
+    app.shelf.publish(first)
+    app.phase()
+    assert app.loaded() == updated(1)
+    app.shelf.publish(second, first)
+    assert app.phase() == "ready"
+    for command in ("remove", "update force"):
+        app.ask(command)
+        app.ask("memory")
+        assert app.ask("run")["sum"] == pytest.approx(sum_of(1), abs=0.01), command
 
 
 def with_other_bytes(app: App, release: ModelRelease) -> ModelRelease:

@@ -96,6 +96,7 @@ private class Driver(val address: String, folder: File, apk: File) {
                 isToDie = true
                 isToLeave = true
             }
+            "memory" -> app.callbacks.forEach { it.onLowMemory() }
             "ended" -> ended(words[0].toInt(), words[1].toInt(), words[2].toInt())
             "importance" -> ActivityManager.importance = words[0].toInt()
             "bans" -> return mapOf("bans" to (metrics.snapshot()["scorer"]?.bans ?: 0))
