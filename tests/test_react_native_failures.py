@@ -42,6 +42,11 @@ def runtime(code: native.Code, tmp_path_factory: pytest.TempPathFactory) -> Path
     return folder
 
 
+def refusing(real: Path, file: Path, words: str = "") -> dict[str, str]:
+    """Variables for `runtime`: the folder of what it stands for, the file, and what it says."""
+    return {"REAL_RUNTIME": str(real / "libonnxruntime.so"), "REFUSED": str(file), "WORDS": words}
+
+
 @pytest.mark.parametrize(
     ("words", "code_of_it"),
     [
@@ -56,11 +61,7 @@ def test_memory_that_onnx_runtime_does_not_get_is_no_error_of_the_model(
     app: native.App, runtime: Path, tmp_path: Path, words: str, code_of_it: str
 ) -> None:
     (tmp_path / "refused").touch()
-    variables = {
-        "REAL_RUNTIME": str(jsc.onnxruntime() / "libonnxruntime.so"),
-        "REFUSED": str(tmp_path / "refused"),
-        "WORDS": words,
-    }
+    variables = refusing(jsc.onnxruntime(), tmp_path / "refused", words)
     file = str(app.bundle / MODEL)
     found = app.run("opensNot", onnxruntime=runtime, environment=variables, file=file)
     assert found == f"[{code_of_it}] {words}"
@@ -91,6 +92,16 @@ def test_javascript_that_ends_does_not_wait_for_work_on_other_threads(
     assert (tmp_path / "path").exists()
 
 
+def test_a_model_that_javascript_has_left_open_is_released_on_its_own_thread(
+    app: native.App, runtime: Path, tmp_path: Path
+) -> None:
+    plan: dict[str, Any] = {"file": str(app.bundle / MODEL), "released": str(tmp_path / "released")}
+    variables = {**refusing(jsc.onnxruntime(), tmp_path / "nothing"), "RELEASED": plan["released"]}
+    following = app.plan("waitsForTheRelease", **plan)
+    assert app.run("endsWithAModel", onnxruntime=runtime, environment=variables, next=str(following), **plan) is None
+    assert (tmp_path / "released").read_text(encoding="utf-8") == "other"
+
+
 def test_a_lock_lasts_until_what_was_begun_with_it_has_ended(system: Path, tmp_path: Path) -> None:
     made = delivered.program(tmp_path / "program")
     native.bundle(tmp_path / "program" / "app", tmp_path / "locks.js", "locks.js")
@@ -107,11 +118,7 @@ def test_a_provider_that_fails_on_what_it_compiled_before_is_started_anew(
     app: native.App, runtime: Path, tmp_path: Path, name: str, is_emptied: bool
 ) -> None:
     folder = tmp_path / "compiled" / name
-    variables = {
-        "REAL_RUNTIME": str(jsc.other_onnxruntime() / "libonnxruntime.so"),
-        "REFUSED": str(folder / "damaged"),
-        "WORDS": "the compiled model is damaged",
-    }
+    variables = refusing(jsc.other_onnxruntime(), folder / "damaged", "the compiled model is damaged")
     other = folder.with_name(f"{'b' * 64}-1.30.0")
     plan: dict[str, Any] = {"file": str(app.bundle / MODEL), "folder": str(folder), "other": str(other)}
     case = "startsAnew" if is_emptied else "leavesTheAppsOwn"

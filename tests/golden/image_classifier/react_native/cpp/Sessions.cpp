@@ -9,10 +9,18 @@
 
 namespace mobpack::visionmodelscxx {
 
+namespace {
+
+/// The model is freed on its thread, when nothing runs it any more; nobody waits for that.
+void end(Sessions::Open& open) {
+  if (open.shared) open.shared->dispose();
+  if (open.model) open.worker->post([owned = std::move(open.model)]() mutable { owned.reset(); });
+}
+
+}  // namespace
+
 Sessions::~Sessions() {
-  for (auto& [number, open] : open_) {
-    if (open.shared) open.shared->dispose();
-  }
+  for (auto& each : open_) end(each.second);
 }
 
 Worker& Sessions::begin(std::int64_t session) {
@@ -36,10 +44,7 @@ const Sessions::Open& Sessions::at(std::int64_t session) const {
 
 void Sessions::close(std::int64_t session) {
   auto node = open_.extract(session);
-  if (!node) return;
-  auto& [model, worker, shared] = node.mapped();
-  if (shared) shared->dispose();
-  if (model) worker->post([owned = std::move(model)]() mutable { owned.reset(); });
+  if (node) end(node.mapped());
 }
 
 std::int64_t Sessions::keep(std::vector<Result> results) {

@@ -32,6 +32,15 @@ export async function endsAmidFiles() {
   return null;
 }
 
+export async function endsWithAModel() {
+  await open(plan.file);
+  return null;
+}
+
+export async function waitsForTheRelease() {
+  await until(() => engine.fileSize(plan.released) > 0, () => 'the model is released');
+}
+
 export async function endsWhatWasBegun() {
   equal(engine.fileSize(plan.path), -1, 'the file is not finished');
   host.write(plan.go, NOTHING);
