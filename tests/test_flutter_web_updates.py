@@ -52,9 +52,10 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def told(opened: Browser, package: Path) -> dict[str, Any]:
-    """Values of the program, with a channel that has the model's second version."""
+    """Values of the program, with a channel that has the model's second version, and a third with wrong numbers."""
     blobs = updated_web.Blobs()
-    document = updated_web.channel(1, updated_web.release(2, blobs, old=[updated_web.packaged()]))
+    second = updated_web.release(2, blobs, old=[updated_web.packaged()])
+    document = updated_web.channel(1, updated_web.release(3, blobs, golden=updated_web.samples(2)), second)
     envelope = updated_web.envelope(canonical(document))
     files = {
         **files_of(package / "web", "/assets/packages/models/web/"),
@@ -77,6 +78,7 @@ def test_an_app_on_a_page_takes_newer_models_from_a_channel(package: Path, tmp_p
     own, newer = updated_web.total(1), updated_web.total(2)
     assert said["before"] == ["unchecked", "1.2.3"]
     assert said["own"] == ["1.2.3", pytest.approx(own, abs=0.01), "updater", 0]
+    assert said["bans"] == ["scorer 1.2.5"]
     assert said["state"] == ["ready 1.2.4", 1]
     assert said["newer"][:2] == ["1.2.4", pytest.approx(newer, abs=0.01)]
     assert {"checking", "ready"} <= set(said["phases"])

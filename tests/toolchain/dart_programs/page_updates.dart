@@ -39,12 +39,20 @@ Future<String> codeOf(Future<Object?> Function() call) async {
 
 Future<void> main() async {
   try {
-    final updater = ModelUpdater(globalContext.getProperty<JSString>('channel'.toJS).toDart);
+    final bans = <String>[];
+    final updater = ModelUpdater(
+      globalContext.getProperty<JSString>('channel'.toJS).toDart,
+      options: UpdateOptions(
+        load: LoadOptions(observer: ModelObserver(onBan: (ban) => bans.add('${ban.model} ${ban.version}'))),
+      ),
+    );
     final phases = <String>{};
     updater.changes.listen((states) => phases.add(states['scorer']!.phase.name));
     said['before'] = [updater.states['scorer']!.phase.name, updater.states['scorer']!.version];
     said['own'] = await loaded(updater.source);
-    final states = await updater.update();
+    await updater.update();
+    said['bans'] = bans;
+    final states = await updater.update(force: true);
     said['state'] = ['${states['scorer']}', states.length];
     said['newer'] = await loaded(updater.source);
     said['phases'] = phases.toList();

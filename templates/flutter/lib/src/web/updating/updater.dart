@@ -176,6 +176,11 @@ abstract base class Updater {
 
       given.setProperty('conditions'.toJS, (() => asked().toJS).toJS);
     }
+    final onBan = options.load.observer?.onBan;
+    if (onBan != null) {
+      void heard(_Ban ban) => tell(() => onBan(BanEvent(ban.model, ban.version, ban.reason)));
+      given.setProperty('observer'.toJS, JSObject()..setProperty('onBan'.toJS, heard.toJS));
+    }
     return given;
   }
 
