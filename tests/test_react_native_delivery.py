@@ -396,6 +396,18 @@ def test_what_is_open_stays_open(app: App) -> None:
     assert round(app.ask("run")["sum"], 2) == sum_of(1)
 
 
+def test_what_is_open_is_opened_again_after_all_was_removed(app: App) -> None:
+    """By whichever updater of the app: memory was short since."""
+    two_versions(app)
+    assert app.loaded() == updated(1)
+    app.ask("remove-elsewhere")
+    app.ask("pressure")
+    assert round(app.ask("run")["sum"], 2) == sum_of(1)
+    assert app.loaded() == BUNDLED
+    app.ask("remove-elsewhere")
+    assert not app.files
+
+
 @pytest.mark.parametrize("name", ["state.json"])
 def test_a_damaged_state_begins_anew_but_knows_what_it_has_seen(app: App, name: str) -> None:
     two_versions(app)

@@ -3,8 +3,8 @@
 Beside the commands of all programs, it takes these: `limit BYTES` of storage; `metered yes|no|unknown` and `charging
 yes|no|unknown` are what the app says of the device; `die N` ends the process after the Nth durable write from then
 on, and `die-opening` where a model is open and nobody has written that down, `die-left` after its user has left the
-app; `load always` reads files whole; `run`
-gives the outputs of what `load` opened once more, and `test` its self-test.
+app; `remove-elsewhere` removes all by another updater, `pressure` warns that memory is short; `load always` reads
+files whole; `run` gives the outputs of what `load` opened once more, and `test` its self-test.
 """
 
 import json

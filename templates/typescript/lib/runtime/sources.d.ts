@@ -9,6 +9,8 @@ import type { LoadOptions, ModelSource } from './options.js';
 export declare function sourceOf(model: ModelDescriptor, backend: Backend, options: LoadOptions): Promise<ModelSource>;
 /** Has `removeDownloads` leave the files with these paths, until the function that this returns is called. */
 export declare function keepFiles(paths: readonly string[]): () => void;
+/** Names of the files of models that are open. */
+export declare function namesInUse(): readonly string[];
 /**
  * Removes downloaded files but those of `keep`, those that are on their way, and those of models that are open.
  *

@@ -209,6 +209,13 @@ export function keepFiles(paths) {
         inUse.delete(paths);
     };
 }
+/** Names of the files of models that are open. */
+export function namesInUse() {
+    return [...inUse].flat().map(nameIn);
+}
+function nameIn(path) {
+    return path.slice(path.lastIndexOf('/') + 1);
+}
 /**
  * Removes downloaded files but those of `keep`, those that are on their way, and those of models that are open.
  *
@@ -222,8 +229,7 @@ export async function removeDownloads(backend, keep) {
     if (backend.about().cache === '')
         return;
     const names = keep.flatMap((model) => filesOf(model, backend).map(downloadName));
-    const needed = [...pathsUnderWay(), ...[...inUse].flat()].map((path) => path.slice(path.lastIndexOf('/') + 1));
-    const kept = [...names, ...needed].flatMap((name) => [name, `${name}.part`]);
+    const kept = [...names, ...pathsUnderWay().map(nameIn), ...namesInUse()].flatMap((name) => [name, `${name}.part`]);
     await backend.makeFolder(`${downloadsFolder(backend)}/current`, kept);
 }
 function filesOf(model, backend) {

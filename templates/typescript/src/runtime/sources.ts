@@ -235,6 +235,15 @@ export function keepFiles(paths: readonly string[]): () => void {
   };
 }
 
+/** Names of the files of models that are open. */
+export function namesInUse(): readonly string[] {
+  return [...inUse].flat().map(nameIn);
+}
+
+function nameIn(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
 /**
  * Removes downloaded files but those of `keep`, those that are on their way, and those of models that are open.
  *
@@ -247,8 +256,7 @@ export async function removeDownloads(backend: Backend, keep: readonly ModelDesc
   }
   if (backend.about().cache === '') return;
   const names = keep.flatMap((model) => filesOf(model, backend).map(downloadName));
-  const needed = [...pathsUnderWay(), ...[...inUse].flat()].map((path) => path.slice(path.lastIndexOf('/') + 1));
-  const kept = [...names, ...needed].flatMap((name) => [name, `${name}.part`]);
+  const kept = [...names, ...pathsUnderWay().map(nameIn), ...namesInUse()].flatMap((name) => [name, `${name}.part`]);
   await backend.makeFolder(`${downloadsFolder(backend)}/current`, kept);
 }
 

@@ -17,7 +17,7 @@ export interface Opening {
 export declare class Opener {
     private readonly channel;
     private readonly given;
-    /** SHA-256 of files that models of this process may open again. */
+    /** SHA-256 of files that models may open again. */
     readonly opened: Set<string>;
     constructor(given: Opening);
     /**

@@ -16,7 +16,7 @@ const DAMAGES = new Set(['missing', 'corrupted', 'unreadable']);
 export class Opener {
     channel;
     given;
-    /** SHA-256 of files that models of this process may open again. */
+    /** SHA-256 of files that models may open again. */
     opened = new Set();
     constructor(given) {
         this.channel = given.channel;

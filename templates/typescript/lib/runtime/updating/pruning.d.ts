@@ -3,6 +3,6 @@ import { type Channel } from './asking.js';
  * Removes files and documents but those of releases that may be opened.
  *
  * @param wanted - SHA-256 of files that an update will go on with
- * @param opened - SHA-256 of files that models of this process may open again
+ * @param opened - SHA-256 of files that models of this updater may open again; those of others that are open stay, too
  */
 export declare function prune({ platform, ledger }: Channel, wanted: readonly string[], opened: ReadonlySet<string>): Promise<void>;

@@ -1,15 +1,16 @@
 // Removes what no release needs any more.
+import { namesInUse } from '../sources.js';
 import { documentOf } from './asking.js';
 import { documentsInUse, filesInUse } from './state.js';
 /**
  * Removes files and documents but those of releases that may be opened.
  *
  * @param wanted - SHA-256 of files that an update will go on with
- * @param opened - SHA-256 of files that models of this process may open again
+ * @param opened - SHA-256 of files that models of this updater may open again; those of others that are open stay, too
  */
 export async function prune({ platform, ledger }, wanted, opened) {
     const state = await ledger.read();
-    const files = new Set([...filesInUse(state).map(({ sha256 }) => sha256), ...wanted, ...opened]);
+    const files = new Set([...filesInUse(state).map(({ sha256 }) => sha256), ...wanted, ...opened, ...namesInUse()]);
     for (const sha256 of await platform.fileNames()) {
         if (!files.has(sha256))
             await platform.removeFile(sha256);

@@ -32,7 +32,7 @@ export interface Opening {
 export class Opener {
   private readonly channel: Channel;
   private readonly given: Opening;
-  /** SHA-256 of files that models of this process may open again. */
+  /** SHA-256 of files that models may open again. */
   readonly opened: Set<string> = new Set();
 
   constructor(given: Opening) {

@@ -71,6 +71,7 @@ const commands = {
   pin: (name, version) => updater.pin(name, version),
   unpin: (name) => updater.unpin(name),
   remove: () => updater.remove(),
+  'remove-elsewhere': () => new ModelUpdater(plan.address, options).remove(),
   metered: (word) => say('isUnmetered', { yes: 'no', no: 'yes' }[word]),
   charging: (word) => say('isCharging', word),
   limit: (bytes) => void (options.limitBytes = Number(bytes)),
