@@ -163,6 +163,15 @@ def test_files_with_the_same_error_keep_their_cells() -> None:
     ]
 
 
+def test_files_of_one_name_are_told_apart() -> None:
+    other = replace(UNFUSED, sha256="d" * 64)
+    choice = replace(PLANS[1].choices[0], compiled=other)
+    plans = (PLANS[0], replace(PLANS[1], choices=(choice, *PLANS[1].choices)))
+    parities = tuple(parity("cpu", each, GOOD) for each in (FIXED, UNFUSED, other))
+    (model,) = model_views(document(plans, Report(parities=parities)))
+    assert model.columns == ("int8, fixed .ort", "int8, unfused .onnx bbbbbbbb", "int8, unfused .onnx dddddddd")
+
+
 def test_a_failure_leads_to_its_numbers() -> None:
     assert [each.anchor for each in view(document(PLANS, REPORT)).failures] == ["comparison-7"]
 

@@ -10,7 +10,7 @@ from packager.reporting.describing import rounded
 from packager.reporting.distribution import distribution
 from packager.reporting.document import AgreementEntry, FileEntry, Number, OutputEntry, ParityEntry, ReportDocument
 from packager.reporting.views import AgreementView, CellView, ComparisonView, ModelView, OutputView, RowView
-from packager.reporting.words import STATES, amount, decibels, file_name, number_in
+from packager.reporting.words import STATES, amount, decibels, full_name, number_in
 
 NOT_ASKED = "not asked"
 
@@ -49,7 +49,7 @@ def _key(parity: ParityEntry) -> Key:
 def label(parity: ParityEntry, files: Sequence[FileEntry]) -> str:
     """Name of the compared file or graph: `int8, fixed .ort`."""
     file = next((each for each in files if each.model == parity.model and each.sha256 == parity.sha256), None)
-    return f"{parity.variant}, {file_name(file) if file else 'ONNX graph'}"
+    return full_name(file, files) if file else f"{parity.variant}, ONNX graph"
 
 
 def anchor(parity: ParityEntry, found: ReportDocument) -> str:

@@ -16,7 +16,7 @@ from packager.reporting.document import (
     ReportDocument,
 )
 from packager.reporting.views import ChoiceView, FileView, LatencyView, PartitionView
-from packager.reporting.words import file_name, number_in, provider_name
+from packager.reporting.words import file_name, full_name, number_in, provider_name
 
 SHA_SHOWN = 16
 """digits shown; report.json has all of them"""
@@ -27,7 +27,7 @@ def file_views(found: ReportDocument) -> Iterator[FileView]:
     for file in found.files:
         proofs = [each for each in found.kernels if (each.model, each.sha256) == (file.model, file.sha256)]
         yield FileView(
-            name=f"{file.variant}, {file_name(file)}{_kept(file)}",
+            name=f"{full_name(file, found.files)}{_kept(file)}",
             model=file.model,
             size=size(file.size_bytes),
             share=percent(file.size_bytes / sizes[file.model]) if sizes.get(file.model) else "",

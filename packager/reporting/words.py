@@ -1,7 +1,7 @@
 """Formats numbers and names for people."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packager.pages import numbers
@@ -12,6 +12,8 @@ NO_NUMBER: Mapping[Number, str] = {
     "-infinity": "minus infinite",
     "not a number": "not a number",
 }
+SHA_SHOWN = 8
+"""digits of a file's SHA-256 in its name"""
 LARGE = 10_000
 """from this value on, numbers are printed as powers of ten"""
 
@@ -57,6 +59,14 @@ def file_name(entry: FileEntry | ChoiceEntry) -> str:
     """`unfused .onnx`: the file's style and format."""
     processor = entry.processor if isinstance(entry, FileEntry) else ""
     return f"{entry.style} .{entry.format} {processor}".strip()
+
+
+def full_name(entry: FileEntry, files: Sequence[FileEntry]) -> str:
+    """`int8, fixed .ort`; with the beginning of its SHA-256 where another one of `files` has the same name."""
+    name = f"{entry.variant}, {file_name(entry)}"
+    others = (each for each in files if each.model == entry.model and each.sha256 != entry.sha256)
+    is_shared = any(f"{each.variant}, {file_name(each)}" == name for each in others)
+    return f"{name} {entry.sha256[:SHA_SHOWN]}" if is_shared else name
 
 
 def provider_name(entry: ChoiceEntry | PartitionEntry) -> str:
