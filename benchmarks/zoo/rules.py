@@ -36,8 +36,6 @@ XNNPACK = "XnnpackExecutionProvider"
 SHOWN = 5
 MOST_APART = 1e-3
 """Largest difference between XNNPACK and the CPU, as a share of the output's largest number."""
-LEAST_SCALE = 0.01
-"""Scale of outputs whose numbers are all smaller: the absolute tolerance of parity, 1e-5, is MOST_APART of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +116,8 @@ def difference(model: Model, path: Path, settings: Mapping[str, str], scratch: P
         if "error" in said:
             return None
         answers.append([numbers(each) for each in said["outputs"]])
-    return max((apart(*pair) for pair in zip(*answers, strict=True) if pair[0].dtype.kind == "f"), default=0.0)
+    floats = [pair for pair in zip(*answers, strict=True) if pair[0].dtype.kind == "f"]
+    return max((independent.apart(*pair) for pair in floats), default=0.0) * independent.RTOL
 
 
 def own(path: Path, model: Model, scratch: Path) -> float:
@@ -131,14 +130,6 @@ def own(path: Path, model: Model, scratch: Path) -> float:
     }
     original = independent.run(independent.opened(path, is_optimized=False), given)
     return independent.own_difference(path, given, original, scratch) * independent.RTOL
-
-
-def apart(expected: "numpy.ndarray[Any, Any]", found: "numpy.ndarray[Any, Any]") -> float:
-    is_number = numpy.isfinite(expected)
-    if not numpy.array_equal(is_number, numpy.isfinite(found)):
-        return numpy.inf
-    scale = abs(expected[is_number]).max(initial=LEAST_SCALE)
-    return float(abs(expected[is_number] - found[is_number]).max(initial=0.0) / scale)
 
 
 def numbers(output: Mapping[str, Any]) -> "numpy.ndarray[Any, Any]":
