@@ -30,7 +30,7 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.files.zips import write_zip
 from packager.targets.android import Android
-from packager.vectors import Golden
+from packager.vectors import Golden, Vectors
 from packager.verification import parity
 from packager.verification.golden import golden_vectors
 from packager.verification.parity import ParitySettings, Subject
@@ -65,6 +65,8 @@ GENERATED = f"""
     {{ {" ".join(f"{each}_out = Transpose ({each}_in)" for each in TYPES)}
        rows = Gather (table, ids) same = Neg (few) said = Identity (words) }}"""
 TABLE = {"table": np.arange(2000, dtype=np.float32).reshape(1000, 2)}
+COLUMNS = 12
+"""numbers of the output `columns` of every type, in the first sample"""
 WORDS = ["", "日本", "a\0b", "tab\there", "Zürich", "🙂"]
 
 
@@ -96,6 +98,7 @@ def built(
         **golden_vectors(plans[4:], ParityTable(), lambda subject: ParitySettings(tolerance=0.0), store, console),
     }
     assert console.warnings == []
+    golden |= {key: with_hidden(each) for key, each in golden.items() if "columns" in each.allowed}
     return library(packaged(plans, golden, store), folder)
 
 
@@ -122,6 +125,12 @@ def packaged(plans: list[Plan], golden: Golden, store: Store) -> Path:
     view = ANDROID.view(PACKAGE, tuple(plans), Report(parities=()), golden=golden)
     artifacts = ANDROID.assemble(view, ANDROID.render(view), store)
     return next(each.path for each in artifacts if each.kind == "aar")
+
+
+def with_hidden(vectors: Vectors) -> Vectors:
+    """As for a table of which one number is compared."""
+    columns = replace(vectors.allowed["columns"], mismatches=COLUMNS - 1)
+    return replace(vectors, allowed={**vectors.allowed, "columns": columns})
 
 
 def library(aar: Path, folder: Path) -> Library:
@@ -311,6 +320,19 @@ def test_a_closed_model_tests_nothing(run: Run) -> None:
 
     assert found["closed.thrown"] == "java.lang.IllegalStateException"
     assert found["closed.message"] == "SileroVad is closed"
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_a_device_that_gives_infinity_everywhere_has_lost_what_is_compared(
+    built: Library, run: Run, is_lost: bool
+) -> None:
+    infinite = struct.pack("<f", np.inf)
+    edits = [("0.output.columns", index, infinite) for index in range(COLUMNS - 1)]
+    edits += [("0.input.rows", index, infinite) for index in range(COLUMNS) if is_lost]
+    found = run("every-type", edited(built, "every-type", *edits), providers="CPU")
+
+    assert found["failed"] == ("columns.0" if is_lost else "")
+    assert found["columns.0.mismatches"] == str(COLUMNS if is_lost else COLUMNS - 1)
 
 
 OTHER_VALUES = [

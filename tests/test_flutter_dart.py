@@ -206,6 +206,10 @@ def test_self_tests_pass(ran: Ran) -> None:
     assert all(passed and count > 0 for passed, count in found.values()), found
 
 
+def test_a_device_that_gives_infinity_everywhere_has_lost_what_is_compared(ran: Ran) -> None:
+    assert ran.said["infinities"] == [True, False]
+
+
 def test_every_failure_has_its_code(ran: Ran) -> None:
     assert ran.said["errors"] == {
         "small": "badInput",

@@ -9,6 +9,8 @@ import 'dart:isolate';
 import 'dart:typed_data';
 
 import 'package:models/models.dart';
+import 'package:models/src/runtime/comparison.dart';
+import 'package:models/src/runtime/descriptor.dart';
 
 late final String library;
 late final String folder;
@@ -128,6 +130,21 @@ Future<void> realModels() async {
       _ => throw StateError('unknown'),
     };
   }
+}
+
+void infinities() {
+  const infinite = double.infinity;
+  final scores = Float32List.fromList([0.9, infinite, infinite, 0.8, infinite, infinite]);
+  bool passes(List<double> found) => compared(
+    0,
+    const GoldenTensor('table', 0, 24, [2, 3]),
+    ByteData.sublistView(scores),
+    ElementType.float32,
+    Tensor<Float32List>(Float32List.fromList(found), const [2, 3]),
+    const [Tolerance('table', rtol: 1e-3, atol: 0, scale: 1, mismatches: 4)],
+    0,
+  ).passed;
+  say('infinities', [passes([0.9, 1, 2, 0.8, 3, 4]), passes(List.filled(6, infinite))]);
 }
 
 Future<void> errors(String noModel) async {
@@ -311,6 +328,7 @@ Future<void> main(List<String> arguments) async {
   folder = arguments[1];
   await everyType();
   await realModels();
+  infinities();
   await errors(arguments[2]);
   await fallbacks();
   await frames();

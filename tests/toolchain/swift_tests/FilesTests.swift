@@ -113,6 +113,21 @@ final class FilesTests: XCTestCase {
         }
     }
 
+    func testADeviceThatGivesInfinityEverywhereHasLostWhatIsCompared() throws {
+        let scores: [Float] = [0.9, .infinity, .infinity, 0.8, .infinity, .infinity]
+        let bytes = scores.withUnsafeBytes { NSData(bytes: $0.baseAddress, length: $0.count) }
+        let sample = GoldenSample(inputs: [], outputs: [GoldenTensor("table", 0, bytes.length, [2, 3])])
+        func tested(_ found: [Float]) -> OutputTest {
+            let allowed = Allowed(output: "table", rtol: 1e-3, mismatches: 4)
+            let test = SampleTest(0, sample, bytes, [allowed])
+            test.compare("table", found)
+            return test.finished()[0]
+        }
+        XCTAssertTrue(tested([0.9, 1, 2, 0.8, 3, 4]).passed)
+        XCTAssertEqual(tested(Array(repeating: .infinity, count: 6)).mismatchCount, 6)
+        XCTAssertFalse(tested(Array(repeating: .infinity, count: 6)).passed)
+    }
+
     func testItLoadsAwayFromTheCallersThread() async throws {
         let model = try await SileroVad.load(from: .folder(folder), options: onCPU)
         XCTAssertEqual(model.provider, .cpu)

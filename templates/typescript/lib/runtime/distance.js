@@ -6,22 +6,32 @@ const MEASURED = new Set(['float32', 'float64', 'float16', 'bfloat16', 'int8', '
 export function isMeasured(type) {
     return MEASURED.has(type);
 }
-/** How far numbers are from those that they must be; both have as many. */
-export function distanceBetween(type, expected, actual) {
+/**
+ * How far numbers are from those that they must be; both have as many. `allowed` mismatches are those of numbers that
+ * are not compared: the samples have infinity there. All of these count, so that no other number may be lost.
+ */
+export function distanceBetween(type, expected, actual, allowed) {
     if (!isMeasured(type))
         return { ...NO_DISTANCE, mismatches: differing(expected, actual) };
     const number = READERS[type] ?? Number;
     let mismatches = 0;
+    let infinite = 0;
+    let changed = 0;
     let largest = 0;
     for (let index = 0; index < expected.length; index++) {
         const wanted = number(expected[index] ?? 0);
         const found = number(actual[index] ?? 0);
         if (Number.isFinite(wanted) && Number.isFinite(found))
             largest = Math.max(largest, Math.abs(wanted - found));
+        else if (wanted === Infinity) {
+            infinite++;
+            if (found !== wanted)
+                changed++;
+        }
         else if (wanted !== found && !(Number.isNaN(wanted) && Number.isNaN(found)))
             mismatches++;
     }
-    return { mismatches, largest };
+    return { mismatches: mismatches + (infinite <= allowed ? infinite : changed), largest };
 }
 /** How many values differ, and those that only one of the two has. */
 export function differing(expected, actual) {

@@ -120,7 +120,9 @@ function compared(sample, tensor, bytes, found, tolerances) {
         scale: 1,
         mismatches: 0,
     };
-    const distance = isSameShape(found.shape, tensor.shape) ? distanceOf(found, tensor, bytes) : NO_DISTANCE;
+    const distance = isSameShape(found.shape, tensor.shape)
+        ? distanceOf(found, tensor, bytes, allowed.mismatches)
+        : NO_DISTANCE;
     const failure = isSameShape(found.shape, tensor.shape)
         ? failureOf(distance, allowed, found)
         : `shape ${inWords(found.shape)} instead of ${inWords(tensor.shape)}`;
@@ -140,10 +142,10 @@ function compared(sample, tensor, bytes, found, tolerances) {
 function isSameShape(shape, other) {
     return differing(shape, other) === 0;
 }
-function distanceOf({ type, data }, tensor, bytes) {
+function distanceOf({ type, data }, tensor, bytes, allowed) {
     if (!isNumberType(type))
         return { ...NO_DISTANCE, mismatches: differing(textsIn(bytes, tensor), data) };
-    return distanceBetween(type, numbersIn(type, bytes, tensor), data);
+    return distanceBetween(type, numbersIn(type, bytes, tensor), data, allowed);
 }
 function failureOf(distance, allowed, { type }) {
     if (distance.mismatches > allowed.mismatches) {

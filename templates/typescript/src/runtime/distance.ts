@@ -19,19 +19,32 @@ export function isMeasured(type: ElementType): boolean {
   return MEASURED.has(type);
 }
 
-/** How far numbers are from those that they must be; both have as many. */
-export function distanceBetween(type: ElementType, expected: NumberArray, actual: NumberArray): Distance {
+/**
+ * How far numbers are from those that they must be; both have as many. `allowed` mismatches are those of numbers that
+ * are not compared: the samples have infinity there. All of these count, so that no other number may be lost.
+ */
+export function distanceBetween(
+  type: ElementType,
+  expected: NumberArray,
+  actual: NumberArray,
+  allowed: number,
+): Distance {
   if (!isMeasured(type)) return { ...NO_DISTANCE, mismatches: differing(expected, actual) };
   const number = READERS[type] ?? Number;
   let mismatches = 0;
+  let infinite = 0;
+  let changed = 0;
   let largest = 0;
   for (let index = 0; index < expected.length; index++) {
     const wanted = number(expected[index] ?? 0);
     const found = number(actual[index] ?? 0);
     if (Number.isFinite(wanted) && Number.isFinite(found)) largest = Math.max(largest, Math.abs(wanted - found));
-    else if (wanted !== found && !(Number.isNaN(wanted) && Number.isNaN(found))) mismatches++;
+    else if (wanted === Infinity) {
+      infinite++;
+      if (found !== wanted) changed++;
+    } else if (wanted !== found && !(Number.isNaN(wanted) && Number.isNaN(found))) mismatches++;
   }
-  return { mismatches, largest };
+  return { mismatches: mismatches + (infinite <= allowed ? infinite : changed), largest };
 }
 
 /** How many values differ, and those that only one of the two has. */

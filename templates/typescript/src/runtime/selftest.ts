@@ -188,7 +188,9 @@ function compared(
     scale: 1,
     mismatches: 0,
   };
-  const distance = isSameShape(found.shape, tensor.shape) ? distanceOf(found, tensor, bytes) : NO_DISTANCE;
+  const distance = isSameShape(found.shape, tensor.shape)
+    ? distanceOf(found, tensor, bytes, allowed.mismatches)
+    : NO_DISTANCE;
   const failure = isSameShape(found.shape, tensor.shape)
     ? failureOf(distance, allowed, found)
     : `shape ${inWords(found.shape)} instead of ${inWords(tensor.shape)}`;
@@ -210,9 +212,9 @@ function isSameShape(shape: Shape, other: Shape): boolean {
   return differing(shape, other) === 0;
 }
 
-function distanceOf({ type, data }: AnyTensor, tensor: GoldenTensor, bytes: DataView): Distance {
+function distanceOf({ type, data }: AnyTensor, tensor: GoldenTensor, bytes: DataView, allowed: number): Distance {
   if (!isNumberType(type)) return { ...NO_DISTANCE, mismatches: differing(textsIn(bytes, tensor), data) };
-  return distanceBetween(type, numbersIn(type, bytes, tensor), data as NumberArray);
+  return distanceBetween(type, numbersIn(type, bytes, tensor), data as NumberArray, allowed);
 }
 
 function failureOf(distance: Distance, allowed: Tolerance, { type }: AnyTensor): string {

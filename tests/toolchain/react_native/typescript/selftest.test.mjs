@@ -129,13 +129,21 @@ test('NaN and infinities are told from numbers', () => {
     'float32',
     new Float32Array([NaN, Infinity, -Infinity, 1, NaN, -2]),
     new Float32Array([NaN, Infinity, Infinity, NaN, 1, -1.5]),
+    0,
   );
   assert.deepEqual(distance, { mismatches: 3, largest: 0.5 });
 });
 
+test('a device that gives infinity everywhere has lost what is compared', () => {
+  const scores = new Float32Array([0.9, Infinity, Infinity, 0.8, Infinity, Infinity]);
+  const infinite = new Float32Array(6).fill(Infinity);
+  assert.equal(distanceBetween('float32', scores, infinite, 4).mismatches, 6);
+  assert.equal(distanceBetween('float32', scores, new Float32Array([0.9, 1, 2, 0.8, 3, 4]), 4).mismatches, 4);
+});
+
 test('16-bit floats are read as the numbers that they are', () => {
-  const halves = distanceBetween('float16', new Uint16Array([0x3c00, 1, 0xfbff]), new Uint16Array([0x3c01, 0, 0xfbff]));
+  const halves = distanceBetween('float16', new Uint16Array([0x3c00, 1, 0xfbff]), new Uint16Array([0x3c01, 0, 0xfbff]), 0);
   assert.deepEqual(halves, { mismatches: 0, largest: 2 ** -10 });
-  const uppers = distanceBetween('bfloat16', new Uint16Array([0x3f80, 0x7f80]), new Uint16Array([0x3f81, 0x7f81]));
+  const uppers = distanceBetween('bfloat16', new Uint16Array([0x3f80, 0x7f80]), new Uint16Array([0x3f81, 0x7f81]), 0);
   assert.deepEqual(uppers, { mismatches: 1, largest: 2 ** -7 });
 });
