@@ -3,12 +3,15 @@
 import itertools
 from pathlib import Path
 
+import numpy
 import onnx
+import onnx.parser
 import pytest
 
 from packager import models
 from packager.core.errors import ModelError
 from packager.graph import traversal
+from packager.models import propagation, shapes
 from packager.models.functions import LIMIT
 from packager.rewriting.order import sort_nodes
 from tests.onnx_text import onnx_model, saved
@@ -111,3 +114,37 @@ def test_the_walk_asks_nodes_without_attributes_one_question(monkeypatch: pytest
     assert len(list(traversal.all_nodes(model))) == 20
     assert len(list(traversal.all_graphs(model))) == 1
     assert asked == []
+
+
+def doubled(times: int) -> onnx.ModelProto:
+    """A shape of 2^times numbers."""
+    chain = " ".join(f"s{number + 1} = Concat <axis = 0> (s{number}, s{number})" for number in range(times))
+    return onnx_model(f"(float[1, 4] x) => (float[?] y) {{ s0 = Shape (x) {chain} y = Reshape (x, s{times}) }}")
+
+
+def called(times: int) -> onnx.ModelProto:
+    """The same in functions that call each other."""
+    domains = '<domain: "acme", opset_import: ["" : 17, "acme" : 1]>'
+    bodies = ["v = Concat <axis = 0> (a, a) r = Identity (v)"]
+    bodies += [f"v = acme.F{number} (a) r = acme.F{number} (v)" for number in range(times)]
+    functions = " ".join(f"{domains} F{number} (a) => (r) {{ {body} }}" for number, body in enumerate(bodies))
+    main = f"g (float[1, 4] x) => (float[N] y) {{ s = Shape (x) t = acme.F{times} (s) y = Reshape (x, t) }}"
+    return onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17, "acme" : 1]> {main} {functions}')
+
+
+@pytest.mark.parametrize("model", [doubled(40), called(6)], ids=["in a chain", "in functions"])
+def test_a_shape_of_all_numbers_that_fit_into_memory_is_not_followed(model: onnx.ModelProto) -> None:
+    assert not propagation.is_bounded(model)
+    assert [each.name for each in shapes.infer_shapes(model).graph.output] == ["y"]
+
+
+def test_shapes_that_models_compute_are_followed() -> None:
+    for model in (doubled(4), called(1)):
+        assert propagation.is_bounded(model)
+    flat = onnx_model(
+        """(float[2, 3] x) => (float[?] y) {
+            s = Shape (x) p = Gather (s, zero) q = Gather (s, one) n = Mul (p, q) y = Reshape (x, n)
+        }""",
+        weights={"zero": numpy.array([0]), "one": numpy.array([1])},
+    )
+    assert [each.dim_value for each in shapes.infer_shapes(flat).graph.output[0].type.tensor_type.shape.dim] == [6]

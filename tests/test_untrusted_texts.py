@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from packager import deltas
+from packager.bench import comparing
 from packager.cli import crash
 from packager.core import parsing, toml, user_files
 from packager.core.errors import ConfigError, ModelError, ToolError
@@ -21,8 +23,13 @@ from packager.devices.link import Device, Start
 from packager.environments import web
 from packager.files.replaced_folder import Kind, replaced
 from packager.files.store import Step, Store
+from packager.importers import Source
+from packager.importers.onnx import Onnx
 from packager.models.load import LONGEST_NAME, load
+from packager.release import checking
 from packager.tokenization import patterns
+from packager.workflows import tune_results
+from packager.workflows.importing import steps as importing
 from tests.onnx_text import onnx_model, saved
 
 ROOT = Path(__file__).parents[1]
@@ -317,3 +324,29 @@ def test_a_program_called_node_that_is_none_is_named(
     program.chmod(0o755)
     monkeypatch.setattr(web, "node", lambda: str(program))
     assert web.Web().unsupported() == f"{program} is no Node.js: its version is {said[:40]!r}"
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        comparing.read,
+        tune_results.text_of,
+        lambda path: deltas.make(path, path),
+        lambda path: importing.refuse(
+            Onnx(), Source(text=path.name, path=path), importing.Request(source="pipe", folder=path, output=path)
+        ),
+    ],
+    ids=["earlier times", "a project", "a version", "a source"],
+)
+def test_a_pipe_that_a_user_names_is_refused_and_not_waited_for(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises((ConfigError, ToolError), match="pipe"):
+        read(tmp_path / "pipe")
+
+
+def test_a_checksum_that_is_large_is_wrong_and_not_read_into_memory(tmp_path: Path) -> None:
+    (tmp_path / "sum").write_text("ab" * 32 + "\n", encoding="utf-8")
+    assert checking._is_text(tmp_path / "sum", "ab" * 32)
+    assert not checking._is_text(tmp_path / "sum", "cd" * 32)
+    os.truncate(tmp_path / "sum", 1 << 40)
+    assert not checking._is_text(tmp_path / "sum", "ab" * 32)

@@ -138,6 +138,9 @@ PLACES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "runtime": ("runtime.aar", ("check", "--set", 'runtime.android="runtime.aar"'), PROJECT),
     "release": ("dist/manifest.json", ("build",), PROJECT),
     "evidence": ("mobpack-evidence/evidence.json", CHECK, PROJECT),
+    "earlier times": ("before.json", ("bench", "m.onnx", "--baseline", "before.json"), PROJECT),
+    "version": ("before.bin", ("delta", "before.bin", "m.onnx", "--out", "out.delta"), PROJECT),
+    "source": ("old.onnx", ("import", "old.onnx", "--from", "onnx", "-o", "new.onnx"), PROJECT),
 }
 OUTSIDE = ("/etc/passwd", "../../../../../../../../etc/passwd", "link", ".env", ".git/config")
 NAMES = {

@@ -168,6 +168,12 @@ def chain(count: int) -> bytes:
 def slow() -> Iterator[Case]:
     graph = written("m.onnx", chain(100_000))
     yield Case(name="a chain of 100,000 nodes", make=graph, command=("inspect", "m.onnx"), is_harmless=True)
+    chain_of_shapes = " ".join(f"s{each + 1} = Concat <axis = 0> (s{each}, s{each})" for each in range(40))
+    doubled = f"g (float[1, 4] x) => (float[N] y) {{ s0 = Shape (x) {chain_of_shapes} y = Reshape (x, s40) }}"
+    command = ("inspect", "m.onnx")
+    yield Case(
+        name="a shape of 2^41 numbers", make=written("m.onnx", model(doubled)), command=command, is_harmless=True
+    )
     for name, text in {
         "50,000 dots in a key": f"{DOTS} = 1",
         "50,000 dots in a table": f"[{DOTS}]",

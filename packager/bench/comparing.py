@@ -8,10 +8,11 @@ from typing import Any
 from packager.bench import statistics
 from packager.bench.describing import GRAPH
 from packager.bench.document import BenchDocument, ComparisonEntry, InputEntry, RowEntry
-from packager.core import parsing
+from packager.core import parsing, user_files
 from packager.core.errors import ConfigError
 
 HINT = "write one with `mobpack bench --json > before.json`, or --report, which writes JSON beside the page"
+MAX_BYTES = 64 << 20
 RowKey = tuple[str, str, str, str]
 
 
@@ -28,19 +29,20 @@ def read(path: Path) -> Baseline:
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        document = TypeAdapter(BenchDocument).validate_json(path.read_bytes())
+        content = user_files.read(path, limit_bytes=MAX_BYTES)
+        document = TypeAdapter(BenchDocument).validate_json(content)
     except OSError as error:
-        raise ConfigError(f"--baseline {path}: cannot read it ({error.strerror})", hint=HINT) from error
+        raise ConfigError(f"--baseline {path}: cannot read it ({error.strerror or error})", hint=HINT) from error
     except ValidationError as error:
         raise ConfigError(
-            f"--baseline {path}: it holds no results of mobpack bench: {_why(path)}", hint=HINT
+            f"--baseline {path}: it holds no results of mobpack bench: {_why(content)}", hint=HINT
         ) from error
     return Baseline(name=path.name, document=document)
 
 
-def _why(path: Path) -> str:
+def _why(content: bytes) -> str:
     try:
-        found: Any = parsing.json_of(path.read_bytes())
+        found: Any = parsing.json_of(content)
     except ValueError:
         return "it is no JSON"
     version = found.get("schema-version") if isinstance(found, dict) else None

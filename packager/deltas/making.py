@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packager.core import user_files
 from packager.core.errors import ToolError
 from packager.deltas import matching
 from packager.deltas.deflating import THOROUGH_BYTES, deflated, estimate
@@ -54,7 +55,8 @@ def make(old: Path, new: Path) -> bytes:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        with user_files.opened(path) as file:
+            return file.read()
     except OSError as error:
         raise ToolError(f"cannot read {path}: {error.strerror}", hint="give a file that you can read") from error
 

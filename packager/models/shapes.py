@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from packager.core.errors import ConfigError, nearest
 from packager.graph import traversal
+from packager.models import propagation
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, ValueInfoProto
@@ -73,12 +74,13 @@ def forget_unknown(proto: "ModelProto") -> None:
 def infer_shapes(proto: "ModelProto") -> "ModelProto":
     """`proto` with the shapes of intermediate tensors and outputs that follow from its inputs.
 
-    A model that inference cannot handle is returned unchanged: ONNX Runtime may still run it.
+    A model that inference cannot handle is returned unchanged: ONNX Runtime may still run it. Computed shapes are not
+    followed where they would take all memory.
     """
     import onnx.shape_inference
 
     try:
-        return onnx.shape_inference.infer_shapes(proto, data_prop=True)
+        return onnx.shape_inference.infer_shapes(proto, data_prop=propagation.is_bounded(proto))
     except (onnx.shape_inference.InferenceError, ValueError):  # ValueError: unknown element types
         return proto
 

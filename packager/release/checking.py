@@ -122,9 +122,16 @@ def _checksums(dist: Path, names: set[str]) -> set[str]:
     for path in sorted({(dist / name).with_suffix("") for name in found}):
         for algorithm, digest in zip(ALGORITHMS, digests(path), strict=True):
             checksum = Path(f"{path}.{algorithm}")
-            if checksum.is_file() and checksum.read_text(encoding="utf-8", errors="replace").strip() != digest:
+            if checksum.is_file() and not _is_text(checksum, digest):
                 raise GateError(f"{checksum} is not the checksum of {path.name}", hint=AGAIN)
     return found
+
+
+def _is_text(path: Path, text: str) -> bool:
+    try:
+        return user_files.read(path, limit_bytes=len(text) + 16).decode("utf-8", errors="replace").strip() == text
+    except OSError:  # it is larger, or has changed meanwhile
+        return False
 
 
 def _unpacked_beside(dist: Path, archive: Listed, manifest: Manifest, names: set[str]) -> set[str]:

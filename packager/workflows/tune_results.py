@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from packager.core import user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError
 from packager.core.tuned import Tuned
@@ -21,6 +22,8 @@ from packager.tuning.page import Bounds, Searched
 from packager.tuning.search import Outcome
 from packager.tuning.writing import with_tuned
 
+MAX_BYTES = 1 << 20
+"""of a project"""
 CHIP_HINT = "Android 12 and later name their chip: settings by chip reach no older device"
 
 
@@ -75,7 +78,7 @@ def merge(folder: Path, found: Sequence[Found], bounds: Bounds) -> None:
 def text_of(project: Path) -> str:
     """Raises ConfigError for a file that cannot be read."""
     try:
-        return project.read_text(encoding="utf-8")
+        return user_files.read_text(project, limit_bytes=MAX_BYTES)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read {project}: {error}", hint="name a mobpack.toml with --config") from error
 

@@ -28,6 +28,7 @@ LINUX_ONLY = {
 NOT_ON_WINDOWS = {
     "test_cli.py::test_errors_have_their_exit_code_a_message_and_a_hint[arguments10": BACKSLASHES,
     "test_children.py::test_programs_end_with_mobpack_however_that_ends": NO_GUARD,
+    "test_children.py::test_programs_of_a_copy_of_mobpack_end_with_the_copy": NO_GUARD,
     "test_children.py::test_the_guard_runs_before_the_program_that_it_watches": NO_GUARD,
     "test_children.py::test_a_killed_build_leaves_no_compiler_running": NO_GUARD,
     "test_ios_runtime_package.py::test_the_runtime_keeps_its_links_wherever_it_is_written": NO_LINKS,

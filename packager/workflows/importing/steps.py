@@ -96,6 +96,8 @@ def refuse(importer: Importer, source: Source, request: Request) -> None:
     """Raises ConfigError for a request that cannot succeed, or that would run code that nobody has allowed."""
     if not source.path.exists():
         raise ConfigError(f"{source.text}: no such file or folder", hint="check the path")
+    if not source.path.is_file() and not source.path.is_dir():
+        raise ConfigError(f"{source.text}: a pipe, a socket or a device, not a file or folder", hint="check the path")
     if request.sample_count < 1:
         raise ConfigError(f"--count {request.sample_count}: at least one is needed", hint="use 1 or more")
     if request.samples and not (request.folder / request.samples).exists():
