@@ -29,6 +29,7 @@ from packager.models.load import LONGEST_NAME, load
 from packager.release import checking
 from packager.tokenization import patterns
 from packager.workflows import tune_results
+from packager.workflows.importing import Request
 from packager.workflows.importing import steps as importing
 from tests.onnx_text import onnx_model, saved
 
@@ -333,7 +334,7 @@ def test_a_program_called_node_that_is_none_is_named(
         tune_results.text_of,
         lambda path: deltas.make(path, path),
         lambda path: importing.refuse(
-            Onnx(), Source(text=path.name, path=path), importing.Request(source="pipe", folder=path, output=path)
+            Onnx(), Source(text=path.name, path=path), Request(source="pipe", folder=path, output=path)
         ),
     ],
     ids=["earlier times", "a project", "a version", "a source"],
