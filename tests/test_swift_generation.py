@@ -26,6 +26,7 @@ from tests.toolchain.swift_packages import Outcomes, compiled, write_values
 
 pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
+GOLDEN = Path(__file__).parent / "golden"
 TESTS = Path(__file__).parent / "toolchain" / "swift_generation" / "GenerationTests.swift"
 CASES = re.findall(r"func (test\w+)\(", TESTS.read_text(encoding="utf-8"))
 MODULE = "TalesKit"
@@ -71,3 +72,11 @@ def shipped(plan: Plan) -> Plan:
 @pytest.mark.parametrize("case", CASES)
 def test_in_swift(tested: Outcomes, case: str) -> None:
     assert tested.by_case.get(f"GenerationTests.{case}") == "passed", tested.output[-4000:]
+
+
+def test_the_state_of_a_text_is_fed_where_onnx_runtime_has_made_it() -> None:
+    text = (GOLDEN / "contracts/ios/Sources/ContractsKit/Storyteller.swift").read_text(encoding="utf-8")
+    step = text.split("private func step(")[1]
+    assert "answer.pastKey = .returned(results.taken(2))" in step
+    assert 'FedState("past.key", carried.pastKey)' in step
+    assert "presentKey" not in step, "nothing reads its values"

@@ -45,7 +45,7 @@ SUMMARIES = {
     "generate": "Goes on with a text: gives what follows, part by part, as the model makes it.",
     "predict": "Gives all that the model makes of what it is given.",
 }
-LOCALS = ("output", "tensors", "cancellation", "carried", "answer", "parts", "first")
+LOCALS = ("output", "tensors", "cancellation", "carried", "answer", "parts", "first", "results")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +173,11 @@ def _generation(
     return GenerationView(
         finished=tensors.outputs[contract.generated.is_finished.name].identifier,
         passed="".join(f"{each}, " for each in values),
+        returned={
+            tensors.outputs[each.output.name].identifier: each.identifier
+            for each in contract.states
+            if not each.input.is_static
+        },
     )
 
 
@@ -311,7 +316,12 @@ def _fed(
     contract: Contract, tensors: Tensors, carried: str, sizes: Mapping[str, Parameter], seed: Parameter | None
 ) -> Iterator[FedView]:
     """Every input, in the model's order."""
-    found = {each.tensor: each for given in contract.inputs for each in _fed_by(given, tensors.inputs, carried, sizes)}
+    is_generated = contract.generated is not None
+    found = {
+        each.tensor: each
+        for given in contract.inputs
+        for each in _fed_by(given, tensors.inputs, carried, sizes, is_generated=is_generated)
+    }
     if seed and contract.generated and contract.generated.seed:
         name = contract.generated.seed.name
         found[name] = FedView(type="Fed", tensor=name, arguments=(f"[{seed.identifier}]", "[1]"))
@@ -319,7 +329,12 @@ def _fed(
 
 
 def _fed_by(
-    given: TypedInput, inputs: Mapping[str, InputView], carried: str, sizes: Mapping[str, Parameter]
+    given: TypedInput,
+    inputs: Mapping[str, InputView],
+    carried: str,
+    sizes: Mapping[str, Parameter],
+    *,
+    is_generated: bool,
 ) -> Iterator[FedView]:
     name = given.identifier
     match given:
@@ -338,8 +353,12 @@ def _fed_by(
             label = "texts" if given.is_batch else "text"
             yield FedView(type="Fed", tensor=given.code_points.name, arguments=(f"{label}: {name}",))
         case StateInput() if not given.input.is_static:
-            arguments = (f"{carried}.{name}", f"{carried}.{_shape_of(given)}")
-            yield FedView(type="Fed", tensor=given.input.name, arguments=arguments)
+            values = f"{carried}.{name}"
+            if is_generated:
+                yield FedView(type="FedState", tensor=given.input.name, arguments=(values,))
+            else:
+                arguments = (values, f"{carried}.{_shape_of(given)}")
+                yield FedView(type="Fed", tensor=given.input.name, arguments=arguments)
         case StateInput():
             yield _plain(inputs[given.input.name], f"{carried}.{name}", sizes)
         case TensorInput():

@@ -1,5 +1,6 @@
 """Views of a model's contract for the Swift templates."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -50,6 +51,8 @@ class GenerationView:
     """property of Output that is 1 after the last run"""
     passed: str
     """arguments of each run, with a trailing comma"""
+    returned: Mapping[str, str]
+    """property of Output -> the state that keeps the value of ONNX Runtime"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +90,7 @@ class LocalsView:
     answer: str
     parts: str
     first: str
+    results: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,3 +32,29 @@ actor GeneratedParts<State: Sendable> {
         return nil
     }
 }
+
+/// A state of a text: equal values at first, then what a run has returned, where ONNX Runtime has made it.
+enum TextState<Value: Number>: Sendable {
+    case first([Int], Value)
+    case returned(ReturnedValue)
+}
+
+/// A state of a text as an input: nothing is copied.
+struct FedState<Value: Number>: Tensor {
+    let name: String
+    let state: TextState<Value>
+
+    init(_ name: String, _ state: TextState<Value>) {
+        self.name = name
+        self.state = state
+    }
+
+    func withValue(_ runtime: Runtime, _ body: (OpaquePointer) throws -> Void) throws {
+        switch state {
+        case .first(let shape, let value):
+            try Fed(name, Shape.filled(shape, with: value), shape).withValue(runtime, body)
+        case .returned(let value):
+            try value.use(body)
+        }
+    }
+}

@@ -161,6 +161,16 @@ public final class Storyteller: Sendable {
     }
 
     private func run(_ inputs: [any Tensor], into output: inout Output, until cancellation: Cancellation?) throws {
+        let results = try self.results(of: inputs, into: &output, until: cancellation)
+        try results.read(0, into: &output.logitsCharacters, shape: &output.logitsCharactersShape)
+        try results.read(1, into: &output.logitsNextBytes, shape: &output.logitsNextBytesShape)
+        try results.read(2, into: &output.presentKey, shape: &output.presentKeyShape)
+    }
+
+    /// Writes outputs of known size, and gives the others as ONNX Runtime has made them.
+    private func results(
+        of inputs: [any Tensor], into output: inout Output, until cancellation: Cancellation?
+    ) throws -> Results {
         let lentLogitsFinished = Lent("logits.finished", &output.logitsFinished, [1])
         defer { lentLogitsFinished.giveBack(to: &output.logitsFinished) }
         let lentLogitsNextProgress = Lent("logits.next progress", &output.logitsNextProgress, [4])
@@ -169,10 +179,7 @@ public final class Storyteller: Sendable {
             lentLogitsFinished,
             lentLogitsNextProgress
         ]
-        let results = try session.run(inputs, lent, until: cancellation)
-        try results.read(0, into: &output.logitsCharacters, shape: &output.logitsCharactersShape)
-        try results.read(1, into: &output.logitsNextBytes, shape: &output.logitsNextBytesShape)
-        try results.read(2, into: &output.presentKey, shape: &output.presentKeyShape)
+        return try session.run(inputs, lent, until: cancellation)
     }
 
     /// The model's inputs: values of each tensor one after the other, in row-major order.
@@ -310,29 +317,26 @@ extension Storyteller {
         var output = Output()
         let tensors: [any Tensor] = [
             Fed("prompt.text", text: prompt),
-            Fed("past.key", carried.pastKey, carried.pastKeyShape),
+            FedState("past.key", carried.pastKey),
             Fed("logits.progress", carried.logitsProgress, [4]),
-            Fed("logits.bytes", carried.logitsBytes, carried.logitsBytesShape),
+            FedState("logits.bytes", carried.logitsBytes),
             Fed("logits.seed", [seed], [1])
         ]
-        try self.run(tensors, into: &output, until: cancellation)
+        var answer = carried
+        let results = try self.results(of: tensors, into: &output, until: cancellation)
+        try results.read(0, into: &output.logitsCharacters, shape: &output.logitsCharactersShape)
+        answer.logitsBytes = .returned(results.taken(1))
+        answer.pastKey = .returned(results.taken(2))
         let parts = String(points: output.logitsCharacters)
         guard output.logitsFinished == [0] else { return (parts, nil) }
-        var answer = carried
-        answer.pastKey = output.presentKey
-        answer.pastKeyShape = output.presentKeyShape
         answer.logitsProgress = output.logitsNextProgress
-        answer.logitsBytes = output.logitsNextBytes
-        answer.logitsBytesShape = output.logitsNextBytesShape
         return (parts, answer)
     }
 
     /// The model's state.
     private struct Carried: Sendable {
-        var pastKey: [Float] = Shape.filled([1, 2, 0, 8], with: 0)
-        var pastKeyShape = [1, 2, 0, 8]
+        var pastKey = TextState<Float>.first([1, 2, 0, 8], 0)
         var logitsProgress: [Int64] = Shape.filled([4], with: 0)
-        var logitsBytes: [Int64] = Shape.filled([0], with: 0)
-        var logitsBytesShape = [0]
+        var logitsBytes = TextState<Int64>.first([0], 0)
     }
 }
