@@ -68,9 +68,14 @@ def test_the_vectors_of_all_languages_are_opened_and_refused(facts: Facts) -> No
     assert found["wrong"] == []
 
 
+def test_what_was_decrypted_goes_when_memory_is_short(facts: Facts) -> None:
+    """The next run asks for the key again, of the graph and of the weights."""
+    assert facts["released"]["asked"] == facts["released"]["asked at first"] == 2
+
+
 def test_a_pack_that_is_not_there_says_so(facts: Facts) -> None:
     assert facts["no pack"]["found"] == "missing"
-    assert facts["no pack"]["words"] == "the pack with mobpack/models (no key here) is missing or cannot be read"
+    assert facts["no pack"]["words"] == "the pack with mobpack/models (no key here) is missing, or cannot be read or written"
 
 
 @pytest.mark.parametrize("triple", [apple.IOS, "arm64-apple-macos12.0"])

@@ -262,7 +262,7 @@ def test_a_file_that_is_missing_in_the_package_is_named(altered: Compiled, tmp_p
     found = self_test(altered, "silero-vad", tmp_path / "run")
 
     assert found.by_case == {SELF_TESTS["silero-vad"]: "failed"}
-    assert "silero-vad/model.ort is missing or cannot be read" in found.output
+    assert "silero-vad/model.ort is missing, or cannot be read or written" in found.output
 
 
 def test_processes_may_load_for_the_first_time_at_once_and_keep_what_they_checked(

@@ -149,6 +149,13 @@ def test_a_download_keeps_to_the_networks_that_the_app_allows(app: App, tmp_path
     assert found == {"usual": [False, True], "other": [True, False], "updates": [True, True]}
 
 
+def test_a_download_ends_whenever_it_is_cancelled(app: App, server: Address, etc: Path, tmp_path: Path) -> None:
+    server.files.by_path |= {f"/{str(a) * 60}{1000 + b}": bytes(8000) for a in range(8) for b in range(25)}
+    server.files.faults.extend([servers.stall] * 1000)
+    [found] = run(app, tmp_path / "run", "cancels", server.url, str(tmp_path / "run/files"), etc=etc)
+    assert found == {"cancelled": 200}
+
+
 def test_cancelling_a_load_ends_the_download_and_keeps_what_has_come(
     app: App, server: Address, etc: Path, tmp_path: Path
 ) -> None:
@@ -209,7 +216,7 @@ def test_a_folder_that_extract_makes_is_one(app: App, answer: list[float], tmp_p
 
 def test_a_file_that_a_folder_lacks_is_named(app: App, tmp_path: Path) -> None:
     [failed, _] = run(app, tmp_path / "run", "load", "folder", "/nowhere")
-    assert failed["failed"].endswith("is missing or cannot be read")
+    assert failed["failed"].endswith("is missing, or cannot be read or written")
 
 
 @pytest.mark.parametrize("kind", ["file", "bytes", "descriptor"])

@@ -59,6 +59,21 @@ let keys: Keys = { id in
     guard id == "models-1" else { throw NoKey() }
     return key
 }
+func release() throws {
+    let asked = Shared(0)
+    let counted: Keys = { id in
+        asked.change { $0 += 1 }
+        return try keys(id)
+    }
+    let model = try Scorer(options: Options(providers: [], keys: counted))
+    _ = try model.run(Scorer.Input())
+    let first = asked.inTurn { $0 }
+    MemoryPressure.shared.tell()
+    _ = try model.run(Scorer.Input())
+    show(["case": "released", "found": "opened", "asked at first": first, "asked": asked.inTurn { $0 } - first])
+}
+
+try release()
 tell("bundled", .bundled, keys)
 tell("no keys", .bundled, nil)
 tell("another key", .bundled, { _ in Data(repeating: 1, count: 32) })

@@ -124,6 +124,37 @@ func blocking() {
     }
 }
 
+/// Downloads that are cancelled at any moment: each ends. A server that sends nothing would hold them.
+func cancels(_ address: String, _ folder: String) {
+    let ended = DispatchGroup()
+    let found = Shared<[String: Int]>([:])
+    for thread in 0..<8 {
+        ended.enter()
+        Thread.detachNewThread {
+            for number in 0..<25 {
+                let cancellation = Cancellation()
+                Thread.detachNewThread {
+                    usleep(UInt32(number * 40))
+                    cancellation.cancel()
+                }
+                var downloads = Downloads(
+                    address: URL(string: address)!, folder: URL(fileURLWithPath: folder, isDirectory: true))
+                downloads.pace = Pace(firstPause: 60, stall: 60)
+                let sha256 = String(repeating: "\(thread)", count: 60) + "\(1000 + number)"
+                let resource = Resource(path: "x", sha256: sha256, endsSha256: sha256, sizeBytes: 8000)
+                do {
+                    try downloads.fetch([resource], Loading(cancellation: cancellation))
+                } catch {
+                    found.change { $0[kind(error), default: 0] += 1 }
+                }
+            }
+            ended.leave()
+        }
+    }
+    ended.wait()
+    show(found.inTurn { $0 })
+}
+
 /// The networks that downloads of a model may use.
 func networks() throws {
     func access(_ options: Options) throws -> [Bool] {
@@ -154,6 +185,7 @@ case "twice":
 case "load": await load()
 case "cancel": await cancel()
 case "networks": try networks()
+case "cancels": cancels(words[2], words[3])
 case "remove": try Source.removeDownloads()
 case "remove old": try Source.removeOldDownloads()
 default: blocking()
