@@ -77,6 +77,6 @@ def test_in_swift(tested: Outcomes, case: str) -> None:
 def test_the_state_of_a_text_is_fed_where_onnx_runtime_has_made_it() -> None:
     text = (GOLDEN / "contracts/ios/Sources/ContractsKit/Storyteller.swift").read_text(encoding="utf-8")
     step = text.split("private func step(")[1]
-    assert "answer.pastKey = .returned(results.taken(2))" in step
+    assert "answer.pastKey = .returned(ReturnedValue(results: results, index: 2))" in step
     assert 'FedState("past.key", carried.pastKey)' in step
     assert "presentKey" not in step, "nothing reads its values"

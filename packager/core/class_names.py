@@ -181,8 +181,8 @@ OWN = """
     DispatchSemaphore DispatchSource DispatchSourceMemoryPressure DispatchTime Distance DocumentException
     DocumentRefused DoubleBuffer Download Downloads Durable DurableFiles EncodedKeySpec Engine Entity EnumSet Envelope
     EnvelopeException ErrnoException ErrorConstructor ExpressibleByFloatLiteral ExpressibleByIntegerLiteral Failing
-    FailureEvent Fallback Fault Fed FedPixels FedStrings Feeding Field Fields Figures FileChanged FileDescriptor
-    FileInputStream FileLock FileOutputStream FileProtectionType Files FloatBuffer Folder FolderSource
+    FailureEvent Fallback Fault Fed FedPixels FedState FedStrings Feeding Field Fields Figures FileChanged
+    FileDescriptor FileInputStream FileLock FileOutputStream FileProtectionType Files FloatBuffer Folder FolderSource
     FoundationNetworking Frame Frames FrameSource Gate GCMParameterSpec GeneralSecurityException GeneratedParts
     GeneratedText Golden GoldenSample GoldenTensor GregorianCalendar GuardedFiles Half Header Heat Held Histogram
     HookOptions HttpURLConnection HTTPURLResponse IllegalArgumentException IllegalStateException
@@ -206,15 +206,15 @@ OWN = """
     PixelMemory PixelPlane Pixels Place PlacedFile PlainModel Plane PlatformFiles PlatformSetup Policies POSIXError
     POSIXErrorCode PowerManager Prediction Presence ProgressListener Promised ProviderAssignment ProviderName
     ProviderSetup RandomAccessFile Ranked Reader Reading Receiver Recipe ReentrantLock ReentrantReadWriteLock Region
-    RejectedExecutionException ReleaseDownload ReleaseEvent ReleaseReason Reopening Resource Results Rollout Rows
-    RunEvent Running RunOptions RuntimeException Safetensors Sampled SampleFile Samples SampleTest Schema SealedBox
-    SealedFile SecretKeySpec SecurityException SeedOptions Seen SelfTest SelfTester Serialization Session SessionOptions
-    Sessions SessionSettings Setting SHA256 Shaped Shared SharedMemory ShortBuffer Signature Signed SignedList
-    Similarity Sound SoundTensors Source SourceKind Spec Specialization Start Stated Statement Stay StorageManager
-    StructStat StructTimespec Subject SymmetricKey SystemPictures Targets Tensor TensorInfo TensorInput Tensors
-    TensorSpec TensorType TestedFile TextLists TextPart Texts ThreadingOptions ThreadPoolExecutor Threads Throws
-    TimeUnit Transfer Trial TrialException TRUST Trusted TrustProblem Tuned Tuning UIApplication UIDevice UIImage
-    UnsafeBufferPointer UnsafeMutableBufferPointer UnsafeMutablePointer UnsafeMutableRawBufferPointer
+    RejectedExecutionException ReleaseDownload ReleaseEvent ReleaseReason Reopening Resource Results ReturnedValue
+    Rollout Rows RunEvent Running RunOptions RuntimeException Safetensors Sampled SampleFile Samples SampleTest Schema
+    SealedBox SealedFile SecretKeySpec SecurityException SeedOptions Seen SelfTest SelfTester Serialization Session
+    SessionOptions Sessions SessionSettings Setting SHA256 Shaped Shared SharedMemory ShortBuffer Signature Signed
+    SignedList Similarity Sound SoundTensors Source SourceKind Spec Specialization Start Stated Statement Stay
+    StorageManager StructStat StructTimespec Subject SymmetricKey SystemPictures Targets Tensor TensorInfo TensorInput
+    Tensors TensorSpec TensorType TestedFile TextLists TextPart Texts TextState ThreadingOptions ThreadPoolExecutor
+    Threads Throws TimeUnit Transfer Trial TrialException TRUST Trusted TrustProblem Tuned Tuning UIApplication UIDevice
+    UIImage UnsafeBufferPointer UnsafeMutableBufferPointer UnsafeMutablePointer UnsafeMutableRawBufferPointer
     UnsafeMutableRawPointer UnsafeRawBufferPointer UnsafeRawPointer UnsatisfiedLinkError UnsignedInteger Update
     UpdateConditions UpdatedRelease UpdatedSource UpdateFailure UpdateOptions UpdatePhase UpdatePlatform Updater
     UpdateRecord UpdateRequest UpdateState UpdateStates UpdateStore URLError URLResourceValues URLSessionConfiguration

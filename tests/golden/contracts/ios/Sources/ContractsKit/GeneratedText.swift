@@ -54,7 +54,13 @@ struct FedState<Value: Number>: Tensor {
         case .first(let shape, let value):
             try Fed(name, Shape.filled(shape, with: value), shape).withValue(runtime, body)
         case .returned(let value):
-            try value.use(body)
+            try body(value.results.values[value.index])
         }
     }
+}
+
+/// An output of a run, with the others of it. Nobody writes to it any more.
+struct ReturnedValue: @unchecked Sendable {
+    let results: Results
+    let index: Int
 }

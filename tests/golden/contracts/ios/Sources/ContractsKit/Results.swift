@@ -6,20 +6,13 @@ import CContractsKit
 final class Results {
     private let runtime: Runtime
     var values: [OpaquePointer] = []
-    private var taken: Set<Int> = []
 
     init(_ runtime: Runtime) {
         self.runtime = runtime
     }
 
     deinit {
-        for (index, value) in values.enumerated() where !taken.contains(index) { runtime.api.pointee.ReleaseValue(value) }
-    }
-
-    /// An output, which outlives the others.
-    func taken(_ index: Int) -> ReturnedValue {
-        taken.insert(index)
-        return ReturnedValue(values[index], runtime)
+        for value in values { runtime.api.pointee.ReleaseValue(value) }
     }
 
     /// Copies an output, into the memory that `values` have if it fits.
@@ -63,24 +56,5 @@ final class Results {
     private func wrongType(_ index: Int, _ type: ONNXTensorElementDataType) -> ModelError {
         let message = "result \(index) has element type \(type.rawValue), which this class does not expect"
         return .runtime(message: message, code: 1)
-    }
-}
-
-/// A value that ONNX Runtime has made, as long as somebody has it. Nobody writes to it.
-final class ReturnedValue: @unchecked Sendable {
-    private let value: OpaquePointer
-    private let runtime: Runtime
-
-    fileprivate init(_ value: OpaquePointer, _ runtime: Runtime) {
-        self.value = value
-        self.runtime = runtime
-    }
-
-    deinit {
-        runtime.api.pointee.ReleaseValue(value)
-    }
-
-    func use(_ body: (OpaquePointer) throws -> Void) rethrows {
-        try body(value)
     }
 }

@@ -325,8 +325,8 @@ extension Storyteller {
         var answer = carried
         let results = try self.results(of: tensors, into: &output, until: cancellation)
         try results.read(0, into: &output.logitsCharacters, shape: &output.logitsCharactersShape)
-        answer.logitsBytes = .returned(results.taken(1))
-        answer.pastKey = .returned(results.taken(2))
+        answer.logitsBytes = .returned(ReturnedValue(results: results, index: 1))
+        answer.pastKey = .returned(ReturnedValue(results: results, index: 2))
         let parts = String(points: output.logitsCharacters)
         guard output.logitsFinished == [0] else { return (parts, nil) }
         answer.logitsProgress = output.logitsNextProgress
