@@ -75,7 +75,8 @@ def test_what_was_decrypted_goes_when_memory_is_short(facts: Facts) -> None:
 
 def test_a_pack_that_is_not_there_says_so(facts: Facts) -> None:
     assert facts["no pack"]["found"] == "missing"
-    assert facts["no pack"]["words"] == "the pack with mobpack/models (no key here) is missing, or cannot be read or written"
+    words = "the pack with mobpack/models (no key here) is missing, or cannot be read or written"
+    assert facts["no pack"]["words"] == words
 
 
 @pytest.mark.parametrize("triple", [apple.IOS, "arm64-apple-macos12.0"])
