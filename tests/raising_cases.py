@@ -197,6 +197,14 @@ def experiments() -> None:
         "ParametricSoftplus <alpha = 0.4, beta = 0.3>",
     ):
         case(node, (7, 9), f"(float[2, 3] x) => (float[2, 3] y) {{ y = {node} (x) }}")
+    for alpha in ("", "<alpha = 0.3>"):
+        node = f"ThresholdedRelu {alpha}"
+        case(node, (7, 9), f"(float[2, 3] x) => (float[2, 3] y) {{ y = {node} (x) }}")
+    below = "y = ThresholdedRelu <alpha = -0.5> (x)"
+    case("ThresholdedRelu below 0", 9, f"(float[2, 3] x) => (float[2, 3] y) {{ {below} }}")
+    for parts, width in (("border = [1, 2, 0, 1]", 4), ("border = [1, 2, 0, 1], scale = [3, 2]", 2)):
+        node = f"y = Crop <{parts}> (x)"
+        case(f"Crop {parts}", (7, 9), f"(float[1, 2, 6, 5] x) => (float[1, 2, 3, {width}] y) {{ {node} }}")
     scaled = "y = ImageScaler <scale = 0.5, bias = [0.1, 0.2, 0.3]> (x)"
     case("ImageScaler", (7, 9), f"(float[1, 3, 4, 4] x) => (float[1, 3, 4, 4] y) {{ {scaled} }}")
 

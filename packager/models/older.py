@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
 STANDARD = ("", "ai.onnx")
+FLOAT = 1
+"""the number of float32 in ONNX"""
+TO_THE_END = 2**31 - 1
+"""end of a Slice that takes all"""
+WITH_WHERE = 9
+"""First opset with Where."""
 BOOLEAN_MASK = 10
 """First opset in which the mask of Dropout is boolean."""
 
@@ -133,6 +139,34 @@ def _parametric_softplus(nodes: Nodes, node: "NodeProto", opset: int) -> "Iterat
     yield from nodes.chain(node, ("Mul", beta), ("Softplus",), ("Mul", alpha))
 
 
+def _crop(nodes: Nodes, node: "NodeProto", opset: int) -> "Iterator[NodeProto]":
+    """A part of pictures: without their borders, or as large as `scale` says from the upper left ones on."""
+    left, top, right, bottom = _attribute(node, "border", [0, 0, 0, 0])
+    sizes = _attribute(node, "scale", [])
+    ends = [top + sizes[0], left + sizes[1]] if sizes else [-bottom or TO_THE_END, -right or TO_THE_END]
+    yield nodes.node("Slice", [node.input[0]], node.output[0], starts=[top, left], ends=ends, axes=[2, 3])
+
+
+def _thresholded_relu(nodes: Nodes, node: "NodeProto", opset: int) -> "Iterator[NodeProto]":
+    """Numbers above `alpha`. Without Where, a number is multiplied by whether it is one of them, after Relu has taken
+    away negative infinities: a negative `alpha` is left to the converter, which refuses it."""
+    value, output, alpha = node.input[0], node.output[0], _attribute(node, "alpha", 1.0)
+    if opset < WITH_WHERE and alpha < 0:
+        yield node
+        return
+    limit, zero, above = (nodes.name(f"{output}/{each}") for each in ("limit", "zero", "above"))
+    yield nodes.constant(alpha, limit)
+    yield nodes.node("Greater", [value, limit], above)
+    if opset >= WITH_WHERE:
+        yield nodes.constant(0.0, zero)
+        yield nodes.node("Where", [above, value, zero], output)
+        return
+    kept, positive = (nodes.name(f"{output}/{each}") for each in ("kept", "positive"))
+    yield nodes.node("Cast", [above], kept, to=FLOAT)
+    yield nodes.node("Relu", [value], positive)
+    yield nodes.node("Mul", [positive, kept], output)
+
+
 RULES: Mapping[str, tuple[int, Rule]] = {
     "Hardmax": (12, _hardmax),
     "Pad": (10, _pad),
@@ -142,8 +176,10 @@ RULES: Mapping[str, tuple[int, Rule]] = {
     "ImageScaler": (9, _image_scaler),
     "ScaledTanh": (9, _scaled_tanh),
     "ParametricSoftplus": (9, _parametric_softplus),
+    "Crop": (9, _crop),
+    "ThresholdedRelu": (9, _thresholded_relu),
 }
-"""Operator -> the last opset for which the rule holds, and the rule. The last four are ONNX's experiments, which ONNX
+"""Operator -> the last opset for which the rule holds, and the rule. The last six are ONNX's experiments, which ONNX
 Runtime computes."""
 
 
