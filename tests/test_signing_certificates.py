@@ -134,6 +134,15 @@ def test_a_list_that_has_ended_or_is_missing_or_of_another_key_lets_nobody_pass(
         trusted([own.chain])
 
 
+@pytest.mark.parametrize("title", [b"x509 crl", b"CRL"])
+def test_a_list_under_another_title_is_not_passed_over(tmp_path: Path, title: bytes) -> None:
+    files = certificate_cases.written(tmp_path, Chain())
+    certificate_cases.revoked(files, serials(files))
+    files.root.write_bytes(files.root.read_bytes().replace(b"X509 CRL", title))
+    with pytest.raises(ConfigError, match="has another title than X509 CRL"):
+        trusted([files.root])
+
+
 @pytest.mark.parametrize("cut", [-40, -200])
 def test_a_damaged_list_is_a_configuration_error(tmp_path: Path, cut: int) -> None:
     files = certificate_cases.written(tmp_path, Chain())

@@ -18,6 +18,7 @@ CODE_SIGNING = "1.3.6.1.5.5.7.3.3"
 """id-kp-codeSigning, the extended key usage of signers of code"""
 SHOW_SUBJECT = "openssl x509 -noout -subject -nameopt RFC2253 -in signer.crt shows it"
 REVOCATIONS = re.compile(rb"-----BEGIN X509 CRL-----[^-]*-----END X509 CRL-----")
+ANY_REVOCATIONS = re.compile(rb"-----BEGIN[^-\n]*CRL", re.IGNORECASE)
 CLOCK_SKEW = timedelta(minutes=5)
 """difference of two clocks that nobody should notice"""
 
@@ -36,8 +37,11 @@ def revocations_in(content: bytes, where: str) -> tuple[bytes, ...]:
     from cryptography.x509 import load_pem_x509_crl
 
     blocks = [match[0] for match in REVOCATIONS.finditer(content)]
-    if len(blocks) != content.count(b"BEGIN X509 CRL"):
-        raise ConfigError(f"{where} has a list of revoked certificates that was cut", hint="get the list again")
+    if len(blocks) != len(ANY_REVOCATIONS.findall(content)):
+        raise ConfigError(
+            f"{where} has a list of revoked certificates that was cut, or has another title than X509 CRL",
+            hint="get the list again, in PEM form: openssl crl -in FILE -out ca.crl.pem",
+        )
     with _damaged(
         lambda error: ConfigError(f"{where} has a damaged list of revoked certificates: {error}", hint="get it again")
     ):
