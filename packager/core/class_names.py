@@ -188,7 +188,7 @@ OWN = """
     HookOptions HttpURLConnection HTTPURLResponse IllegalArgumentException IllegalStateException
     IndexOutOfBoundsException Inflate Inflated Inflater Info Input Inputs Installation Installed IntBuffer
     InterruptedException Interruption IOException JvmField JvmOverloads JvmStatic Kept KeptRelease KeyFactory Known
-    Labels Lease Leaving Lent LinkageError LinkedBlockingQueue Loaded LoadedModel LoadEvent Loading LoadOptions
+    Labels Lease Lent LinkageError LinkedBlockingQueue Loaded LoadedModel LoadEvent Loading LoadOptions
     LoadProgress LocalizedError Locks LongBuffer Mac Made MadeSource MalformedURLException MapMode Mapped MappedBytes
     Mask Memory MemoryLayout MemoryPressure MessageDigest Metrics MetricValue ModelBusyException ModelCorruptedException
     ModelDefinition ModelDescriptor ModelDownloadException ModelError ModelErrorCode ModelException ModelFile ModelFiles

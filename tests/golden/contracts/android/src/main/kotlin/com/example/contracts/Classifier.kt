@@ -460,7 +460,7 @@ public class Classifier private constructor(
             options: Options,
             source: Source,
             onProgress: ProgressListener,
-        ): Classifier = waitFor { load(context, options, source, onProgress::onProgress) }
+        ): Classifier = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
 
         /**
          * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is

@@ -401,7 +401,7 @@ public class Detector private constructor(private val session: ModelSession) : A
             options: Options,
             source: Source,
             onProgress: ProgressListener,
-        ): Detector = waitFor { load(context, options, source, onProgress::onProgress) }
+        ): Detector = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
 
         /**
          * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is

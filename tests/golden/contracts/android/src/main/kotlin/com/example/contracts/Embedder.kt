@@ -289,7 +289,7 @@ public class Embedder private constructor(private val session: ModelSession) : A
             options: Options,
             source: Source,
             onProgress: ProgressListener,
-        ): Embedder = waitFor { load(context, options, source, onProgress::onProgress) }
+        ): Embedder = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
 
         /**
          * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is

@@ -368,7 +368,7 @@ public class Finder private constructor(private val session: ModelSession) : Aut
             options: Options,
             source: Source,
             onProgress: ProgressListener,
-        ): Finder = waitFor { load(context, options, source, onProgress::onProgress) }
+        ): Finder = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
 
         /**
          * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is

@@ -348,7 +348,7 @@ public class ListenerModel private constructor(private val session: ModelSession
             options: Options,
             source: Source,
             onProgress: ProgressListener,
-        ): ListenerModel = waitFor { load(context, options, source, onProgress::onProgress) }
+        ): ListenerModel = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
 
         /**
          * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is

@@ -10,6 +10,7 @@ import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.coroutineScope
 import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
 
 /** How long downloads may take, in milliseconds: a server that sends a byte now and then must not hold them for hours. */
@@ -123,3 +124,7 @@ internal suspend fun <T : AutoCloseable> loadInBackground(onProgress: (Progress)
         loading.end()
     }
 }
+
+/** What [open] gives to a thread that may wait, and whose interrupt cancels it. */
+internal fun <T : AutoCloseable> loadInterruptibly(listener: ProgressListener, open: (Loading) -> T): T =
+    runBlocking { loadInBackground(listener::onProgress, open) }

@@ -316,7 +316,7 @@ public class Matcher private constructor(private val session: ModelSession) : Au
             options: Options,
             source: Source,
             onProgress: ProgressListener,
-        ): Matcher = waitFor { load(context, options, source, onProgress::onProgress) }
+        ): Matcher = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
 
         /**
          * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is

@@ -60,15 +60,18 @@ internal class Heat(context: Context, private val leastNs: Long = LEAST_NS) {
     }
 }
 
-/** Calls [release] when Android wants memory back, until it is closed. */
-internal class MemoryPressure(private val context: Context, private val release: () -> Unit) :
-    ComponentCallbacks2, AutoCloseable {
+/** Calls [release] when Android wants memory back, and from the level [least] on, until it is closed. */
+internal class MemoryPressure(
+    private val context: Context,
+    private val least: Int = BACKGROUND,
+    private val release: () -> Unit,
+) : ComponentCallbacks2, AutoCloseable {
     init {
         context.registerComponentCallbacks(this)
     }
 
     override fun onTrimMemory(level: Int) {
-        if (level == RUNNING_CRITICAL || level >= BACKGROUND) release()
+        if (level == RUNNING_CRITICAL || level >= least) release()
     }
 
     override fun onLowMemory(): Unit = release()

@@ -332,7 +332,7 @@ public class Ranker private constructor(private val session: ModelSession) : Aut
             options: Options,
             source: Source,
             onProgress: ProgressListener,
-        ): Ranker = waitFor { load(context, options, source, onProgress::onProgress) }
+        ): Ranker = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
 
         /**
          * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is

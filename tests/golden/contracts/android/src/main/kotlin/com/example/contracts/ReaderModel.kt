@@ -387,7 +387,7 @@ public class ReaderModel private constructor(private val session: ModelSession) 
             options: Options,
             source: Source,
             onProgress: ProgressListener,
-        ): ReaderModel = waitFor { load(context, options, source, onProgress::onProgress) }
+        ): ReaderModel = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
 
         /**
          * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is

@@ -381,7 +381,7 @@ public class Segmenter private constructor(private val session: ModelSession) : 
             options: Options,
             source: Source,
             onProgress: ProgressListener,
-        ): Segmenter = waitFor { load(context, options, source, onProgress::onProgress) }
+        ): Segmenter = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
 
         /**
          * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is

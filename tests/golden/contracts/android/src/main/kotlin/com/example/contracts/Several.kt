@@ -418,7 +418,7 @@ public class Several private constructor(private val session: ModelSession) : Au
             options: Options,
             source: Source,
             onProgress: ProgressListener,
-        ): Several = waitFor { load(context, options, source, onProgress::onProgress) }
+        ): Several = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
 
         /**
          * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is

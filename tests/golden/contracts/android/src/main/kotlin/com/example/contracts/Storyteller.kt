@@ -434,7 +434,7 @@ public class Storyteller private constructor(private val session: ModelSession) 
             options: Options,
             source: Source,
             onProgress: ProgressListener,
-        ): Storyteller = waitFor { load(context, options, source, onProgress::onProgress) }
+        ): Storyteller = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
 
         /**
          * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is

@@ -337,7 +337,7 @@ public class Tagger private constructor(private val session: ModelSession) : Aut
             options: Options,
             source: Source,
             onProgress: ProgressListener,
-        ): Tagger = waitFor { load(context, options, source, onProgress::onProgress) }
+        ): Tagger = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
 
         /**
          * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is

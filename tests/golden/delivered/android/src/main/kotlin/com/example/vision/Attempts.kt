@@ -4,9 +4,7 @@ package com.example.vision
 
 import android.app.ActivityManager
 import android.app.ApplicationExitInfo
-import android.content.ComponentCallbacks2
 import android.content.Context
-import android.content.res.Configuration
 import android.os.Build
 import android.os.Process
 import android.util.Log
@@ -21,23 +19,20 @@ internal enum class Fault {
     RUNTIME,
 
     /** In the device: its storage, memory, network, or what the system lets the app do. */
-    DEVICE;
-
-    companion object {
-        /** [isFresh] says whether the files have been downloaded, and compared with their SHA-256, just before. */
-        fun of(failure: Exception, isFresh: Boolean = false): Fault = when (failure) {
-            is TrialException, is BadModelException -> PROVEN
-            is ModelCorruptedException -> if (isFresh) PROVEN else DEVICE
-            is ModelStorageException, is ModelDownloadException, is ModelOutOfMemoryException -> DEVICE
-            is IOException, is SecurityException -> DEVICE
-            else -> if (isOfDevice(failure.cause)) DEVICE else RUNTIME
-        }
-
-        /** Errors are those of memory, and of native code that is not there. */
-        private fun isOfDevice(cause: Throwable?) =
-            cause is IOException || cause is SecurityException || cause is Error
-    }
+    DEVICE,
 }
+
+/** [isFresh] says whether the files have been downloaded, and compared with their SHA-256, just before. */
+internal fun faultOf(failure: Exception, isFresh: Boolean = false): Fault = when (failure) {
+    is TrialException, is BadModelException -> Fault.PROVEN
+    is ModelCorruptedException -> if (isFresh) Fault.PROVEN else Fault.DEVICE
+    is ModelStorageException, is ModelDownloadException, is ModelOutOfMemoryException -> Fault.DEVICE
+    else -> if (isOfDevice(failure) || isOfDevice(failure.cause)) Fault.DEVICE else Fault.RUNTIME
+}
+
+/** Errors are those of memory, and of native code that is not there. */
+private fun isOfDevice(failure: Throwable?) =
+    failure is IOException || failure is SecurityException || failure is Error
 
 /** Opens and tries releases, each attempt written down before; tells what failures, and ends of the process, mean. */
 internal class Attempts(
@@ -60,11 +55,12 @@ internal class Attempts(
             isLeft = !isInForeground(),
         )
         store.changeModel(model) { it.with(kind, attempt) }
+        val leaving = MemoryPressure(context, UI_HIDDEN) { noted { it.with(kind, attempt.copy(isLeft = true)) } }
         var isDone = false
         try {
-            return Leaving(context) { noted { it.with(kind, attempt.copy(isLeft = true)) } }.use { work() }
-                .also { isDone = true }
+            return work().also { isDone = true }
         } finally {
+            leaving.close()
             if (!isDone) noted { it.with(kind, before) }
         }
     }
@@ -81,7 +77,10 @@ internal class Attempts(
     /** Notes that ONNX Runtime has failed at [version]; true if the app has seen that in too many starts. */
     fun isFailingTooOften(version: String): Boolean {
         if (!isInForeground() || !store.isFirstFailure(model, version)) return false
-        return store.changeModel(model) { it.copy(failing = Failing.next(it.failing, version)) }.failing!!.starts >= Failing.MOST
+        val known = store.record().of(model).failing?.takeIf { it.version == version }
+        val failing = Failing(version, (known?.starts ?: 0) + 1)
+        store.changeModel(model) { it.copy(failing = failing) }
+        return failing.starts >= Failing.MOST
     }
 
     /** The last attempt, without an end that was not its fault. */
@@ -99,7 +98,7 @@ internal class Attempts(
         }
     }
 
-    /** Android's word counts; without one, an app that had been left was ended for that. */
+    /** Android's word counts; without one, an app that had been left, or found memory short, was ended for that. */
     private fun isFault(attempt: Attempt): Boolean {
         val end = endOf(attempt)
         return when (end?.reason ?: ApplicationExitInfo.REASON_UNKNOWN) {
@@ -124,6 +123,9 @@ internal class Attempts(
         const val TAG = "ModelUpdater"
         const val SIGKILL = 9
 
+        /** ComponentCallbacks2.TRIM_MEMORY_UI_HIDDEN; the levels above it are those of apps in the background. */
+        const val UI_HIDDEN = 20
+
         /** Characters of a reason that is kept. */
         const val MOST_WORDS = 500
 
@@ -133,27 +135,5 @@ internal class Attempts(
             ActivityManager.getMyMemoryState(state)
             return state.importance == ActivityManager.RunningAppProcessInfo.IMPORTANCE_FOREGROUND
         }
-    }
-}
-
-/** Calls [note] when the app is left, before Android may suspend or end it, until it is closed. */
-private class Leaving(private val context: Context, private val note: () -> Unit) : ComponentCallbacks2, AutoCloseable {
-    init {
-        context.registerComponentCallbacks(this)
-    }
-
-    override fun onTrimMemory(level: Int) {
-        if (level >= UI_HIDDEN) note()
-    }
-
-    override fun onLowMemory(): Unit = Unit
-
-    override fun onConfigurationChanged(newConfig: Configuration): Unit = Unit
-
-    override fun close(): Unit = context.unregisterComponentCallbacks(this)
-
-    private companion object {
-        /** ComponentCallbacks2.TRIM_MEMORY_UI_HIDDEN; the levels above it are those of apps in the background. */
-        const val UI_HIDDEN = 20
     }
 }

@@ -17,6 +17,7 @@ import kotlinx.coroutines.flow.StateFlow
 import kotlinx.coroutines.flow.asStateFlow
 import kotlinx.coroutines.flow.update
 import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.sync.Mutex
 import kotlinx.coroutines.sync.withLock
 import kotlinx.coroutines.withContext
@@ -93,7 +94,7 @@ public class ModelUpdater @JvmOverloads constructor(
     @WorkerThread
     @JvmOverloads
     @Throws(InterruptedException::class)
-    public fun updateBlocking(force: Boolean = false): Map<String, UpdateState> = waitFor { update(force) }
+    public fun updateBlocking(force: Boolean = false): Map<String, UpdateState> = runBlocking { update(force) }
 
     /** From now on [update] does nothing, until [unfreeze]. */
     public suspend fun freeze(): Unit = change { it.copy(isFrozen = true) }

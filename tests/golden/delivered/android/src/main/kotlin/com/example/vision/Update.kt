@@ -186,7 +186,7 @@ internal class Update(
         } catch (cancelled: CancellationException) {
             throw cancelled
         } catch (failure: Exception) {
-            return when (Fault.of(failure, isFresh)) {
+            return when (faultOf(failure, isFresh)) {
                 Fault.DEVICE -> throw failure
                 Fault.PROVEN -> ban(name, kept.version, "${failure.message}")
                 Fault.RUNTIME -> failed(name, kept.version, "${failure.message}")

@@ -166,7 +166,7 @@ internal data class KeptRelease(
 }
 
 /** Why a version is not tried, and the time until then, in milliseconds since 1970. */
-internal data class Ban(val reason: String, val until: Long) {
+internal class Ban(val reason: String, val until: Long) {
     /** No longer than it was made for, whatever the clock said then. */
     fun holds(now: Long): Boolean = until - now in 1..MS
 
@@ -177,13 +177,10 @@ internal data class Ban(val reason: String, val until: Long) {
 }
 
 /** The number of starts of the app in which ONNX Runtime has failed at a version. */
-internal data class Failing(val version: String, val starts: Int) {
+internal class Failing(val version: String, val starts: Int) {
     companion object {
         /** The last one of them bans the version. */
         const val MOST = 3
-
-        fun next(before: Failing?, version: String): Failing =
-            Failing(version, if (before?.version == version) before.starts + 1 else 1)
     }
 }
 
@@ -201,7 +198,7 @@ internal data class Attempt(
     val process: Int = 0,
     /** Milliseconds since 1970. */
     val began: Long = 0,
-    /** Whether nobody saw the app, at first or later. */
+    /** Whether nobody saw the app, or memory was short, at first or later. */
     val isLeft: Boolean = false,
 ) {
     fun toJson(): Map<String, Any> =

@@ -80,7 +80,7 @@ internal class UpdatedSource(private val fallback: Source, private val onChange:
             throw cancelled
         } catch (failure: Exception) {
             val reason = "${failure.message}"
-            val fault = Fault.of(failure)
+            val fault = faultOf(failure)
             when {
                 failure is ModelCorruptedException -> dropped(store, model, kept, reason)
                 fault == Fault.PROVEN || fault == Fault.RUNTIME && attempts.isFailingTooOften(kept.version) ->

@@ -310,7 +310,7 @@ public class Dice private constructor(
             options: Options,
             source: Source,
             onProgress: ProgressListener,
-        ): Dice = waitFor { load(context, options, source, onProgress::onProgress) }
+        ): Dice = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
 
         /**
          * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is

@@ -661,7 +661,7 @@ public class EveryThingV2 private constructor(
             options: Options,
             source: Source,
             onProgress: ProgressListener,
-        ): EveryThingV2 = waitFor { load(context, options, source, onProgress::onProgress) }
+        ): EveryThingV2 = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
 
         /**
          * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is

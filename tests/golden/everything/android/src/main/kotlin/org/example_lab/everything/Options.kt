@@ -2,8 +2,6 @@
 
 package org.example_lab.everything
 
-import kotlinx.coroutines.runBlocking
-
 /** Options for running a model. */
 public data class Options @JvmOverloads constructor(
     /** Tried in this order, [Provider.CPU] after all others; the first one that starts runs the model. */
@@ -67,9 +65,6 @@ public fun interface ProgressListener {
     /** Is called on another thread, with the bytes of a download. */
     public fun onProgress(progress: Progress)
 }
-
-/** What [work] gives to a thread that may wait. */
-internal fun <T> waitFor(work: suspend () -> T): T = runBlocking { work() }
 
 /** How the files of a model are checked when it is loaded. */
 public enum class Verify {

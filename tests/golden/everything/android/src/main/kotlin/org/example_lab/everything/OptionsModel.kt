@@ -254,7 +254,7 @@ public class OptionsModel private constructor(private val session: ModelSession)
             options: Options,
             source: Source,
             onProgress: ProgressListener,
-        ): OptionsModel = waitFor { load(context, options, source, onProgress::onProgress) }
+        ): OptionsModel = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
 
         /**
          * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is
