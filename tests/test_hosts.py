@@ -282,7 +282,7 @@ def test_linux_has_no_limits_and_an_intel_mac_lacks_the_runtime(monkeypatch: pyt
 
 @pytest.fixture(scope="module")
 def imported() -> None:
-    """What `doctor` imports is imported for this system: pydantic's modules ask `sysconfig` for it as they begin."""
+    """Imports for this system all that `doctor` imports: pydantic's modules ask `sysconfig` for it as they begin."""
     assert CliRunner().invoke(doctor, []).exit_code == 0
 
 

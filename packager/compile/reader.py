@@ -77,7 +77,7 @@ def constant_bytes(path: Path) -> int | None:
 
 
 def _read(path: Path, read: Callable[[Table], Read]) -> Read:
-    """What `read` finds in the model of the file at `path`."""
+    """The value that `read` finds in the model of the file at `path`."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         return read(_required(Content(mapped).root(), Fields.session_model))
 
