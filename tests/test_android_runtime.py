@@ -327,6 +327,12 @@ def test_a_cancelled_run_ends_at_its_next_operator(cancelled: Mapping[str, str])
     assert cancelled["later"] == "true"
 
 
+def test_neither_a_cancelled_call_nor_close_waits_for_a_model_that_is_opened(cancelled: Mapping[str, str]) -> None:
+    assert (cancelled["cancel during an opening"], cancelled["close during an opening"]) == ("true", "true")
+    assert "Cancellation" in cancelled["cancel.call"]
+    assert (cancelled["close.call"], cancelled["after cancel"]) == ("IllegalStateException", "4")
+
+
 def test_calls_beyond_the_queue_fail_at_once(cancelled: Mapping[str, str]) -> None:
     assert cancelled["full"] == "ran,ran,ran,ModelBusyException,ModelBusyException"
     assert (cancelled["full.message"], cancelled["full.type"]) == (

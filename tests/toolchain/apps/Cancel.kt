@@ -1,15 +1,18 @@
 package apps
 
+import com.example.models.LoadEvent
 import com.example.models.ModelBusyException
 import com.example.models.ModelObserver
 import com.example.models.OrientationModel
 import com.example.models.RunEvent
 import device.report
 import java.util.Collections
+import java.util.concurrent.CountDownLatch
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.SupervisorJob
 import kotlinx.coroutines.async
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.channels.Channel
@@ -20,6 +23,7 @@ import kotlinx.coroutines.flow.take
 import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withTimeoutOrNull
 import kotlinx.coroutines.yield
 
 private const val MANY = 24
@@ -33,6 +37,39 @@ fun main(arguments: Array<String>) {
             full(model)
             frames(model)
         }
+    }
+    reopened(task)
+}
+
+/** Cancels a call that opens a model again, and closes a model meanwhile: neither waits until it is open. */
+private fun reopened(task: Task) = runBlocking(Dispatchers.Default) {
+    val one = OrientationModel.Input.allocate(dynamicDimension0 = 1)
+    for (end in listOf("cancel", "close")) {
+        val held = Held()
+        val model = OrientationModel.loadBlocking(task.app, task.options.copy(observer = held))
+        task.app.callbacks.forEach { it.onLowMemory() }
+        val call = async(SupervisorJob()) { model.run(one) }
+        held.begun.await()
+        val ending = launch(Dispatchers.IO) { if (end == "cancel") call.cancelAndJoin() else model.close() }
+        report("$end during an opening", withTimeoutOrNull(60_000) { ending.join() } != null)
+        held.end.countDown()
+        ending.join()
+        report("$end.call", runCatching { call.await() }.exceptionOrNull()?.javaClass?.simpleName)
+        if (end == "cancel") report("after cancel", model.run(one).fetchName0.capacity())
+        model.close()
+    }
+}
+
+/** Holds the second load, of a model that was freed. */
+private class Held : ModelObserver {
+    val begun = CountDownLatch(1)
+    val end = CountDownLatch(1)
+    private var loads = 0
+
+    override fun onLoad(event: LoadEvent) {
+        if (++loads != 2) return
+        begun.countDown()
+        end.await()
     }
 }
 

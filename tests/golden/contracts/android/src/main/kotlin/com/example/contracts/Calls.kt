@@ -49,22 +49,44 @@ internal class Calls(private val className: String, private val limit: Int, priv
         /** The call that this thread does; null where it does none. */
         val ofThisThread: Running? get() = running.get()
 
-        /** What is fetched for the call that this thread does ends with that. */
-        fun loading(): Loading = ofThisThread?.loading ?: Loading()
+        /** Does [work] that nothing of a caller's is needed for: who cancels the call of this thread does not wait for it. */
+        fun <T> aside(work: (Loading) -> T): T {
+            val call = ofThisThread
+            return if (call == null) work(Loading()) else call.aside(work)
+        }
+
+        /** Throws when the call of this thread was cancelled. */
+        fun check() {
+            if (ofThisThread?.isCancelled == true) throw CancellationException("the call was cancelled")
+        }
     }
 
     /** A call whose turn has come: [options] end it when its caller is cancelled, [queued] seconds it has waited. */
     class Running(val options: RunOptions, val queued: Double) {
-        val loading = Loading()
+        private val loading = Loading()
+
+        private var isAside = false
 
         @Volatile
         var isCancelled = false
             private set
 
-        fun cancel() {
+        fun <T> aside(work: (Loading) -> T): T {
+            synchronized(this) { isAside = true }
+            try {
+                return work(loading)
+            } finally {
+                synchronized(this) { isAside = false }
+            }
+        }
+
+        /** Whether something of the caller's may be in use until the call ends. */
+        @Synchronized
+        fun cancel(): Boolean {
             isCancelled = true
             options.setTerminate(true)
             loading.cancel()
+            return !isAside
         }
     }
 
@@ -109,12 +131,11 @@ internal class Calls(private val className: String, private val limit: Int, priv
             begun = null
         }
 
-        /** Whether it had begun. */
+        /** Whether there is something to wait for. */
         @Synchronized
         private fun cancel(): Boolean {
             isCancelled = true
-            begun?.cancel()
-            return begun != null
+            return begun?.cancel() ?: false
         }
     }
 }

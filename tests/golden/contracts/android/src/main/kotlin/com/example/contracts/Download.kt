@@ -244,20 +244,20 @@ internal class Download(
                 mine.unlock()
             }
         }
+    }
+}
 
-        /** What is free in [folder]; where [bytes] are not, Android removes what apps keep in their caches, if that helps. */
-        private fun freeBytes(folder: File, bytes: Long, context: Context): Long {
-            val free = folder.usableSpace
-            if (free >= bytes || Build.VERSION.SDK_INT < Build.VERSION_CODES.O) return free
-            val storage = context.getSystemService(Context.STORAGE_SERVICE) as StorageManager? ?: return free
-            return try {
-                val place = storage.getUuidForPath(folder)
-                val most = storage.getAllocatableBytes(place)
-                if (most >= bytes) storage.allocateBytes(place, bytes)
-                maxOf(most, free)
-            } catch (refused: IOException) {
-                free
-            }
-        }
+/** What is free in [folder]; where [wanted] bytes are not, Android removes what apps keep in their caches, if that helps. */
+internal fun freeBytes(folder: File, wanted: Long, context: Context): Long {
+    val free = folder.usableSpace
+    if (free >= wanted || Build.VERSION.SDK_INT < Build.VERSION_CODES.O) return free
+    val storage = context.getSystemService(Context.STORAGE_SERVICE) as StorageManager? ?: return free
+    return try {
+        val place = storage.getUuidForPath(folder)
+        val most = storage.getAllocatableBytes(place)
+        if (most >= wanted) storage.allocateBytes(place, wanted)
+        maxOf(most, free)
+    } catch (refused: IOException) {
+        free
     }
 }

@@ -62,6 +62,7 @@ internal class Reopening(
         while (true) {
             lock.read {
                 requireOpen()
+                Calls.check()
                 opened?.let { return work(it) }
             }
             alone { if (opened == null) put(observed { opened(latest.start, it) }) }
@@ -73,6 +74,7 @@ internal class Reopening(
         while (true) {
             lock.read {
                 requireOpen()
+                Calls.check()
                 spare?.let { return work(it) }
             }
             if (latest.start === start) return use(work)
@@ -135,8 +137,7 @@ internal class Reopening(
     }
 
     /** Does [work] while nobody else opens a session. It ends early with the call that it is for, and with the model. */
-    private fun <T> alone(work: (Loading) -> T): T {
-        val mine = Calls.loading()
+    private fun <T> alone(work: (Loading) -> T): T = Calls.aside { mine ->
         while (!opening.tryLock() && !opening.tryLock(POLL_MS, TimeUnit.MILLISECONDS)) {
             mine.check()
             requireOpen()
@@ -144,7 +145,7 @@ internal class Reopening(
         try {
             loading = mine
             requireOpen()
-            return work(mine)
+            work(mine)
         } catch (cancelled: CancellationException) {
             requireOpen()
             throw cancelled

@@ -120,7 +120,7 @@ internal class SelfTester(private val golden: List<Golden>, private val options:
         val found = golden.first { model.asset in it.allowed }
         val least = provider.leastTolerance(options.providerOptions[provider].orEmpty())
         val allowed = found.allowed.getValue(model.asset).mapValues { it.value.atLeast(least) }
-        files.fetch(listOf(found.asset), Calls.loading())
+        Calls.aside { files.fetch(listOf(found.asset), it) }
         val outputs = files.map(found.asset).reading { bytes ->
             found.samples.flatMapIndexed { number, sample ->
                 SampleTest(number, sample, bytes, allowed).also(run).finished()

@@ -167,7 +167,7 @@ internal class Update(
         val named = store.record().files + blobs.map { it.sha256 }
         val all = store.keptBytes { it !in named } + blobs.filterNot(store::has).sumOf { it.sizeBytes }
         val needed = download.storageFor(blobs)
-        val free = store.freeBytes()
+        val free = store.freeBytes(needed)
         return when {
             all > options.storageLimitBytes ->
                 "all downloads would take $all bytes: the limit is ${options.storageLimitBytes}"

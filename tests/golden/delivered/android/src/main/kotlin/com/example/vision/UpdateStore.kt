@@ -132,9 +132,10 @@ internal class UpdateStore(private val context: Context) {
     fun keptBytes(removable: (String) -> Boolean): Long =
         files.listFiles().orEmpty().filterNot { removable(it.name) }.sumOf(File::length)
 
-    fun freeBytes(): Long {
+    /** What is free, after Android has made room for [wanted] bytes where it can. */
+    fun freeBytes(wanted: Long = 0): Long {
         files.mkdirs()
-        return files.usableSpace
+        return freeBytes(files, wanted, context)
     }
 
     /** Removes what [record] does not name, but for [wanted] files and, unless [isAll], those that this process uses. */
