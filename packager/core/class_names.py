@@ -175,7 +175,8 @@ OWN = """
     CGImageAlphaInfo CGImagePropertyOrientation CGRect ChannelAnswer ChannelDocument ChannelFile ChannelRelease
     ChannelRequest Charsets Checked CheckedContinuation Checksum Chroma Cipher Classification ClassifyOptions
     ClassifySyncOptions CocoaError CodePoints CodingKeys Collections Companion CompletableDeferred ComputeUnits
-    ConcurrentHashMap Conditions Config Connection ConnectivityManager Content Copy CoreMLOptions Counts CPU
+    ConcurrentHashMap Conditions Config Connection ConnectivityManager Content Copy CopyOnWriteArrayList CoreMLOptions
+    Counts CPU
     CVPixelBuffer Damaged DataFormatException DataOf DateConstructor Deadline Declared Decrypted Decryption Delivered
     DELIVERY Delta DeltaException DeltaHeader DeltaRefused DeltaRun Der Detection Device DeviceConditions DeviceState
     DispatchSemaphore DispatchSource DispatchSourceMemoryPressure DispatchTime Distance DocumentException

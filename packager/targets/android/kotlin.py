@@ -174,6 +174,8 @@ def _options(compiler: Compiler, module_name: str, libraries: Sequence[Path], fr
         "-Xexplicit-api=strict",
         # Kotlin's own default from version 2.2 on: observers in Java need not have every method.
         "-jvm-default=no-compatibility",
+        # An annotation for debuggers, a thirtieth of all classes: the attribute that it repeats stays.
+        "-Xno-source-debug-extension",
         "-Werror",
         *([f"-Xfriend-paths={friends}"] if friends else []),
     ]

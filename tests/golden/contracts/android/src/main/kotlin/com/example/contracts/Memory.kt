@@ -35,8 +35,13 @@ internal class Memory private constructor(val bytes: ByteBuffer, private val fre
                 return Memory(ByteBuffer.allocateDirect(size).order(ByteOrder.nativeOrder())) {}
             }
             try {
-                // What is mapped stays when its file is closed.
-                val bytes = SharedMemory.create("model", size).use(SharedMemory::mapReadWrite)
+                val shared = SharedMemory.create("model", size)
+                val bytes = try {
+                    shared.mapReadWrite()
+                } finally {
+                    // What is mapped stays.
+                    shared.close()
+                }
                 return Memory(bytes.order(ByteOrder.nativeOrder())) { SharedMemory.unmap(bytes) }
             } catch (refused: ErrnoException) {
                 throw ModelOutOfMemoryException("there is not enough memory for $size bytes of a model", refused)

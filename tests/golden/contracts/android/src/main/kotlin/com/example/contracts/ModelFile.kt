@@ -13,6 +13,7 @@ import java.io.FileInputStream
 import java.io.IOException
 import java.nio.ByteBuffer
 import java.nio.channels.FileChannel.MapMode
+import java.util.concurrent.CopyOnWriteArrayList
 
 /** What the package knows of a model: its tensors, and one file for all providers, or several, each best for some. */
 internal class ModelFiles(
@@ -128,19 +129,16 @@ internal class Mapped(
 
 /** Files that models may open again by their path, as those with weights are: nobody removes them meanwhile. */
 internal object Held {
-    private val counts = mutableMapOf<String, Int>()
+    /** One for each model. */
+    private val paths = CopyOnWriteArrayList<String>()
 
-    @Synchronized
     fun hold(path: String) {
-        counts[path] = (counts[path] ?: 0) + 1
+        paths.add(path)
     }
 
-    @Synchronized
     fun letGo(path: String) {
-        val left = counts.getValue(path) - 1
-        if (left > 0) counts[path] = left else counts -= path
+        paths.remove(path)
     }
 
-    @Synchronized
-    operator fun contains(file: File): Boolean = file.canonicalPath in counts
+    operator fun contains(file: File): Boolean = file.canonicalPath in paths
 }

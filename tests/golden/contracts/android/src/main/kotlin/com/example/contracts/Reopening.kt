@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.locks.ReentrantLock
 import java.util.concurrent.locks.ReentrantReadWriteLock
 import kotlin.concurrent.read
-import kotlin.concurrent.write
 import kotlinx.coroutines.CancellationException
 
 /**
@@ -85,10 +84,7 @@ internal class Reopening(
     }
 
     /** From now on the session beside the usual one is the usual one; false if it was freed meanwhile. */
-    fun stayOnSpare(): Boolean = lock.write {
-        replace(spare ?: return false)
-        return true
-    }
+    fun stayOnSpare(): Boolean = writing { spare?.also { replace(it) } != null }
 
     /** Closes the session beside the usual one, unless there is a run. */
     fun freeSpare() {
@@ -103,7 +99,7 @@ internal class Reopening(
         pressure?.close()
         if (isClosed.getAndSet(true)) return
         loading?.cancel()
-        lock.write { free() }
+        writing { free() }
         told(ReleaseReason.CLOSE)
     }
 
@@ -156,7 +152,7 @@ internal class Reopening(
     }
 
     /** Runs that begin later have [made]. */
-    private fun put(made: Opened, isSpare: Boolean = false): Unit = lock.write {
+    private fun put(made: Opened, isSpare: Boolean = false): Unit = writing {
         if (isClosed.get()) made.close()
         requireOpen()
         if (isSpare) spare = made else replace(made)
@@ -183,8 +179,18 @@ internal class Reopening(
         return sessions.isNotEmpty()
     }
 
+    /** What [work] gives when no run has a session. */
+    private fun <T> writing(work: () -> T): T {
+        lock.writeLock().lock()
+        try {
+            return work()
+        } finally {
+            lock.writeLock().unlock()
+        }
+    }
+
     /** What [work] gives; null if a run has the session. */
-    private inline fun <T> ifUnused(work: () -> T?): T? {
+    private fun <T> ifUnused(work: () -> T?): T? {
         if (!lock.writeLock().tryLock()) return null
         try {
             return work()
@@ -194,7 +200,7 @@ internal class Reopening(
     }
 
     /** The session that [opening] gives, of which the observer hears, or of its failure. */
-    private inline fun observed(opening: () -> Opened): Opened {
+    private fun observed(opening: () -> Opened): Opened {
         val began = System.nanoTime()
         val made = try {
             opening()

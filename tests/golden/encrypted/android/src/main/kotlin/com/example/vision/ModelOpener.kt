@@ -29,7 +29,9 @@ internal class ModelOpener(
                 val onCpu = Start(filesFor(Provider.CPU).first(), Provider.CPU)
                 val first = first(loading)
                 first to first.orClosed {
-                    ModelSession(model.className, context, options, fallbacks, first, onCpu, ::letGo, ::loaded)
+                    ModelSession(model.className, context, options, fallbacks, first, onCpu, { letGo() }) { made, failed, time ->
+                        loaded(made, failed, time)
+                    }
                 }
             }
             loaded(first, fallbacks, secondsSince(began))
@@ -87,7 +89,7 @@ internal class ModelOpener(
     /** The model is closed: others may remove its files. */
     private fun letGo() = synchronized(mapped) {
         mayHold = false
-        held.forEach(Held::letGo)
+        held.forEach { Held.letGo(it) }
         held.clear()
     }
 
@@ -141,7 +143,7 @@ internal class ModelOpener(
         }
 
         private fun hold(asset: Asset): Mapped = map(asset).also {
-            synchronized(mapped) { if (mayHold && it.path !in held) held += it.path.also(Held::hold) }
+            synchronized(mapped) { if (mayHold && it.path !in held) held += it.path.also { path -> Held.hold(path) } }
         }
 
         private fun check(opened: Opened) {
