@@ -116,7 +116,8 @@ internal class Reopening(
             // Also where it fails, so that not every run tries.
             isForHeat = isHot
             // Sessions that others compute for stay: what is opened later has the threads.
-            if (opened?.start?.provider?.isOnCores == true) alone { put(observed { opened(latest.start, it).also { told(ReleaseReason.THERMAL) } }) }
+            if (opened?.start?.provider?.isOnCores != true) return
+            alone { put(observed { opened(latest.start, it).also { told(ReleaseReason.THERMAL) } }) }
         } catch (cancelled: CancellationException) {
             isForHeat = !isHot
             throw cancelled
