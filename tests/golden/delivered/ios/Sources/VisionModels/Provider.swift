@@ -24,6 +24,9 @@ public struct Fallback: Sendable, Equatable, CustomStringConvertible {
 extension Provider {
     /// Whether it computes on threads of ``Options/threads``, so that a hot device is spared where there are fewer.
     var hasThreads: Bool {
-        [.cpu].contains(self)
+        switch self {
+        case .cpu: return true
+        case .coreML: return false
+        }
     }
 }
