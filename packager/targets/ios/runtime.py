@@ -46,6 +46,7 @@ def runtime_view(
         ),
         coreml=_coreml() if COREML in providers else None,
         has_contract=bool(contracts),
+        has_generation=any(contract.generated for contract in contracts),
         has_pictures=any(isinstance(each, ImageInput) for contract in contracts for each in contract.inputs),
         class_names=tuple(class_names),
         trust=trust,

@@ -60,6 +60,8 @@ class RuntimeView:
     has_contract: bool
     """whether a model has a contract"""
     has_pictures: bool
+    has_generation: bool
+    """whether a model generates a text"""
     class_names: tuple[str, ...]
     """classes of the models"""
     trust: TrustView | None = None

@@ -3,6 +3,7 @@
 // All that the compiler cannot prove safe is in a few files. Calls of ONNX Runtime's C functions, and the memory that they
 // get: this one, SessionSettings.swift, Session.swift, Results.swift, Tensor.swift, Cancellation.swift and Texts.swift.
 // The memory of files: MappedBytes.swift. Locks: Locks.swift. Pixels: Pixels.swift.
+// States of a text: GeneratedText.swift.
 
 import CContractsKit
 import Foundation
