@@ -41,7 +41,8 @@ internal class PackagedModel private constructor(
 ) : OpenModel {
     private val session: Any = checkNotNull(model.get("session"))
     private val running = session.javaClass.declaredMethods.first { it.name == "run" }.apply { isAccessible = true }
-    private val run = running.parameterTypes[0].declaredConstructors.first { it.parameterCount == 5 }.apply { isAccessible = true }
+    private val run = running.parameterTypes[0].declaredConstructors.first { it.parameterTypes.last() == Boolean::class.java }
+        .apply { isAccessible = true }
 
     override fun about(): List<Pair<String, Any?>> {
         val info = checkNotNull(model.call("getInfo"))
@@ -68,8 +69,11 @@ internal class PackagedModel private constructor(
             (tensors.call("getByName") as MutableMap<String, OnnxTensor>).putAll(feed.tensors(environment))
         }
         val nothing = { _: Any -> }
+        val given = listOf(read, give, nothing, outputs)
+        // The rest says what else a run may do: nothing of it.
+        val rest = List(run.parameterCount - given.size) { false }
         try {
-            running.invoke(session, run.newInstance(read, give, nothing, outputs, false))
+            running.invoke(session, run.newInstance(*(given + rest).toTypedArray()))
         } catch (failure: InvocationTargetException) {
             throw generateSequence<Throwable>(failure) { it.cause }.filterIsInstance<OrtException>().firstOrNull()
                 ?: failure
