@@ -7,6 +7,9 @@ import java.io.File;
 
 public class ContextWrapper extends Context {
     @Override
+    public native Context createDeviceProtectedStorageContext();
+
+    @Override
     public native Context getApplicationContext();
 
     @Override
@@ -35,6 +38,9 @@ public class ContextWrapper extends Context {
 
     @Override
     public native Object getSystemService(String name);
+
+    @Override
+    public native boolean isDeviceProtectedStorage();
 
     @Override
     public native void registerComponentCallbacks(ComponentCallbacks callback);
