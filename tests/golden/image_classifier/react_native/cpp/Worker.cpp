@@ -45,6 +45,8 @@ void Worker::post(std::function<void()> task) {
   {
     const std::lock_guard lock(tasks_->mutex);
     tasks_->waiting.push_back(std::move(task));
+    // libc++ copies a small function that is moved: the thread that posts would keep what it holds, which may be a model.
+    task = nullptr;
   }
   tasks_->hasChanged.notify_one();
 }
