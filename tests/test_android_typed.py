@@ -214,7 +214,7 @@ def test_a_label_with_a_line_break_is_refused() -> None:
 
 ANSWERS_AT_ONCE = {"frames", "generate", "reset", "allocate"}
 """functions that neither suspend nor block: they make a Flow, memory, or a first state"""
-FUNCTION = re.compile(r"((?:^ +@\w+\n)*)^ +public (suspend )?fun (?:<[^>]*> )?(\w+)\(", re.MULTILINE)
+FUNCTION = re.compile(r"((?:^ +@\w+(?:\(.*\))?\n)*)^ +public (suspend )?fun (?:<[^>]*> )?(\w+)\(", re.MULTILINE)
 
 
 @pytest.mark.parametrize("case", ["contracts", "everything", "delivered"])

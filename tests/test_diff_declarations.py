@@ -287,7 +287,8 @@ def test_a_circle_of_exports_ends() -> None:
 def test_every_public_line_of_generated_code_is_found() -> None:
     """Names of classes, functions and properties that a search for words finds, are all declared."""
     declared = {each.name for text in kotlin_texts().values() for each in kotlin.declarations(text)}
-    words = r"^\s*public (?:data |open |abstract |enum |suspend )*(?:class|interface|fun|val|var) (?:<[^>]*> )?(\w+)"
+    modifiers = r"(?:data |open |abstract |enum |suspend |fun (?=interface))*"
+    words = rf"^\s*public {modifiers}(?:class|interface|fun|val|var) (?:<[^>]*> )?(\w+)"
     lines = {name for text in kotlin_texts().values() for name in re.findall(words, text, re.MULTILINE)}
     assert lines <= declared
 

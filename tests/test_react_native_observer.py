@@ -22,6 +22,7 @@ ATTRIBUTES = {
     "mobpack.run.retries",
     *(f"mobpack.{what}.duration.{share}" for what in ("run", "queue") for share in ("p50", "p90", "p99")),
     "mobpack.run.throughput",
+    "mobpack.release.bans",
     "mobpack.fallback.reasons",
     "process.memory.usage",
 }
