@@ -37,6 +37,8 @@ ACTIONS = 40
 """between two samples"""
 KILL_EVERY = 5
 """samples"""
+KILLS_OF_A_DEVICE = 10
+"""after which the app that is killed is a new one"""
 NIGHT_MINUTES = 10
 LEAST_SAMPLES = 4
 
@@ -63,14 +65,12 @@ PROGRAMS: Mapping[str, Program] = {
 class Soak:
     """One language for a while."""
 
-    name: str
     program: Program
     language: Language
     folder: Path
     chance: random.Random
     counts: Counts = field(default_factory=Counts)
     samples: list[Sample] = field(default_factory=list)
-    deaths: int = 0
 
     def run(self, seconds: float) -> None:
         """Raises AssertionError where the program ends by itself."""
@@ -89,8 +89,7 @@ class Soak:
 
     def _kill(self, network: Network) -> None:
         """Ends a second app in the middle of something, as a system does that needs memory."""
-        device = self.folder / f"victim-{self.deaths // 10}"
-        self.deaths += 1
+        device = self.folder / f"victim-{self.counts.kills // KILLS_OF_A_DEVICE}"
         with self._start(device) as running:
             timer = Timer(self.chance.uniform(0.05, 1.5), running.kill)
             timer.start()
@@ -143,9 +142,7 @@ def soaked(name: str, minutes: float, seed: int, folder: Path) -> Row:
     """Lets the app of a language run for some minutes."""
     program, counts = PROGRAMS[name], Counts()
     with program.releases(folder) as language:
-        soak = Soak(
-            name=name, program=program, language=language, folder=folder, chance=random.Random(seed), counts=counts
-        )
+        soak = Soak(program=program, language=language, folder=folder, chance=random.Random(seed), counts=counts)
         began = time.monotonic()
         try:
             soak.run(60 * minutes)
