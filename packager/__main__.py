@@ -9,9 +9,7 @@ def main() -> NoReturn:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from packager import cli
-    from packager.cli import garbage
 
-    garbage.postpone()
     cli.main()
 
 

@@ -37,10 +37,12 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))
     remove_unused(cache_folder() / "hypothesis" / "constants")
-    if kotlin.JAVA_RUNNER not in os.environ:  # a process that starts others which run tests
-        folder = tempfile.mkdtemp(prefix="mobpack-java-")
-        os.environ[kotlin.JAVA_RUNNER] = warm_java.runner(Path(folder))
+    if warm_java.PLACE not in os.environ:  # a process that starts others which run tests
+        folder = os.environ[warm_java.PLACE] = tempfile.mkdtemp(prefix="mobpack-java-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    patch = pytest.MonkeyPatch()
+    patch.setattr(kotlin.Compiler, "run", warm_java.kept_in(Path(os.environ[warm_java.PLACE])))
+    config.add_cleanup(patch.undo)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -18,7 +18,7 @@ from packager.processes import downloads
 from packager.targets.android import kotlin, units
 from tests.archives import read_zip
 from tests.golden.cases import CASES, LISTS
-from tests.toolchain import jvm
+from tests.toolchain import jvm, warm_java
 from tests.toolchain.kept import kept
 
 pytestmark = pytest.mark.by_content("tests/toolchain/warm_java", recorded=True)
@@ -102,7 +102,7 @@ def test_same_kotlin_gives_the_same_bytes_in_another_folder(
     jar: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And in a process of its own, as in every build but those of tests."""
-    monkeypatch.delenv(kotlin.JAVA_RUNNER)
+    monkeypatch.setattr(kotlin.Compiler, "run", warm_java.ALONE)
     case = "image_classifier"
     reordered = dict(reversed(golden_kotlin(case).items()))
     again = kotlin.compile_kotlin(
@@ -116,7 +116,7 @@ def test_files_of_models_give_the_same_bytes_in_another_folder(
     jar: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As the test before, for some of the files: most of what it takes is the start of the compiler."""
-    monkeypatch.delenv(kotlin.JAVA_RUNNER)
+    monkeypatch.setattr(kotlin.Compiler, "run", warm_java.ALONE)
     case, models = "contracts", ("Embedder.kt", "Matcher.kt")
     known = read_zip(jar(case))
     texts = {name: text for name, text in golden_kotlin(case).items() if name.endswith(models)}

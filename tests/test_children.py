@@ -213,12 +213,10 @@ def test_the_guard_runs_before_the_program_that_it_watches(monkeypatch: pytest.M
 
 
 COMPILE = """
-import os
 import subprocess
 import sys
 from pathlib import Path
 from packager.targets.android import kotlin
-os.environ.pop(kotlin.JAVA_RUNNER, None)  # no other process runs this Java
 folder = Path(sys.argv[1])
 communicate = subprocess.Popen.communicate
 

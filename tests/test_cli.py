@@ -287,24 +287,6 @@ def test_an_interrupt_while_a_compiled_module_is_loaded_is_one_and_not_its_impor
         assert (code, "ImportError: initialization failed" in err) == (70, True)
 
 
-@pytest.mark.programs
-def test_garbage_is_looked_for_when_the_modules_of_a_command_are_there(tmp_path: Path) -> None:
-    """No search looks at these again, and Python's own thresholds hold."""
-    program = """
-import gc
-from packager.cli import garbage
-usual = gc.get_threshold()
-garbage.postpone()
-few = [[] for _ in range(garbage.IMPORTED // 2)]
-assert gc.get_freeze_count() == 0, gc.get_stats()
-many = [[] for _ in range(garbage.IMPORTED)]
-assert gc.get_freeze_count() > garbage.IMPORTED
-assert (gc.get_threshold(), gc.callbacks) == (usual, [])
-"""
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_init_names_every_provider_that_targets_have(mobpack: Mobpack, tmp_path: Path) -> None:
     saved(tmp_path / "m.onnx", linear())
     mobpack("init", "m.onnx")

@@ -13,6 +13,7 @@ from packager.core.errors import ToolError
 from packager.files.store import Store
 from packager.targets.android import kotlin, units
 from tests.archives import read_zip
+from tests.toolchain import warm_java
 
 pytestmark = pytest.mark.programs
 
@@ -69,7 +70,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     java.chmod(0o755)
     compiler = kotlin.Compiler(java=java, java_home=tmp_path, jars=(), stdlib=tmp_path / "stdlib.jar")
     monkeypatch.setattr(kotlin, "find_compiler", lambda: compiler)
-    monkeypatch.delenv(kotlin.JAVA_RUNNER, raising=False)
+    monkeypatch.setattr(kotlin.Compiler, "run", warm_java.ALONE)
     return Project(tmp_path)
 
 

@@ -25,7 +25,7 @@ def processes(tmp_path: Path, kotlin_compiler: None, monkeypatch: pytest.MonkeyP
     fetched(PIN)
     folder = tmp_path / "processes"
     folder.mkdir()
-    monkeypatch.setenv(kotlin.JAVA_RUNNER, warm_java.runner(folder))
+    monkeypatch.setattr(kotlin.Compiler, "run", warm_java.kept_in(folder))
     yield folder
     monkeypatch.undo()
     for each in folder.glob("*"):
@@ -76,7 +76,7 @@ def test_kotlins_compiler_tells_an_error_in_the_same_words(
 ) -> None:
     """That its classes are the same, `test_android_kotlin` shows."""
     kept = subprocess.run(compiling(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False)
-    monkeypatch.delenv(kotlin.JAVA_RUNNER)
+    monkeypatch.setattr(kotlin.Compiler, "run", warm_java.ALONE)
     alone = subprocess.run(compiling(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False)
 
     assert "Sum.kt:1:46: error: " in kept.stderr

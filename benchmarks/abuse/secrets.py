@@ -78,7 +78,6 @@ def leaks_of(folder: Path) -> Mapping[str, list[str]]:
     own = {
         "PATH": path,
         "ANDROID_HOME": "",
-        kotlin.JAVA_RUNNER: str(programs / "java"),
         "USERS_OWN": "kept",
         "XDG_CACHE_HOME": str(folder / "cache"),
     }
@@ -153,6 +152,8 @@ def main(folder: Path) -> None:
     sys.path.insert(0, str(folder / "work"))
     real, sys.executable = sys.executable, str(folder / "programs" / "python")  # npm lies beside Python, if it is there
     Path(sys.executable).symlink_to(real)
+    java = folder / "programs" / "java"
+    kotlin.find_compiler = lambda: kotlin.Compiler(java=java, java_home=folder, jars=(), stdlib=folder)
     known = started(folder)
     for start in known.values():
         with contextlib.suppress(MobpackError):  # the programs fail

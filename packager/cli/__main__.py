@@ -1,4 +1,3 @@
-from packager.cli import garbage, main
+from packager.cli import main
 
-garbage.postpone()
 main()

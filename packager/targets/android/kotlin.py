@@ -2,7 +2,6 @@
 
 import fnmatch
 import os
-import shlex
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +17,6 @@ from packager.targets.android.names import ONNXRUNTIME
 COMPILER_PACKAGE = "kotlin-jupyter-kernel"
 COROUTINES = ("kotlinx/coroutines/", "META-INF/kotlinx-coroutines-core.kotlin_module")
 """kotlinx.coroutines, which is among the compiler's classes"""
-JAVA_RUNNER = "MOBPACK_JAVA_RUNNER"
-"""Variable with a command to put before every program of Java, as a shell reads it: tests keep processes that way."""
 COMPILER = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
 HINT = "pip install 'mobpack[android]'"
 
@@ -47,7 +44,7 @@ class Compiler:
     def run(self, classpath: Iterable[Path], main_class: str, *, flags: Sequence[str] = JAVA_FLAGS) -> list[str]:
         """The command that runs a program of Java to its end, without its arguments."""
         path = os.pathsep.join(map(str, classpath))
-        return [*shlex.split(os.environ.get(JAVA_RUNNER, "")), str(self.java), *flags, "-cp", path, main_class]
+        return [str(self.java), *flags, "-cp", path, main_class]
 
 
 def compile_kotlin(

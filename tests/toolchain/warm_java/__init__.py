@@ -1,12 +1,12 @@
 """Keeps Java programs of tests running: a run of Kotlin's compiler in a process that has compiled takes half the CPU.
 
-Tests, and the builds that they start, put the command `runner` before each program of Java (`kotlin.JAVA_RUNNER`). The
-processes end with the test run.
+Tests replace `kotlin.Compiler.run`, which makes the command of each program of Java, by one of `kept_in`; programs that
+tests start run Java as users do. The processes end with the test run.
 """
 
-import shlex
 import shutil
 import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from packager.targets.android import kotlin
@@ -18,9 +18,26 @@ SOURCE = FOLDER / "Serve.kt"
 ROOT = FOLDER.parents[2]
 
 
-def runner(folder: Path) -> str:
-    """The command that runs Java programs in processes with sockets in `folder`, as a shell reads it."""
-    return shlex.join(map(str, (sys.executable, "-I", "-S", FOLDER / "run.py", folder, _classes(), ROOT)))
+PLACE = "MOBPACK_TESTS_JAVA"
+"""Variable with the folder of the processes, which the workers of a test run share."""
+ALONE = kotlin.Compiler.run
+"""`kotlin.Compiler.run` as users have it: each program in a process of its own."""
+
+
+def kept_in(folder: Path) -> Callable[..., list[str]]:
+    """`kotlin.Compiler.run` with processes that have their sockets in `folder`."""
+
+    def run(
+        self: kotlin.Compiler,
+        classpath: Iterable[Path],
+        main_class: str,
+        *,
+        flags: Sequence[str] = kotlin.JAVA_FLAGS,
+    ) -> list[str]:
+        before = (sys.executable, "-I", "-S", FOLDER / "run.py", folder, _classes(), ROOT)
+        return [*map(str, before), *ALONE(self, classpath, main_class, flags=flags)]
+
+    return run
 
 
 def make() -> None:
