@@ -112,6 +112,8 @@ export type Platform = 'android' | 'ios' | 'web';
  */
 export interface Engine {
     about(): About;
+    /** Whether ONNX Runtime was built with a provider, by the name with which it is registered. */
+    hasProvider?(name: string): boolean;
     /**
      * Opens `request.file`, or `model` when it is not null: there `file.offset` and `file.size` say which of its bytes,
      * which are copied.

@@ -551,3 +551,15 @@ test('files lie in the bundle on iOS, and among the assets on Android', async ()
   assert.equal(phone.about().cache, '/files');
   assert.deepEqual(phone.device, { chip: 'SM8650', apiLevel: 34 });
 });
+
+test('a provider that ONNX Runtime lacks is refused before its file is opened', async () => {
+  const about = () => ({ runtimeVersion: '1', bundle: '/b.bundle', cache: '', threads: 1 });
+  const engine = { about, hasProvider: (name) => name === 'CoreML' };
+  const { probe } = makeNativeBackend({ packageName: 'p', os: 'ios', engine, android: null, assetFolder: '' });
+  await probe('CoreML');
+  const { requests } = await onPhone({ probe });
+  const { fallbacks } = await loaded(descriptor);
+  assert.deepEqual(requests.map(({ provider }) => provider), ['']);
+  const reason = 'the ONNX Runtime in this app was built without XNNPACK';
+  assert.deepEqual(fallbacks, [{ provider: 'xnnpack', reason }]);
+});

@@ -2,6 +2,8 @@
 
 #include "OnnxRuntime.h"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
@@ -96,6 +98,16 @@ const Runtime& Runtime::shared() {
 const OrtApi* Runtime::apiOf(std::uint32_t version) { return onnxRuntimeLibrary().base().GetApi(version); }
 
 std::string Runtime::version() { return onnxRuntimeLibrary().base().GetVersionString(); }
+
+bool Runtime::hasProvider(const std::string& name) const {
+  char** names = nullptr;
+  int count = 0;
+  check(api_->GetAvailableProviders(&names, &count));
+  const auto full = name + "ExecutionProvider";  // these names differ from the others in case: XnnpackExecutionProvider
+  const auto found = std::any_of(names, names + count, [&](auto each) { return strcasecmp(each, full.c_str()) == 0; });
+  check(api_->ReleaseAvailableProviders(names, count));
+  return found;
+}
 
 Runtime::Runtime() {
   api_ = onnxRuntimeLibrary().base().GetApi(apiVersion);

@@ -35,6 +35,9 @@ class Runtime {
   /// What the library in this process says that it is.
   static std::string version();
 
+  /// Whether the library was built with a provider, by the name that SessionSettings::append takes. Throws Failure.
+  bool hasProvider(const std::string& name) const;
+
   /// Throws Failure with what ONNX Runtime has to say, when it has.
   void check(OrtStatus* status) const;
 

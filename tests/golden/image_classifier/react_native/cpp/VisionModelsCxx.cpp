@@ -186,6 +186,10 @@ VisionModelsAbout VisionModelsCxx::about(jsi::Runtime& runtime) {
   });
 }
 
+bool VisionModelsCxx::hasProvider(jsi::Runtime& runtime, const std::string& name) {
+  return guarded(runtime, [&] { return own::Runtime::shared().hasProvider(name); });
+}
+
 jsi::Value VisionModelsCxx::open(
     jsi::Runtime& runtime, const VisionModelsOpenRequest& request, std::optional<jsi::Object> model) {
   return guarded(runtime, [&] {

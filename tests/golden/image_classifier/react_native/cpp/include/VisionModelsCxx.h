@@ -33,6 +33,7 @@ class VisionModelsCxx : public NativeVisionModelsCxxCxxSpec<VisionModelsCxx> {
   ~VisionModelsCxx() override;
 
   VisionModelsAbout about(jsi::Runtime& runtime);
+  bool hasProvider(jsi::Runtime& runtime, const std::string& name);
   jsi::Value open(
       jsi::Runtime& runtime, const VisionModelsOpenRequest& request, std::optional<jsi::Object> model);
   void close(jsi::Runtime& runtime, double session);
