@@ -76,7 +76,7 @@ def whole(variant: KindOf, store: Store, tmp_path_factory: pytest.TempPathFactor
     own = replace(own, model=replace(own.model, name="net"))
     int8 = replace(variant("qdq-int8"), name="int8", model=own.model, quantizer="static-qdq")
     made = {name: BuiltVariant(variant=each, graph=b"") for name, each in (("source", own), ("int8", int8))}
-    return plan_target(own.model, target, made, store, quiet, []).whole
+    return plan_target(own.model, target, made, store, quiet).whole
 
 
 def decided(subject: Variant, chips: Chips) -> Decision:

@@ -129,9 +129,8 @@ def build(
     from packager.workflows.gates import Rules
     from packager.workflows.ingredients import Project, refuse_changed
     from packager.workflows.origins import origins_of
-    from packager.workflows.private_models import is_private
     from packager.workflows.requested import Request, requested_targets
-    from packager.workflows.shared_store import opened_store
+    from packager.workflows.shared_store import store_of
 
     settings = with_runners(settings, runners, require)
     config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
@@ -152,7 +151,7 @@ def build(
         project = Project(config=config, file=config_path, settings=settings, shapes=shapes)
     if locked:
         refuse_changed(project, request.targets)
-    with opened_store(config.cache, console, is_private=is_private(config)) as store:
+    with store_of(config, console) as store:
         shared = shared_builds.shared_build(project, request, store)
         sent = shared_builds.fetched(shared, store) if shared and not verify and not locked else None
         if sent:

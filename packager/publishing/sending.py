@@ -14,7 +14,7 @@ from packager.publishing.registry import ConflictError, Outcome, Registry, Reque
 from packager.publishing.release import read
 
 ATTEMPTED_CONFLICTS = 3
-Planned = tuple[tuple[Registry, Request], ...]
+Deliveries = tuple[tuple[Registry, Request], ...]
 
 
 def publish(dist: Path, registries: Sequence[Registry], session: Session, *, is_dry: bool) -> tuple[Outcome, ...]:
@@ -46,7 +46,7 @@ def remarks(outcomes: Sequence[Outcome]) -> Iterator[str]:
         )
 
 
-def deliver(planned: Planned, session: Session) -> tuple[Outcome, ...]:
+def deliver(planned: Deliveries, session: Session) -> tuple[Outcome, ...]:
     """Asks for the state of all requests, then sends those whose content is missing."""
     states = [_state(registry, request, session) for registry, request in planned]
     _refuse_others([request for (_, request), state in zip(planned, states, strict=True) if state is State.OTHER])

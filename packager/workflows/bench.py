@@ -32,9 +32,8 @@ from packager.verification import parity
 from packager.verification.numbers import chosen, subjects
 from packager.verification.parity import Subject
 from packager.workflows.planning import load_model, plan_all
-from packager.workflows.private_models import is_private
 from packager.workflows.runtimes import choose_runtimes
-from packager.workflows.shared_store import opened_store
+from packager.workflows.shared_store import store_of
 
 if TYPE_CHECKING:
     import numpy
@@ -78,7 +77,7 @@ def bench(config: Config, request: Request, console: Console) -> BenchDocument:
     """
     refuse_unknown(config, request)
     with (
-        opened_store(config.cache, console, is_private=is_private(config)) as store,
+        store_of(config, console) as store,
         store.in_use(),
         store.scratch() as scratch,
     ):

@@ -21,9 +21,8 @@ from packager.verification.kept import kept, refuse_other
 from packager.verification.numbers import settings_for, subjects
 from packager.verification.parity import Subject
 from packager.workflows.planning import plan_all
-from packager.workflows.private_models import is_private
 from packager.workflows.requested import Request
-from packager.workflows.shared_store import opened_store
+from packager.workflows.shared_store import store_of
 
 NO_OTHERS: Mapping[str, Runner] = {}
 SOURCE = "source"
@@ -70,7 +69,7 @@ def run(
     refuse_other(request.rules.evidence)
     sides = [choice(text, config, others) for text in (first, second)]
     with (
-        opened_store(config.cache, console, is_private=is_private(config)) as store,
+        store_of(config, console) as store,
         store.scratch() as scratch,
         _evidence(scratch / "evidence", request.rules.evidence) as evidence,
     ):

@@ -29,13 +29,12 @@ from packager.workflows.gates import judge, keep_evidence, refuse_warnings, writ
 from packager.workflows.options import options_of
 from packager.workflows.origins import Origins, write_provenance
 from packager.workflows.packages import Contents, package_all
-from packager.workflows.planning import Planned, plan_all
-from packager.workflows.preflight import refuse_unbuildable, refuse_uncheckable
-from packager.workflows.private_models import is_private
-from packager.workflows.requested import Request, package_of, wrappers_of
+from packager.workflows.planning import PlannedProject, plan_all
+from packager.workflows.preflight import Checked, checked
+from packager.workflows.requested import Request, wrappers_of
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable, runtimes_of
 from packager.workflows.scales import write_scales
-from packager.workflows.shared_store import opened_store
+from packager.workflows.shared_store import store_of
 from packager.workflows.varying import say_added
 
 
@@ -63,22 +62,23 @@ def build(
     The release contains its provenance if there are `origins`, which are read once nothing stands in the way of the
     build. Results are kept in `store`, by default the user's, with the remote one of `[cache]` behind it.
     """
-    refuse_unbuildable(config, request, console)
+    ready = checked(config, request, console)
     known = origins()
     for line in class_names.renamings(config.model):
         console.say(f"  {line}")
-    with nullcontext(store) if store else opened_store(config.cache, console, is_private=is_private(config)) as own:
-        return build_in(own, config, request, console, known)
+    with nullcontext(store) if store else store_of(config, console) as own:
+        return build_in(own, ready, console, known)
 
 
-def build_in(store: Store, config: Config, request: Request, console: Console, origins: Origins | None) -> Release:
+def build_in(store: Store, ready: Checked, console: Console, origins: Origins | None) -> Release:
     """Builds what `build` does, with results in `store`."""
+    config, request = ready.config, ready.request
     runtimes = choose_runtimes(config, request.targets, store, console)
     refuse_unwrappable(config, request.targets, runtimes, console)
     with store.in_use(), release.staged(request.out) as staging:
         planned = plan_all(config, request.targets, store, console, runtimes)
         say_added(planned.plans, console)
-        contents = proven(planned, config, request, store, console, runtimes)
+        contents = proven(planned, ready, store, console, runtimes)
         with store.scratch() as scratch:
             shipping = encrypted(contents, request, scratch)
             shipped = package_all(shipping, config, request, staging, store, console)
@@ -98,33 +98,29 @@ def build_in(store: Store, config: Config, request: Request, console: Console, o
 
 
 def proven(
-    planned: Planned,
-    config: Config,
-    request: Request,
-    store: Store,
-    console: Console,
-    runtimes: Mapping[str, Chosen],
+    planned: PlannedProject, ready: Checked, store: Store, console: Console, runtimes: Mapping[str, Chosen]
 ) -> Contents:
     """The contents of the packages: the plans with their evidence, which passed the gates, and with golden vectors."""
+    config, request = ready.config, ready.request
     with store.scratch() as scratch:
         references = References(scratch)
-        report = examine(planned, config, request, references, store, console, runtimes)
+        report = examine(planned, ready, references, store, console, runtimes)
         judge(report, request.rules, console)
         golden = vectors_for(planned.plans, config, request, references, store, console)
-    package = delivered(package_of(config), config, planned.plans)
+    package = delivered(ready.package, config, planned.plans)
     return Contents(package=package, plans=planned.plans, report=report, golden=golden, runtimes=runtimes)
 
 
 def examine(
-    planned: Planned,
-    config: Config,
-    request: Request,
+    planned: PlannedProject,
+    ready: Checked,
     references: References,
     store: Store,
     console: Console,
     runtimes: Mapping[str, Chosen],
 ) -> Report:
     """Gathers the evidence for the plans. Evidence of failed comparisons is kept in the folder that `request` names."""
+    config, request = ready.config, ready.request
     refuse_other(request.rules.evidence)
     refuse_nested(request.rules.evidence, request.out)
     with store.scratch() as scratch:
@@ -198,13 +194,13 @@ def check(config: Config, request: Request, console: Console, page: Path | None 
 
     Nothing is judged yet: `judge` does that, once the user has seen what was found.
     """
-    refuse_uncheckable(config, request, console)
-    with opened_store(config.cache, console, is_private=is_private(config)) as store, store.in_use():
+    ready = checked(config, request, console, is_packaged=False)
+    with store_of(config, console) as store, store.in_use():
         runtimes = choose_runtimes(config, request.targets, store, console)
         refuse_unwrappable(config, request.targets, runtimes, console)
         planned = plan_all(config, request.targets, store, console, runtimes)
         with store.scratch() as scratch:
-            report = examine(planned, config, request, References(scratch), store, console, runtimes)
+            report = examine(planned, ready, References(scratch), store, console, runtimes)
         if page:
             extras = reporting.measured(planned.made, store, console)
             write_report(planned.plans, report, extras, page, request.rules, console)

@@ -33,7 +33,7 @@ from packager.workflows.requested import targets_of, wrappers_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class Planned:
+class PlannedProject:
     """All files that a project ships, made but not yet checked."""
 
     plans: tuple[Plan, ...]
@@ -49,12 +49,12 @@ def plan_all(
     store: Store,
     console: Console,
     runtimes: Mapping[str, Chosen] = PUBLISHED,
-) -> Planned:
+) -> PlannedProject:
     """A plan for every model on every target, its files made. Raises an error for a file that the target's runtime
     cannot run."""
     plans: list[Plan] = []
-    made: list[BuiltVariant] = []
     asked: list[Partition] = []
+    made: list[BuiltVariant] = []
     wrapped: list[Plan] = []
     for model in [load_model(name, table, store, console) for name, table in config.model.items()]:
         variants: dict[str, BuiltVariant] = {}
@@ -65,8 +65,9 @@ def plan_all(
                 if variant not in variants:
                     variants[variant] = make_variant(model, variant, config, store, console)
             with console.step(f"plan {model.name} for {name}", kind="plan files") as announce:
-                own[name] = plan_target(model, target, variants, store, announce, asked)
+                own[name] = plan_target(model, target, variants, store, announce)
         plans += (each.whole for each in own.values())
+        asked += (partition for each in own.values() for partition in each.asked)
         for wrapper in wrappers_of(config, targets).values():
             inside = {name: each for name, each in own.items() if name in wrapper.NEEDS}
             with console.step(f"plan {model.name} for {wrapper.NAME}", kind="plan files") as announce:
@@ -81,7 +82,7 @@ def plan_all(
         _note_size(compiled, console)
     for each in plans:
         _warn_of_named(each, console)
-    return Planned(plans=tuple(plans), made=tuple(made), asked=tuple(asked))
+    return PlannedProject(plans=tuple(plans), made=tuple(made), asked=tuple(asked))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +97,8 @@ class TargetPlan:
     found: Plan
     special: tuple[Plan, ...] = ()
     """of the variants that other chips open"""
+    asked: tuple[Partition, ...] = ()
+    """partitions that decided about providers"""
 
     @property
     def whole(self) -> Plan:
@@ -124,20 +127,17 @@ def plan_target(
     variants: Mapping[str, BuiltVariant],
     store: Store,
     announce: Callable[[str], None],
-    asked: list[Partition],
 ) -> TargetPlan:
-    """The plan of a model for `target`; partitions that decide about providers are added to `asked`.
+    """The plan of a model for `target`.
 
     Raises ModelError for a variant of certain chips that cannot be in a package with the target's.
     """
     tuned = chips_of_variants(model, target)
     elsewhere = Chips(others=frozenset(chip for each in tuned.values() for chip in each.orders))
-    found = plan_variant(variants[target.variant].variant, target, elsewhere, store, announce, asked)
-    special = tuple(
-        plan_variant(variants[name].variant, target, chips, store, announce, asked).found
-        for name, chips in tuned.items()
-    )
-    whole = replace(found, special=special)
+    found = plan_variant(variants[target.variant].variant, target, elsewhere, store, announce)
+    special = [plan_variant(variants[name].variant, target, chips, store, announce) for name, chips in tuned.items()]
+    asked = tuple(partition for each in (found, *special) for partition in each.asked)
+    whole = replace(found, special=tuple(each.found for each in special), asked=asked)
     refuse_alike(whole.whole)
     return whole
 
@@ -148,13 +148,12 @@ def plan_variant(
     chips: Chips,
     store: Store,
     announce: Callable[[str], None],
-    asked: list[Partition],
 ) -> TargetPlan:
     """The plan of a variant for the chips that open it."""
     if chips.orders:
         refuse_other_tensors(variant, chips)
     found = plan.make(variant, target, store, announce, chips=chips)
-    asked += partitions(found)
+    asked = partitions(found)
     weighed = weigh(found, asked) if isinstance(target.providers, DefaultProviders) else unfit(found, asked)
     weighed = tuple(
         replace(each, is_worth=each.is_worth or (each.provider in chips.measured and not each.is_refused))
@@ -162,7 +161,7 @@ def plan_variant(
     )
     if weighed:
         found = plan.make(variant, target, store, announce, weighed, chips=chips)
-    return TargetPlan(variant=variant, target=target, chips=chips, weighed=weighed, found=found)
+    return TargetPlan(variant=variant, target=target, chips=chips, weighed=weighed, found=found, asked=asked)
 
 
 def refuse_alike(found: Plan) -> None:

@@ -20,8 +20,7 @@ from packager.verification import parity
 from packager.verification.parity.outcomes import array_of
 from packager.workflows.generation import Prompt, generated, opened
 from packager.workflows.planning import load_model
-from packager.workflows.private_models import is_private
-from packager.workflows.shared_store import opened_store
+from packager.workflows.shared_store import store_of
 
 if TYPE_CHECKING:
     import numpy
@@ -53,7 +52,7 @@ def predict(
     model or a model without a contract, ModelError when the model does not run.
     """
     table = config.model[_chosen(config, name)]
-    with opened_store(config.cache, console, is_private=is_private(config)) as store:
+    with store_of(config, console) as store:
         model = load_model(_chosen(config, name), table, store, console)
     if model.contract is None:
         raise ConfigError(

@@ -1,6 +1,7 @@
 """Looks for all that a build or a check needs before anything is computed, and names all that is missing at once."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from packager import sbom
 from packager.config import Config
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
+from packager.core.values import Package
 from packager.environments import ENVIRONMENTS, SHIPPED
 from packager.environments.environment import INSTALL, refuse_unsupported
 from packager.samples import refuse_no_samples
@@ -30,31 +32,35 @@ Check = Callable[[], object]
 SAMPLES = "name an .npz file, a folder of samples, or module:function; paths are relative to mobpack.toml"
 
 
-def refuse_unbuildable(config: Config, request: Request, console: Console) -> None:
-    """Raises an error for everything that stops a build: what its tables ask for, files, tools and runners."""
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """A project and what is asked of it, which lack nothing that can be known before anything is computed."""
+
+    config: Config
+    request: Request
+    package: Package
+
+
+def checked(config: Config, request: Request, console: Console, *, is_packaged: bool = True) -> Checked:
+    """Raises an error for everything that stops a build: what its tables ask for, files, tools and runners. If nothing
+    `is_packaged`, packages need nothing."""
     targets = request.targets
-    checks: list[Check] = [
+    packaging: list[Check] = [
         lambda: refuse_unverified(config, targets),
         lambda: refuse_undelivered(config, targets),
-        lambda: refuse_unvarying(config, targets),
         lambda: refuse_unencrypted(config, request),
         lambda: refuse_replaced(config, request),
-        lambda: package_of(config),  # keys that cannot be trusted
-        lambda: judge_licenses(config, request, console),
         lambda: sbom.spdx_library() if request.emit_spdx else None,
     ]
-    refuse(_raised(checks), _absent_files(config, targets), _absent_tools(config, request, is_packaged=True))
-    warn_of_example_group(config, request, console)
-
-
-def refuse_uncheckable(config: Config, request: Request, console: Console) -> None:
-    """As `refuse_unbuildable`, for a check, which packages nothing."""
-    checks: list[Check] = [
-        lambda: refuse_unvarying(config, request.targets),
-        lambda: judge_licenses(config, request, console),
+    always: list[Check] = [
+        lambda: refuse_unvarying(config, targets),
+        lambda: judge_licenses(config, request, console),  # and keys that cannot be trusted
     ]
-    files, tools = _absent_files(config, request.targets), _absent_tools(config, request, is_packaged=False)
-    refuse(_raised(checks), files, tools)
+    checks = [*packaging, *always] if is_packaged else always
+    refuse(_raised(checks), _absent_files(config, targets), _absent_tools(config, request, is_packaged=is_packaged))
+    if is_packaged:
+        warn_of_example_group(config, request, console)
+    return Checked(config=config, request=request, package=package_of(config))
 
 
 def refuse(*problems: Iterator[MobpackError]) -> None:

@@ -7,7 +7,7 @@ import platform
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,9 +25,10 @@ from packager.files.store.origin import OWN, origin_of
 from packager.files.store.pruning import entries
 from packager.files.store.remote import LAYOUT, Counts, Remote, Seal, words_of
 from packager.files.user_cache import cache_folder
+from packager.workflows.private_models import is_private as is_private_project
 
 if TYPE_CHECKING:
-    from packager.config import CacheTable
+    from packager.config import CacheTable, Config
 
 REMOTE, MODE, KEY = "MOBPACK_CACHE", "MOBPACK_CACHE_MODE", "MOBPACK_CACHE_KEY"
 CERTIFICATE = "MOBPACK_CACHE_CERTIFICATE"
@@ -55,6 +56,11 @@ def named(table: "CacheTable", option: str | None = None) -> "CacheTable":
 def is_named(option: str | None) -> bool:
     """Whether `--cache` or the environment says something of a remote store."""
     return bool(option or os.environ.get(REMOTE) or os.environ.get(MODE))
+
+
+def store_of(config: "Config", console: Console) -> AbstractContextManager[Store]:
+    """`opened_store` for a project: nothing of it is sent if it is private."""
+    return opened_store(config.cache, console, is_private=is_private_project(config))
 
 
 @contextmanager

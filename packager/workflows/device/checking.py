@@ -29,9 +29,8 @@ from packager.workflows.bisect import Found
 from packager.workflows.device.preparing import Bar, Wanted, absent_entries, failed, link, on_each
 from packager.workflows.gates import keep_evidence, refuse_failed
 from packager.workflows.planning import plan_all
-from packager.workflows.private_models import is_private
 from packager.workflows.requested import Request
-from packager.workflows.shared_store import opened_store
+from packager.workflows.shared_store import store_of
 
 TARGET = "android"
 DEVICE = "device"
@@ -100,7 +99,7 @@ def check(config: Config, request: Request, wanted: Wanted, console: Console) ->
     """
     refuse_other(request.rules.evidence)
     with (
-        opened_store(config.cache, console, is_private=is_private(config)) as store,
+        store_of(config, console) as store,
         store.in_use(),
         store.scratch() as scratch,
     ):
@@ -189,7 +188,7 @@ def bisected(
             f"--bisect {' '.join(sides)}: no side is a device", hint="for example: --bisect cpu device:nnapi"
         )
     with (
-        opened_store(config.cache, console, is_private=is_private(config)) as store,
+        store_of(config, console) as store,
         store.in_use(),
         store.scratch() as scratch,
     ):
