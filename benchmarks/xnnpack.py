@@ -78,7 +78,7 @@ def _names(model: Model) -> set[str]:
 
 def run(compiled: Compiled, provider: str, inputs: "list[dict[str, object]]") -> float:
     job = ProbeJob(entries={**SIGNED, **compiled.settings}, level="all", is_explained=False, inputs=inputs)
-    job = replace(job, provider=provider, warm_runs=WARM_RUNS)  # type: ignore[arg-type]
+    job = replace(job, provider=provider, warm_runs=WARM_RUNS)
     return float(statistics.median(Device().probe(compiled.path, job)["run_ms"][1:]))
 
 

@@ -1,7 +1,6 @@
 """Providers: their default options and templates, and the parts of a new one."""
 
 import ast
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,10 +80,14 @@ class Abacus:
 
     NAME: ClassVar[str] = "abacus"
     EXECUTION_PROVIDER: ClassVar[str] = "AbacusExecutionProvider"
+    REGISTERED_NAME: ClassVar[str] = "ABACUS"
+    SUMMARY: ClassVar[str] = "Beads on wires."
+    IS_ON_CORES: ClassVar[bool] = False
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_abacus"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime-qnn"
+    ANDROID_CHECK: ClassVar[str] = ""
     HIDES_NODES: ClassVar[bool] = False
     COST: ClassVar[Cost | None] = None
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {}
@@ -147,20 +150,53 @@ def test_a_recipe_says_that_it_cannot_build_a_provider() -> None:
         recipe._provider_flags("android", ["qnn"])
 
 
-OWN_FILES = ("providers", "runners", "environments", "session")
-"""Folders whose files concern one provider each, or run where mobpack cannot be imported."""
+NAMED: Mapping[str, str] = {
+    "compile/ep_context.py": "Qualcomm's compiler is asked there, and nowhere else",
+    "environments/android_probe.py": "NNAPI is added by a function of its own, and mobpack cannot be imported there",
+    "session/session_child.py": "Python modules of plug-ins, which mobpack's own Python does not have",
+    "targets/ios/runtime.py": "defaults of CoreMLOptions, the Swift type of CoreML's options",
+    "targets/android/target.py": "the default of a target",
+    "targets/ios/target.py": "the default of a target",
+    "verification/partition/measured.py": "a line for each provider that an environment has, as in a family",
+    "verification/partition/report.py": "a line for each provider with rules of its own, as in a family",
+    "targets/react_native/runtime.py": "CoreML is the name of Apple's framework, which the library links",
+    "targets/web/target.py": "the default of a target, by the file of ONNX Runtime that has it",
+}
+"""Files that name providers in a decision -> why they may. A file or folder named for a provider is its own."""
 
 
 def test_no_decision_is_made_by_the_name_of_a_provider() -> None:
-    """`if provider == "qnn"` is in no file but qnn's own: a provider describes itself."""
+    """`if provider == "qnn"` and `{"qnn": ...}` are in no file but qnn's own: a provider describes itself."""
+    home = ROOT / "packager"
+    files = (path.relative_to(home) for path in home.rglob("*.py"))
     found = {
-        f"{path.relative_to(ROOT).as_posix()}: {ast.unparse(node)}"
-        for path in sorted((ROOT / "packager").rglob("*.py"))
-        if path.relative_to(ROOT / "packager").parts[0] not in OWN_FILES
-        if re.search(f"""["'](?:{"|".join(PROVIDERS)})["']""", text := path.read_text(encoding="utf-8"))
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Compare)
-        and any(isinstance(each, ast.Constant) and each.value in PROVIDERS for each in (node.left, *node.comparators))
+        path.as_posix()
+        for path in files
+        if not {"providers", *PROVIDERS} & {*path.parent.parts} and path.stem not in PROVIDERS
+        if any(map(_names_provider, ast.walk(ast.parse((home / path).read_bytes()))))
     }
-    # The Kotlin file imports the flags of NNAPI's options where one of them is printed.
-    assert found == {"packager/targets/android/runtime.py: 'nnapi' in providers"}
+    assert found == set(NAMED)
+
+
+def _names_provider(node: ast.AST) -> bool:
+    """Whether it compares with, selects by or lists the name of a provider."""
+    match node:
+        case ast.Compare():
+            parts = [node.left, *node.comparators]
+        case ast.Dict():
+            parts = [each for each in node.keys if each is not None]
+        case ast.Tuple() | ast.Set() | ast.List():
+            parts = node.elts
+        case ast.Subscript():
+            parts = [node.slice]
+        case ast.Assign():
+            parts = [node.value]
+        case ast.MatchValue():
+            parts = [node.value]
+        case _:
+            return False
+    named = {
+        *PROVIDERS,
+        *(each for kind in PROVIDERS.values() for each in (kind.EXECUTION_PROVIDER, kind.REGISTERED_NAME)),
+    }
+    return any(isinstance(each, ast.Constant) and each.value in named for each in parts)

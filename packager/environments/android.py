@@ -21,6 +21,7 @@ from packager.environments import bionic
 from packager.environments.environment import folder_for, make_once, not_installed
 from packager.processes import commands, downloads
 from packager.processes.children import python
+from packager.providers import CPU, provider_of
 
 PACKAGE = "onnxruntime-binaries"
 AAR_IN_PACKAGE = "package/Plugins/Android/onnxruntime.aar"
@@ -89,7 +90,12 @@ class Android:
         with tempfile.TemporaryDirectory() as scratch:
             return commands.run_job(
                 [PROBE],
-                {**asdict(job), "model": str(model.absolute()), "folder": str((outputs or Path(scratch)).absolute())},
+                {
+                    **asdict(job),
+                    "registered_name": provider_of(job.provider).REGISTERED_NAME,
+                    "model": str(model.absolute()),
+                    "folder": str((outputs or Path(scratch)).absolute()),
+                },
                 Path(scratch),
                 crash=f"{model}: ONNX Runtime for Android crashed on it with provider {job.provider}",
                 hint="leave this provider out for this model",
@@ -103,7 +109,7 @@ class Android:
 class ProbeJob:
     """How to load a model, and what to report."""
 
-    provider: Literal["cpu", "xnnpack", "nnapi", "webgpu"] = "cpu"
+    provider: str = CPU.NAME
     options: Mapping[str, str] = field(default_factory=dict)
     """options of the provider; for nnapi its flags by name: `{"CPU_DISABLED": "1"}`"""
     entries: Mapping[str, str] = field(default_factory=dict)

@@ -3,7 +3,7 @@
 It calls libonnxruntime.so, found on LD_LIBRARY_PATH, through its C interface, and needs only the standard library. The
 positions of functions in that interface are read from the header beside the library.
 
-The job is `ProbeJob` of android.py with `model` and `folder` (for outputs).
+The job is `ProbeJob` of android.py with `registered_name` of the provider, `model` and `folder` (for outputs).
 
 Prints one JSON line. `{"error": text}` is ONNX Runtime's error. Otherwise `version` is the runtime's and `load_ms` the
 loading time; `before_kib`, `loaded_kib` and `run_kib` are the memory use before and after loading and after the runs:
@@ -29,13 +29,7 @@ from typing import Any
 
 Pointer = ctypes.c_void_p
 
-PROVIDERS = {
-    "cpu": "CPUExecutionProvider",
-    "xnnpack": "XnnpackExecutionProvider",
-    "nnapi": "NnapiExecutionProvider",
-    "webgpu": "WebGpuExecutionProvider",
-}
-APPENDED_AS = {"xnnpack": "XNNPACK", "webgpu": "WebGPU"}
+NNAPI = "NnapiExecutionProvider"
 NNAPI_FLAGS = {"USE_FP16": 1, "USE_NCHW": 2, "CPU_DISABLED": 4, "CPU_ONLY": 8}
 """nnapi_provider_factory.h"""
 ELEMENTS = [""]
@@ -151,22 +145,22 @@ def session_options(api: Api, job: dict[str, Any]) -> Pointer:
         entries["session.model_external_initializers_file_folder_path"] = job["data_folder"]
     for key, value in entries.items():
         api.call("AddSessionConfigEntry", options, key.encode(), value.encode())
-    append_provider(api, options, job["provider"], job["options"])
+    append_provider(api, options, job["registered_name"], job["options"])
     return options
 
 
-def append_provider(api: Api, options: Pointer, provider: str, settings: dict[str, str]) -> None:
+def append_provider(api: Api, options: Pointer, name: str, settings: dict[str, str]) -> None:
     """Adds a provider; the CPU provider always comes last."""
-    if provider == "nnapi":
+    if name == "NNAPI":
         flags = sum(NNAPI_FLAGS[name] for name, value in settings.items() if value == "1")
         append = api.library.OrtSessionOptionsAppendExecutionProvider_Nnapi
         append.restype = Pointer
         api.check(append(options, ctypes.c_uint32(flags)))
-    elif provider != "cpu":
+    elif name != "CPU":
         texts = ctypes.c_char_p * len(settings)
         keys, values = texts(*map(str.encode, settings)), texts(*map(str.encode, settings.values()))
-        name = APPENDED_AS[provider].encode()
-        api.call("SessionOptionsAppendExecutionProvider", options, name, keys, values, ctypes.c_size_t(len(settings)))
+        count = ctypes.c_size_t(len(settings))
+        api.call("SessionOptionsAppendExecutionProvider", options, name.encode(), keys, values, count)
 
 
 def create_session(api: Api, environment: Pointer, options: Pointer, job: dict[str, Any]) -> tuple[Pointer, Any]:
@@ -190,7 +184,7 @@ def explained(api: Api, session: Pointer, log: list[str]) -> dict[str, Any]:
     recorded = assigned(api, session)
     if all_on := next((match[1] for line in log if (match := re.search(r"All nodes placed on \[(\w+)\]", line))), ""):
         return {"subgraphs": recorded, "supported": supported(log), "all_on": all_on}
-    groups = [group for group in recorded if len(group["nodes"]) > 1 or group["provider"] == PROVIDERS["nnapi"]]
+    groups = [group for group in recorded if len(group["nodes"]) > 1 or group["provider"] == NNAPI]
     grouped = {group["provider"] for group in groups}
     domains = {node["name"]: node["domain"] for group in recorded for node in group["nodes"]}
     singles = [

@@ -17,10 +17,14 @@ SPECIALIZATIONS = ("Default", "FastPrediction")
 class Coreml:
     NAME: ClassVar[str] = "coreml"
     EXECUTION_PROVIDER: ClassVar[str] = "CoreMLExecutionProvider"
+    REGISTERED_NAME: ClassVar[str] = "CoreML"
+    SUMMARY: ClassVar[str] = "Apple's CoreML: the neural engine, the GPU and the CPU."
+    IS_ON_CORES: ClassVar[bool] = False
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"ios": "--use_coreml"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
+    ANDROID_CHECK: ClassVar[str] = ""
     HIDES_NODES: ClassVar[bool] = False
     COST: ClassVar[Cost | None] = Cost(
         cpu=Rates.even(10),

@@ -12,10 +12,14 @@ from packager.core.values import GraphRequirements, Precision, Style, Traits
 class Cpu:
     NAME: ClassVar[str] = "cpu"
     EXECUTION_PROVIDER: ClassVar[str] = "CPUExecutionProvider"
+    REGISTERED_NAME: ClassVar[str] = "CPU"
+    SUMMARY: ClassVar[str] = "ONNX Runtime's own kernels, which run every model: they are tried last."
+    IS_ON_CORES: ClassVar[bool] = True
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
+    ANDROID_CHECK: ClassVar[str] = ""
     HIDES_NODES: ClassVar[bool] = False
     COST: ClassVar[Cost | None] = None
     """It is what others are compared with."""

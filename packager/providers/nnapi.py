@@ -12,10 +12,14 @@ from packager.core.values import GraphRequirements, Style, Traits
 class Nnapi:
     NAME: ClassVar[str] = "nnapi"
     EXECUTION_PROVIDER: ClassVar[str] = "NnapiExecutionProvider"
+    REGISTERED_NAME: ClassVar[str] = "NNAPI"
+    SUMMARY: ClassVar[str] = "Accelerators behind Android's Neural Networks API, which Google deprecated in Android 15."
+    IS_ON_CORES: ClassVar[bool] = False
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_nnapi"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
+    ANDROID_CHECK: ClassVar[str] = "NNAPI provider, drivers of API level {api_level} that take all"
     HIDES_NODES: ClassVar[bool] = False
     COST: ClassVar[Cost | None] = Cost(
         cpu=Rates.even(10), own=Rates.even(3.7), call_ms=1, copy_gb_s=5, most=0.8, needs_sizes=True

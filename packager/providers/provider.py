@@ -11,6 +11,12 @@ class Provider(Protocol):
     NAME: ClassVar[str]
     EXECUTION_PROVIDER: ClassVar[str]
     """its name in ONNX Runtime"""
+    REGISTERED_NAME: ClassVar[str]
+    """the name that adds it to a session in ONNX Runtime's C interface"""
+    SUMMARY: ClassVar[str]
+    """what it computes on, in a sentence for the documentation of generated code"""
+    IS_ON_CORES: ClassVar[bool]
+    """whether the threads of a session do its work"""
     BUILD_FLAGS: ClassVar[Mapping[str, str]]
     """target whose packages can use it -> flag of ONNX Runtime's build script that includes it; empty if the
     script alone cannot"""
@@ -20,6 +26,8 @@ class Provider(Protocol):
     """makers of these chips, as Android names them (Build.SOC_MANUFACTURER); empty if there are none"""
     ANDROID_RUNTIME: ClassVar[str]
     """published ONNX Runtime that has it, by its key in `[android]` of pins.toml"""
+    ANDROID_CHECK: ClassVar[str]
+    """how checks on this machine run it in Android's library, in words with `{api_level}`; empty if they cannot"""
     HIDES_NODES: ClassVar[bool]
     """whether ONNX Runtime's record of assigned nodes omits those that it lays out anew: those of providers that change
     the layout of nodes and run each with a kernel, instead of compiling several"""

@@ -12,10 +12,14 @@ from packager.core.values import GraphRequirements, Precision, Style, Traits
 class Qnn:
     NAME: ClassVar[str] = "qnn"
     EXECUTION_PROVIDER: ClassVar[str] = "QNNExecutionProvider"
+    REGISTERED_NAME: ClassVar[str] = "QNN"
+    SUMMARY: ClassVar[str] = "The neural processor of Qualcomm chips, on devices that have one."
+    IS_ON_CORES: ClassVar[bool] = False
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": ""}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = True
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ("QTI", "Qualcomm")
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime-qnn"
+    ANDROID_CHECK: ClassVar[str] = ""
     HIDES_NODES: ClassVar[bool] = False
     COST: ClassVar[Cost | None] = Cost(
         cpu=Rates.even(10), own=Rates.even(3.7), call_ms=1, copy_gb_s=5, most=0.8, needs_sizes=True

@@ -12,10 +12,14 @@ from packager.core.values import GraphRequirements, Style, Traits
 class Webgpu:
     NAME: ClassVar[str] = "webgpu"
     EXECUTION_PROVIDER: ClassVar[str] = "WebGpuExecutionProvider"
+    REGISTERED_NAME: ClassVar[str] = "WebGPU"
+    SUMMARY: ClassVar[str] = "The graphics processor, through WebGPU."
+    IS_ON_CORES: ClassVar[bool] = False
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_webgpu", "web": "--use_webgpu"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
+    ANDROID_CHECK: ClassVar[str] = ""
     HIDES_NODES: ClassVar[bool] = True
     COST: ClassVar[Cost | None] = Cost(
         cpu=Rates.even(10), own=Rates.even(3.7), call_ms=0.5, node_ms=0.05, copy_gb_s=5, most=0.8, needs_sizes=False

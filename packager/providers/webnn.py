@@ -12,10 +12,14 @@ from packager.core.values import GraphRequirements, Style, Traits
 class Webnn:
     NAME: ClassVar[str] = "webnn"
     EXECUTION_PROVIDER: ClassVar[str] = "WebNNExecutionProvider"
+    REGISTERED_NAME: ClassVar[str] = "WebNN"
+    SUMMARY: ClassVar[str] = "Whatever the browser's neural network interface, WebNN, runs on."
+    IS_ON_CORES: ClassVar[bool] = False
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"web": "--use_webnn"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = ""
+    ANDROID_CHECK: ClassVar[str] = ""
     HIDES_NODES: ClassVar[bool] = False
     COST: ClassVar[Cost | None] = None
     """Unknown: it runs on whatever the system has."""

@@ -12,10 +12,14 @@ from packager.core.values import GraphRequirements, Precision, Style, Traits
 class Xnnpack:
     NAME: ClassVar[str] = "xnnpack"
     EXECUTION_PROVIDER: ClassVar[str] = "XnnpackExecutionProvider"
+    REGISTERED_NAME: ClassVar[str] = "XNNPACK"
+    SUMMARY: ClassVar[str] = "XNNPACK's kernels for the processor's cores, on any device."
+    IS_ON_CORES: ClassVar[bool] = True
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_xnnpack", "ios": "--use_xnnpack"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
+    ANDROID_CHECK: ClassVar[str] = "XNNPACK"
     HIDES_NODES: ClassVar[bool] = True
     COST: ClassVar[Cost | None] = Cost(
         cpu=Rates(depthwise=900, stem=200, narrow=600, pointwise=46, dense=46, product=25),

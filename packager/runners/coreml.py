@@ -48,4 +48,4 @@ class Coreml:
 
     def open(self, model: Runnable, folder: Path) -> Session:
         words = f"ONNX Runtime {{version}}, CoreML of macOS {platform.mac_ver()[0]} on {platform.machine()}"
-        return ProcessSession(Host(program=CHILD, words=words), job(model, self.NAME, SIGNED, OPTIONS), folder)
+        return ProcessSession(Host(program=CHILD, words=words), job(model, PROVIDER, SIGNED, OPTIONS), folder)

@@ -58,7 +58,7 @@ class Xnnpack:
     def open(self, model: Runnable, folder: Path) -> Session:
         if _is_installed():
             host = Host(program=CHILD, words="ONNX Runtime {version}, XNNPACK")
-            return ProcessSession(host, job(model, self.NAME, SIGNED), folder)
+            return ProcessSession(host, job(model, PROVIDER, SIGNED), folder)
         return AndroidSession(model, folder)
 
 
@@ -133,7 +133,7 @@ class AndroidSession:
 
 def _job(model: Runnable, *, is_explained: bool = False, inputs: tuple[Mapping[str, Any], ...] = ()) -> ProbeJob:
     return ProbeJob(
-        provider="xnnpack",
+        provider=Xnnpack.NAME,
         entries={**SIGNED, **model.settings},
         data_folder=str(model.data_folder.absolute()) if model.data_folder else "",
         level="all" if model.is_optimized else "disabled",

@@ -14,6 +14,7 @@ from packager.core.user_files import opened
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store
 from packager.files.zips import DAMAGE, RUNTIME, opened_zip, read_entry
+from packager.providers import PROVIDERS, providers_of
 from packager.runtimes.library import CONFIG
 from packager.runtimes.operators import OperatorConfig, parse_config, read_config
 from packager.xcframework import folder
@@ -32,7 +33,10 @@ MESSAGE = rb"Current ORT Version is: %s\n\0"
 VERSION = re.compile(rb"\0(1\.\d{1,3}\.\d{1,3})(?=\0)")
 MINIMAL = b"ONNX format model is not supported in this build"
 """message that only minimal builds contain"""
-PROVIDERS = {"coreml": b"23CoreMLExecutionProvider", "xnnpack": b"24XnnpackExecutionProvider"}
+CLASSES = {
+    name: f"{len(PROVIDERS[name].EXECUTION_PROVIDER)}{PROVIDERS[name].EXECUTION_PROVIDER}".encode()
+    for name in sorted(providers_of("ios"))
+}
 """provider -> its class in mangled names of methods and types. Provider names prove nothing: every build contains all
 of them."""
 MENDED = frozenset({"privacy-missing", "privacy-undeclared", "module-map-missing", "headers-missing"})
@@ -108,7 +112,7 @@ def load(path: Path, store: Store, *, config: Path | None = None) -> OwnFramewor
         minimum_os=_minimum_os(phone),
         linkage="dynamic" if any(piece.kind == "dynamic" for piece in phone) else "static",
         has_c_module=all(_has_c_module(each) for each in phones),
-        providers=tuple(name for name in PROVIDERS if all(name in each.providers for each in contents)),
+        providers=tuple(name for name in CLASSES if all(name in each.providers for each in contents)),
         accesses=audit(name for piece in pieces for name in piece.undefined),
         is_minimal=any(each.is_minimal for each in contents),
         config=operators,
@@ -155,7 +159,7 @@ def facts(each: Slice, pieces: Sequence[Code]) -> Facts:
         return Facts(
             versions=frozenset(_version(content, span, api_version(each)) for span in spans),
             providers=frozenset(
-                name for name, mark in PROVIDERS.items() if all(content.find(mark, *span) >= 0 for span in spans)
+                name for name, mark in CLASSES.items() if all(content.find(mark, *span) >= 0 for span in spans)
             ),
             is_minimal=any(content.find(MINIMAL, *span) >= 0 for span in spans),
         )

@@ -34,12 +34,7 @@ import onnxruntime
 
 PLUGINS = {"qnn": "onnxruntime_qnn", "webgpu": "onnxruntime_ep_webgpu"}
 """Provider -> the Python module with its library."""
-BUILT_IN = {
-    "cpu": "CPUExecutionProvider",
-    "xnnpack": "XnnpackExecutionProvider",
-    "nnapi": "NnapiExecutionProvider",
-    "coreml": "CoreMLExecutionProvider",
-}
+BUILT_IN = {"cpu": "CPUExecutionProvider"}
 RELU = bytes.fromhex(
     "08083a330a0c0a0178120179220452656c751201675a0f0a0178120a0a08"
     "080112040a020801620f0a0179120a0a08080112040a02080142040a00100d"

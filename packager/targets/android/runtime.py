@@ -85,7 +85,6 @@ def runtime_view(
         kotlin_package=namespace,
         onnxruntime=onnxruntime,
         providers=views,
-        uses_nnapi="nnapi" in providers,
         library=native.library_name(namespace) if has_assignment else "",
         trust=trust,
         is_encrypted=is_encrypted,

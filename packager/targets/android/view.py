@@ -38,7 +38,6 @@ class RuntimeView:
     onnxruntime: str
     """Java package of ONNX Runtime's classes"""
     providers: tuple[ProviderView, ...]
-    uses_nnapi: bool
     library: str
     """name of the library in C, which tells the assignment; empty where ONNX Runtime cannot tell it"""
     trust: TrustView | None = None

@@ -3,6 +3,7 @@
 An ONNX file refers to its weights files by name, so they share a folder.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,12 +11,12 @@ from pathlib import Path
 from packager.core.names import file_part
 from packager.core.values import Choice, Compiled, Format, Plan, Precision
 from packager.files.hashes import sha256_of
+from packager.providers import provider_of
 from packager.targets import tuning
 from packager.targets.ends import ends_sha256
 from packager.targets.ios.view import FileView, OptionView, Resource
 
-CASES = {"coreml": "coreML", "xnnpack": "xnnpack", "cpu": "cpu"}
-"""Provider -> its case in the enum Provider."""
+INITIALISM = re.compile(r"[A-Z]+(?![a-z])|[A-Z]")
 MAIN = "model.ort"
 """name of the first file in ORT format, as used by ONNX files over its weights"""
 
@@ -61,6 +62,11 @@ class Folder:
         while name in self.files:
             name, number = f"{stem}-{number}.{suffix}", number + 1
         return name
+
+
+def case_of(provider: str) -> str:
+    """The case of the enum Provider, with an initialism in lower case as Swift has it: `coreML`, `xnnpack`."""
+    return INITIALISM.sub(lambda first: first[0].lower(), provider_of(provider).REGISTERED_NAME, count=1)
 
 
 def lay_out(plans: Sequence[Plan]) -> dict[str, Files]:
@@ -157,7 +163,7 @@ def _views(
         users.setdefault((choice.compiled.sha256, choice.soc_models, _settings(choice)), []).append(choice)
     for (sha256, devices, settings), same in users.items():
         yield FileView(
-            providers=tuple(dict.fromkeys(CASES[choice.provider] for choice in same)),
+            providers=tuple(dict.fromkeys(case_of(choice.provider) for choice in same)),
             resource=opened[sha256],
             settings=settings,
             weights=weights[sha256],

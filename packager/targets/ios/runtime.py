@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from packager.core.contract import Contract, ImageInput
 from packager.providers import PROVIDERS
 from packager.targets.delivery import DeliveryView
-from packager.targets.ios.files import CASES
+from packager.targets.ios.files import case_of
 from packager.targets.ios.view import CoremlView, ProviderView, RuntimeView
 from packager.targets.signed_list import TrustView
 from packager.targets.tuning import ChipView
@@ -43,7 +43,7 @@ def runtime_view(
         c_module=f"C{module}",
         package=package,
         providers=tuple(
-            ProviderView(name=name, case=CASES[name], hides_nodes=PROVIDERS[name].HIDES_NODES) for name in providers
+            ProviderView(name=name, case=case_of(name), hides_nodes=PROVIDERS[name].HIDES_NODES) for name in providers
         ),
         coreml=_coreml() if COREML in providers else None,
         has_contract=bool(contracts),

@@ -164,7 +164,7 @@ class Ios:
             self._delivered_runtime(runtime) if delivered else "",
             has_self_test=any(tested.values()),
             is_encrypted=bool(package.encryption),
-            tuned=tuning.chips(self.tuned, files.CASES.__getitem__),
+            tuned=tuning.chips(self.tuned, files.case_of),
             has_variants=any(choice.variant for plan in plans for choice in plan.choices),
         )
         _refuse_double(shared)

@@ -1,7 +1,6 @@
 """Asks Android's ONNX Runtime on this machine which nodes of a file a provider takes."""
 
 from pathlib import Path
-from typing import Literal
 
 from packager.environments.android import Android, ProbeJob
 from packager.environments.runtime import shipped_version
@@ -10,15 +9,8 @@ from packager.providers import provider_of
 from packager.session.refusals import explain
 from packager.verification.partition.measured import SESSION_ENTRIES, Assignment, assignment, mark
 
-DeviceProvider = Literal["xnnpack", "nnapi"]
-WORDS: dict[DeviceProvider, str] = {
-    "xnnpack": "ONNX Runtime {} for Android, XNNPACK",
-    "nnapi": "ONNX Runtime {} for Android, NNAPI provider, drivers of API level {} that take all",
-}
-"""Provider -> description of the measurement."""
 
-
-def measure_on_android(model: Path, provider: DeviceProvider, scratch: Path) -> Assignment:
+def measure_on_android(model: Path, provider: str, scratch: Path) -> Assignment:
     """Like `measured.measure`, for the ONNX file `model` whose external data lie beside it.
 
     NNAPI's drivers are not here: this measures which nodes its provider hands over, not what a phone's driver does with
@@ -28,9 +20,9 @@ def measure_on_android(model: Path, provider: DeviceProvider, scratch: Path) -> 
     for file in marked.data_folder.iterdir():
         if file.is_file() and not (scratch / file.name).exists():
             link_or_copy(file, scratch / file.name)
-    options = provider_of(provider).placement_options()
-    device = Android()
-    job = ProbeJob(provider=provider, options=options, entries=SESSION_ENTRIES)
+    asked, device = provider_of(provider), Android()
+    job = ProbeJob(provider=provider, options=asked.placement_options(), entries=SESSION_ENTRIES)
     answer = device.ask(marked.path, job)
-    by = WORDS[provider].format(shipped_version(), device.nnapi_feature_level)
+    words = asked.ANDROID_CHECK.format(api_level=device.nnapi_feature_level)
+    by = f"ONNX Runtime {shipped_version()} for Android, {words}"
     return assignment(answer, marked, by=by, refusal=explain(answer.get("error", "")))

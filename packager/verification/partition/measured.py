@@ -13,6 +13,7 @@ from packager.graph import traversal
 from packager.graph.connections import indexed
 from packager.models.skeleton import read_skeleton
 from packager.processes import commands
+from packager.providers import CPU
 from packager.session.branches import restore_ends
 from packager.session.refusals import explain
 
@@ -39,7 +40,7 @@ class Source:
 
 
 SOURCES = {
-    "cpu": Source(environment="runtime", options={}, words=""),
+    CPU.NAME: Source(environment="runtime", options={}, words=""),
     "qnn": Source(environment="qnn", options=qnn.OPTIONS, words=f", {qnn.WORDS}"),
     "webgpu": Source(environment="webgpu", options={}, words=f", {webgpu.WORDS}"),
 }

@@ -13,22 +13,19 @@ from packager.graph.view import Graph
 from packager.models.graphs import read_graph as read_onnx
 from packager.providers import CPU, provider_of
 from packager.verification.partition import coreml, groups, nnapi, xnnpack
-from packager.verification.partition.device import DeviceProvider, measure_on_android
+from packager.verification.partition.device import measure_on_android
 from packager.verification.partition.estimating import estimated
 from packager.verification.partition.kernels import graph_of
 from packager.verification.partition.measured import SOURCES, Assignment, measure
 from packager.verification.partition.own import Border, border_of
 from packager.verification.partition.rules import Prediction
 
-ON_ANDROID: Mapping[str, DeviceProvider] = {"xnnpack": "xnnpack", "nnapi": "nnapi"}
-"""Providers that Android's library has built in; it runs here in the environment `android`."""
-
 RULES: Mapping[str, Callable[[Graph], Prediction]] = {
     "nnapi": nnapi.predict,
     "coreml": coreml.predict,
     "xnnpack": xnnpack.predict,
 }
-"""Providers with rules from ONNX Runtime's source."""
+"""Provider -> its rules, from ONNX Runtime's source."""
 NO_RULES = "{} is not predicted: it is measured where `mobpack doctor --install {}` has been run"
 NOWHERE = "{} is not predicted, and no ONNX Runtime for this machine has it"
 
@@ -125,7 +122,7 @@ def _missing(plan: Plan, choice: Choice) -> str:
     """Why the provider cannot be asked on this machine; empty if it can."""
     if source := SOURCES.get(choice.provider):
         return ENVIRONMENTS[source.environment]().missing()
-    if choice.provider not in ON_ANDROID:
+    if not provider_of(choice.provider).ANDROID_CHECK:
         return f"no ONNX Runtime for this machine has {choice.provider}"
     if choice.compiled.format is Format.ORT:
         return "ONNX Runtime records nothing about ORT-format files"
@@ -168,11 +165,11 @@ def enforce_partition_gates(partitions: tuple[Partition, ...], gates: Gates) -> 
 
 
 def _measured(plan: Plan, choice: Choice, graph: Graph, scratch: Path) -> Partition:
-    provider = ON_ANDROID.get(choice.provider)
-    options = provider_of(choice.provider).placement_options()
+    provider = provider_of(choice.provider)
+    options = provider.placement_options()
     assignment = (
-        measure_on_android(choice.compiled.path, provider, scratch)
-        if provider
+        measure_on_android(choice.compiled.path, choice.provider, scratch)
+        if provider.ANDROID_CHECK
         else measure(choice.compiled.path, None, choice.provider, options, scratch, choice.compiled.settings)
     )
     if assignment.refusal:

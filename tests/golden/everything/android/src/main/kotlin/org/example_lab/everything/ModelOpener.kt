@@ -4,13 +4,10 @@ package org.example_lab.everything
 
 import ai.onnxruntime.OrtException
 import ai.onnxruntime.OrtSession.SessionOptions
-import ai.onnxruntime.providers.NNAPIFlags
 import android.content.Context
-import android.os.Build
 import android.util.Log
 import java.io.File
 import java.io.IOException
-import java.util.EnumSet
 
 /** Tries the files of a model on this device until one starts. */
 internal class ModelOpener(
@@ -196,14 +193,14 @@ internal class ModelOpener(
             }
             Provider.NNAPI -> {
                 // Older Android has no NNAPI. ONNX Runtime would start all the same and leave every operator to the CPU.
-                if (Build.VERSION.SDK_INT < Build.VERSION_CODES.O_MR1) {
-                    throw OrtException("NNAPI needs API level 27, this device has ${Build.VERSION.SDK_INT}")
+                if (android.os.Build.VERSION.SDK_INT < 27) {
+                    throw OrtException("NNAPI needs API level 27, this device has ${android.os.Build.VERSION.SDK_INT}")
                 }
                 val flags = mapOf(
                     "CPU_DISABLED" to "1",
                 ) + options.providerOptions[provider].orEmpty()
-                val none = EnumSet.noneOf(NNAPIFlags::class.java)
-                addNnapi(NNAPIFlags.values().filterTo(none) { flags[it.name] == "1" })
+                val none = java.util.EnumSet.noneOf(ai.onnxruntime.providers.NNAPIFlags::class.java)
+                addNnapi(ai.onnxruntime.providers.NNAPIFlags.values().filterTo(none) { flags[it.name] == "1" })
             }
             // XNNPACK has threads of its own, beside those that run other operators.
             Provider.XNNPACK -> addXnnpack(
