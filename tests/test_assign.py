@@ -167,7 +167,9 @@ class TestCpu:
             measure(tmp_path / "m.ort", None, "cpu", {}, tmp_path)
 
     def test_a_provider_that_this_onnxruntime_lacks_is_refused_not_replaced_by_the_cpu(self, tmp_path: Path) -> None:
-        answer = run({"task": "assign", "model": str(convolutions(tmp_path)), "provider": "coreml"}, tmp_path)
+        answer = run(
+            {"task": "assign", "model": str(convolutions(tmp_path)), "provider": "CoreMLExecutionProvider"}, tmp_path
+        )
         assert answer["error"] == "this ONNX Runtime has no provider CoreMLExecutionProvider"
         assert not answer["is_usable"]
 

@@ -317,7 +317,7 @@ def test_13_a_provider_that_is_not_there_is_never_replaced_by_the_cpu(tool: Tool
     with pytest.warns(UserWarning, match="not in available provider names"):
         running = onnxruntime.InferenceSession(path, providers=["CoreMLExecutionProvider", "CPUExecutionProvider"])
     assert running.get_providers() == ["CPUExecutionProvider"]
-    answer = commands.run_job([CHILD], job(path, "coreml"), tmp_path, crash="", hint="")
+    answer = commands.run_job([CHILD], job(path, "CoreMLExecutionProvider"), tmp_path, crash="", hint="")
     assert answer["error"] == "this ONNX Runtime has no provider CoreMLExecutionProvider"
 
 
