@@ -297,6 +297,11 @@ def test_a_provider_that_onnxruntime_leaves_out_is_none_that_opened_the_model(
 
     monkeypatch.setattr(onnxruntime, "InferenceSession", without)
     path = saved(tmp_path / "relu.onnx", onnx_model(RELU))
-    job: dict[str, Any] = {"provider": "XnnpackExecutionProvider", "provider_options": {}, "model": str(path), "data_folder": None}
+    job: dict[str, Any] = {
+        "provider": "XnnpackExecutionProvider",
+        "provider_options": {},
+        "model": str(path),
+        "data_folder": None,
+    }
     with pytest.raises(ValueError, match="could not load XnnpackExecutionProvider, and opened the model without it"):
         session_child.open_session(job, onnxruntime.SessionOptions())
