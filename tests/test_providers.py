@@ -41,8 +41,7 @@ def test_provider_is_known_under_its_own_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", providers_of("android"))
 def test_provider_of_android_has_its_kotlin(name: str) -> None:
-    for part in ("entry", "start"):
-        assert (templates_folder() / "android" / "_providers" / f"{name}.{part}.kt.j2").is_file()
+    assert (templates_folder() / "android" / "_providers" / f"{name}.start.kt.j2").is_file()
 
 
 @pytest.mark.parametrize(

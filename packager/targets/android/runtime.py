@@ -75,6 +75,8 @@ def runtime_view(
         ProviderView(
             name=name,
             constant=name.upper(),
+            summary=PROVIDERS[name].SUMMARY,
+            is_on_cores=PROVIDERS[name].IS_ON_CORES,
             execution_provider=PROVIDERS[name].EXECUTION_PROVIDER,
             hides_nodes=PROVIDERS[name].HIDES_NODES,
             options=tuple(OptionView(key=key, value=value) for key, value in PROVIDERS[name]().options().items()),

@@ -24,6 +24,10 @@ class ProviderView:
     """name of its partials in templates/android/_providers"""
     constant: str
     """constant of the enum Provider"""
+    summary: str
+    """what it computes on, in a sentence"""
+    is_on_cores: bool
+    """whether the threads of a session do its work"""
     execution_provider: str
     """its name in ONNX Runtime"""
     hides_nodes: bool

@@ -42,9 +42,7 @@ def runtime_view(
         module=module,
         c_module=f"C{module}",
         package=package,
-        providers=tuple(
-            ProviderView(name=name, case=case_of(name), hides_nodes=PROVIDERS[name].HIDES_NODES) for name in providers
-        ),
+        providers=tuple(map(_provider, providers)),
         coreml=_coreml() if COREML in providers else None,
         has_contract=bool(contracts),
         has_generation=any(contract.generated for contract in contracts),
@@ -57,6 +55,18 @@ def runtime_view(
         published_runtime=published_runtime,
         tuned=tuned,
         has_variants=has_variants,
+    )
+
+
+def _provider(name: str) -> ProviderView:
+    kind = PROVIDERS[name]
+    return ProviderView(
+        name=name,
+        case=case_of(name),
+        registered_name=kind.REGISTERED_NAME,
+        summary=kind.SUMMARY,
+        is_on_cores=kind.IS_ON_CORES,
+        hides_nodes=kind.HIDES_NODES,
     )
 
 

@@ -27,6 +27,12 @@ class ProviderView:
     """name of its partials in templates/ios/_providers"""
     case: str
     """case of the enum Provider: `coreML`"""
+    registered_name: str
+    """ONNX Runtime's name: `CoreML`"""
+    summary: str
+    """what it computes on, in a sentence"""
+    is_on_cores: bool
+    """whether the threads of a session do its work"""
     hides_nodes: bool
     """whether ONNX Runtime does not record the nodes that it lays out anew for it"""
 

@@ -4,7 +4,7 @@
 ///
 /// Raw values are the names that ONNX Runtime has for them.
 public enum Provider: String, Sendable, CaseIterable {
-    /// Apple's CoreML: the neural engine, the GPU and the CPU, as ``CoreMLOptions`` says.
+    /// Apple's CoreML: the neural engine, the GPU and the CPU.
     case coreML = "CoreML"
 
     /// ONNX Runtime's own kernels for the processor's cores. They run every model, so they are tried last.

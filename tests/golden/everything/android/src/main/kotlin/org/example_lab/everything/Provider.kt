@@ -10,18 +10,13 @@ public enum class Provider(
     /** The neural processor of Qualcomm chips, on devices that have one. */
     QNN,
 
-    /**
-     * The accelerators behind Android's Neural Networks API (NNAPI).
-     *
-     * Google deprecated NNAPI in Android 15: devices still have it, but it is no longer developed. Measure before
-     * you ship it.
-     */
+    /** Accelerators behind Android's Neural Networks API, which Google deprecated in Android 15. */
     NNAPI,
 
     /** XNNPACK's kernels for the processor's cores, on any device. */
     XNNPACK(isOnCores = true),
 
-    /** The graphics processor, through Vulkan. */
+    /** The graphics processor, through WebGPU. */
     WEBGPU,
 
     /** ONNX Runtime's own kernels for the processor's cores. Runs every model, so it is tried last. */
