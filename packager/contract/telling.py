@@ -2,31 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, get_args
 
-from packager.core import contract as typed
-from packager.core.contract import Contract
+from packager.core.contract import Contract, TypedInput, TypedOutput
 from packager.core.signature import ElementType, Signature, TensorSpec
 
-KINDS: Mapping[str, type[Any]] = {
-    each.__name__: each
-    for each in (
-        typed.ImageInput,
-        typed.AudioInput,
-        typed.TextInput,
-        typed.StateInput,
-        typed.TensorInput,
-        typed.ClassesOutput,
-        typed.BoxesOutput,
-        typed.MaskOutput,
-        typed.EmbeddingOutput,
-        typed.TextOutput,
-        typed.SpansOutput,
-        typed.PairsOutput,
-        typed.GeneratedOutput,
-        typed.TensorOutput,
-    )
-}
+KINDS: Mapping[str, type[Any]] = {each.__name__: each for each in (*get_args(TypedInput), *get_args(TypedOutput))}
 
 
 def to_json(contract: Contract) -> dict[str, Any]:

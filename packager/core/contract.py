@@ -6,9 +6,13 @@ A model with `[model.NAME.inputs]` or `[model.NAME.outputs]` has a Contract. The
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
+from packager.core.described import Described, Plain
 from packager.core.signature import Signature, TensorSpec
 
+SEVERAL = "predict"
+"""Name of the method that returns several outputs, or a tensor."""
 CONVERSIONS = ("none", "bt601-full", "bt601-video", "bt709-full", "bt709-video")
 """conversions of a picture's pixels to red, green and blue, in the order in which graphs and packages number them"""
 
@@ -91,6 +95,19 @@ class TensorInput:
 class ClassesOutput:
     """Classes with their scores."""
 
+    DESCRIBED: ClassVar[Described] = Described(
+        verb="classify",
+        type="Classification",
+        is_list=True,
+        tensors=("scores",),
+        lines="labels",
+        limits=("top_k", "threshold"),
+        function="classificationsOf",
+        module="classes",
+        noun="classes",
+        sentence="The classes that fit, best first; classes below the threshold of the model are left out.",
+    )
+
     identifier: str
     scores: TensorSpec
     """float [classes], or [texts, classes] of a batch"""
@@ -106,6 +123,18 @@ class ClassesOutput:
 class BoxesOutput:
     """Detected objects, best first."""
 
+    DESCRIBED: ClassVar[Described] = Described(
+        verb="detect",
+        type="Detection",
+        is_list=True,
+        tensors=("boxes", "scores", "classes"),
+        lines="labels",
+        function="detectionsOf",
+        module="boxes",
+        noun="found",
+        sentence="The objects in a picture and where they are, best first.",
+    )
+
     identifier: str
     boxes: TensorSpec
     """float [boxes, 4]: left, top, right, bottom, in pixels of the upright picture if the model takes one"""
@@ -120,6 +149,18 @@ class BoxesOutput:
 class MaskOutput:
     """A class for each place of a picture."""
 
+    DESCRIBED: ClassVar[Described] = Described(
+        verb="segment",
+        type="Mask",
+        tensors=("classes", "scores"),
+        shape="classes",
+        lines="labels",
+        function="maskOf",
+        module="mask",
+        noun="mask",
+        sentence="The class at each place of a picture.",
+    )
+
     identifier: str
     classes: TensorSpec
     """uint8 [height, width]: the best class of each place; for a model with one class, 1 where that class is"""
@@ -132,6 +173,14 @@ class MaskOutput:
 class EmbeddingOutput:
     """A vector whose distance to others measures similarity."""
 
+    DESCRIBED: ClassVar[Described] = Described(
+        verb="embed",
+        type=Plain.NUMBERS,
+        tensors=("vector",),
+        noun="vector",
+        sentence="A vector of length 1: vectors of similar inputs are near each other.",
+    )
+
     identifier: str
     vector: TensorSpec
     """float [size], normalized to length 1, or [texts, size] of a batch"""
@@ -140,6 +189,17 @@ class EmbeddingOutput:
 @dataclass(frozen=True, kw_only=True)
 class TextOutput:
     """Recognized text, one symbol after the other."""
+
+    DESCRIBED: ClassVar[Described] = Described(
+        verb="read",
+        type="Reading",
+        tensors=("symbols", "scores"),
+        lines="alphabet",
+        function="readingOf",
+        module="text",
+        noun="reading",
+        sentence="The text that the model reads.",
+    )
 
     identifier: str
     symbols: TensorSpec
@@ -153,6 +213,19 @@ class TextOutput:
 @dataclass(frozen=True, kw_only=True)
 class SpansOutput:
     """Named parts of a text, such as people and places, in the order of the text."""
+
+    DESCRIBED: ClassVar[Described] = Described(
+        verb="entities",
+        type="Entity",
+        is_list=True,
+        tensors=("classes", "starts", "ends", "scores"),
+        text="text",
+        lines="labels",
+        function="entitiesOf",
+        module="entities",
+        noun="found",
+        sentence="The named parts of the text, in its order.",
+    )
 
     identifier: str
     classes: TensorSpec
@@ -173,6 +246,16 @@ class SpansOutput:
 class PairsOutput:
     """A score that says how well a document fits a query."""
 
+    DESCRIBED: ClassVar[Described] = Described(
+        verb="score",
+        type=Plain.NUMBER,
+        tensors=("score",),
+        function="scoreOf",
+        module="ranking",
+        noun="score",
+        sentence="How well the document fits the query.",
+    )
+
     identifier: str
     score: TensorSpec
     """float [1], or [texts] of a batch"""
@@ -184,6 +267,16 @@ class PairsOutput:
 @dataclass(frozen=True, kw_only=True)
 class GeneratedOutput:
     """A text, of which each run gives a part. The states of the model lead from one run to the next."""
+
+    DESCRIBED: ClassVar[Described] = Described(
+        verb="generate",
+        type=Plain.TEXTS,
+        tensors=("code_points",),
+        function="textOf",
+        module="generation",
+        noun="found",
+        sentence="The text that follows, part by part, as the model makes it.",
+    )
 
     identifier: str
     code_points: TensorSpec
@@ -199,6 +292,14 @@ class GeneratedOutput:
 @dataclass(frozen=True, kw_only=True)
 class TensorOutput:
     """An output that the app gets unchanged."""
+
+    DESCRIBED: ClassVar[Described] = Described(
+        verb=SEVERAL,
+        type=Plain.TENSOR,
+        tensors=("spec",),
+        noun="found",
+        sentence="A tensor, as the model has it.",
+    )
 
     identifier: str
     spec: TensorSpec
@@ -222,19 +323,6 @@ TypedOutput = (
     | TensorOutput
 )
 
-VERBS: Mapping[type, str] = {
-    ClassesOutput: "classify",
-    BoxesOutput: "detect",
-    MaskOutput: "segment",
-    EmbeddingOutput: "embed",
-    TextOutput: "read",
-    SpansOutput: "entities",
-    PairsOutput: "score",
-    GeneratedOutput: "generate",
-}
-SEVERAL = "predict"
-"""Name of the method that returns several outputs, or a tensor."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
@@ -252,9 +340,7 @@ class Contract:
     @property
     def verb(self) -> str:
         """Name of the method."""
-        if len(self.outputs) != 1:
-            return SEVERAL
-        return VERBS.get(type(self.outputs[0]), SEVERAL)
+        return self.outputs[0].DESCRIBED.verb if len(self.outputs) == 1 else SEVERAL
 
     @property
     def is_batch(self) -> bool:

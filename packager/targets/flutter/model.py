@@ -106,7 +106,7 @@ def model_view(
         variants=tuple(dict.fromkeys(file.asset.name for setup in setups for file in setup.files if file.variant)),
         contract=package.delivery.contracts[model.name] if package.delivery else "",
         has_numbers=any(each.data not in PLAIN_LISTS for each in (*input_views, *output_views)),
-        modules=tuple(sorted({*MODULES, *(typed.modules(model.contract, outputs) if model.contract else ())})),
+        modules=tuple(sorted({*MODULES, *(typed.modules(model.contract) if model.contract else ())})),
         example=tuple(_example(class_name, method, input_views, output_views)),
         usage=_usage(method, input_views),
     )

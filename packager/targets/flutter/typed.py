@@ -7,11 +7,9 @@ from packager.core import names as core_names
 from packager.core.contract import (
     SEVERAL,
     AudioInput,
-    ClassesOutput,
     Contract,
     GeneratedOutput,
     ImageInput,
-    SpansOutput,
     StateInput,
     TensorInput,
     TextInput,
@@ -34,11 +32,11 @@ from packager.targets.flutter.view import (
 
 Parameter = ImageInput | AudioInput | TextInput | TensorInput
 
-MODULES: Mapping[type, str] = {ImageInput: "picture", AudioInput: "sound", TextInput: "results"}
+MODULES: Mapping[type, str] = {ImageInput: "picture", AudioInput: "sound", TextInput: "characters"}
 """files of the runtime that make tensors of what apps pass"""
 
 
-def modules(contract: Contract, outputs: Mapping[str, str]) -> Iterator[str]:
+def modules(contract: Contract) -> Iterator[str]:
     """Files of the runtime that a model with `contract` imports."""
     if contract.generated:
         yield "generation"
@@ -49,8 +47,7 @@ def modules(contract: Contract, outputs: Mapping[str, str]) -> Iterator[str]:
     for parameter in contract.parameters:
         if type(parameter) in MODULES:
             yield MODULES[type(parameter)]
-    texts = _texts(_named(contract))
-    yield from filter(None, (shown(each, outputs, texts, top="").module for each in contract.outputs))
+    yield from filter(None, (each.DESCRIBED.module for each in contract.outputs))
     if contract.is_batch:
         yield "lists"
     if contract.ranks:
@@ -66,17 +63,16 @@ def typed_view(model: Model, contract: Contract, class_name: str, outputs: Mappi
     parameters = tuple(_parameter(name, each, contract.generated) for name, each in made.items())
     is_single = contract.verb != SEVERAL
     first = contract.outputs[0]
-    top = str(first.top_k) if is_single and isinstance(first, ClassesOutput) else ""
+    limits = first.DESCRIBED.limits
+    top = str(getattr(first, limits[0])) if is_single and limits else ""
     texts = _texts(made)
-    results = [
-        shown(each, outputs, texts, top="top" if top else str(getattr(each, "top_k", ""))) for each in contract.outputs
-    ]
-    placed = [texts[each.text.name] for each in contract.outputs if isinstance(each, SpansOutput)]
+    results = [shown(each, outputs, texts, top="top" if top else "") for each in contract.outputs]
+    placed = [texts[getattr(each, field).name] for each in contract.outputs if (field := each.DESCRIBED.text)]
     kept = () if is_single else tuple(dict.fromkeys(placed))
     answer = f"{class_name}Prediction"
     return TypedView(
         verb=contract.verb,
-        about=results[0].about if is_single else "Gives all that the model says.",
+        about=first.DESCRIBED.sentence if is_single else "Gives all that the model says.",
         parameters=parameters,
         frame=parameters[0].type if len(parameters) == 1 else f"({', '.join(each.type for each in parameters)})",
         arguments=("frame",)
@@ -125,7 +121,9 @@ def _all_fed(model: Model, contract: Contract, made: Mapping[str, Parameter]) ->
 def _results(contract: Contract, results: list[Shown]) -> Iterator[ResultView]:
     names = naming.members(each.identifier for each in contract.outputs)
     for output, each in zip(contract.outputs, results, strict=True):
-        yield ResultView(name=names[output.identifier], about=each.about, type=each.type, value=each.value)
+        yield ResultView(
+            name=names[output.identifier], about=output.DESCRIBED.sentence, type=each.type, value=each.value
+        )
 
 
 def _parameter(name: str, parameter: Parameter, generated: GeneratedOutput | None) -> ParameterView:

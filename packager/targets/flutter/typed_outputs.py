@@ -1,24 +1,15 @@
-"""Views of a contract's results for Dart: types, expressions, labels."""
+"""Spells a contract's results in Dart: types, expressions, labels."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from packager.core.contract import (
-    LOWEST,
-    BoxesOutput,
-    ClassesOutput,
-    EmbeddingOutput,
-    GeneratedOutput,
-    MaskOutput,
-    PairsOutput,
-    SpansOutput,
-    TensorOutput,
-    TextOutput,
-    TypedOutput,
-)
+from packager.core.contract import LOWEST, TypedOutput
+from packager.core.described import Plain
 from packager.targets.flutter.storage import STORAGE
 from packager.targets.flutter.view import LabelsView
+
+PLAIN = {Plain.NUMBER: "double", Plain.NUMBERS: "Float32List", Plain.TEXTS: "String"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,92 +19,30 @@ class Shown:
     type: str
     value: str
     """expression over `outputs`"""
-    about: str
-    module: str = "results"
-    """file of the runtime; empty if none is needed"""
 
 
 def shown(output: TypedOutput, outputs: Mapping[str, str], texts: Mapping[str, str], *, top: str) -> Shown:
     """The view of `output`.
 
     `outputs` has the members of the model's outputs, by identifier; `texts` the parameters with texts, by name of their
-    tensor; `top` is the expression of the number of classes.
+    tensor; `top` is the expression of the number of classes, empty for that of the contract.
     """
-    names = _labels_name(output)
-    match output:
-        case ClassesOutput():
-            scores = _tensors(outputs, output.scores.identifier)
-            return Shown(
-                type="List<Classification>",
-                value=f"classified({scores}, {names}, {top}, {_number(output.threshold)})",
-                about="The best classes, best first; classes below the threshold of the model are left out.",
-            )
-        case BoxesOutput():
-            tensors = _tensors(outputs, output.boxes.identifier, output.scores.identifier, output.classes.identifier)
-            return Shown(
-                type="List<Detection>",
-                value=f"detected({tensors}, {names})",
-                about="The objects in a picture and where they are, best first.",
-            )
-        case MaskOutput():
-            tensors = _tensors(outputs, output.classes.identifier, output.scores.identifier)
-            return Shown(type="Mask", value=f"segmented({tensors}, {names})", about="The class at each place.")
-        case EmbeddingOutput():
-            return Shown(
-                type="Float32List",
-                value=f"{_tensors(outputs, output.vector.identifier)}.data",
-                about="A vector of length 1: those of what is alike are near each other.",
-                module="",
-            )
-        case TensorOutput():
-            return Shown(
-                type=f"Tensor<{STORAGE[output.spec.element].data}>",
-                value=_tensors(outputs, output.spec.identifier),
-                about="A tensor, as the model has it.",
-                module="",
-            )
-        case TextOutput() | SpansOutput() | PairsOutput() | GeneratedOutput():
-            return _shown_text(output, outputs, texts, names)
-
-
-def _shown_text(
-    output: TextOutput | SpansOutput | PairsOutput | GeneratedOutput,
-    outputs: Mapping[str, str],
-    texts: Mapping[str, str],
-    names: str,
-) -> Shown:
-    """The view of a text, or of what a text says."""
-    match output:
-        case TextOutput():
-            tensors = _tensors(outputs, output.symbols.identifier, output.scores.identifier)
-            return Shown(type="Reading", value=f"spelled({tensors}, {names})", about="The text that the model reads.")
-        case SpansOutput():
-            parts = (output.classes, output.starts, output.ends, output.scores)
-            tensors = _tensors(outputs, *(each.identifier for each in parts))
-            return Shown(
-                type="List<Entity>",
-                value=f"entitiesOf({tensors}, {texts[output.text.name]}, {names})",
-                about="The named parts of the text, in its order.",
-                module="entities",
-            )
-        case PairsOutput():
-            return Shown(
-                type="double",
-                value=f"scoreOf({_tensors(outputs, output.score.identifier)})",
-                about="How well the document fits the query.",
-                module="ranking",
-            )
-        case GeneratedOutput():
-            return Shown(
-                type="String",
-                value=f"textOf({_tensors(outputs, output.code_points.identifier)}.data)",
-                about="Goes on with a text: gives what follows, part by part, as the model makes it.",
-                module="generation",
-            )
-
-
-def _tensors(outputs: Mapping[str, str], *identifiers: str) -> str:
-    return ", ".join(f"outputs.{outputs[each]}" for each in identifiers)
+    described = output.DESCRIBED
+    specs = [getattr(output, each) for each in described.tensors]
+    tensors = [f"outputs.{outputs[each.identifier]}" for each in specs]
+    if described.type is Plain.TENSOR:
+        return Shown(type=f"Tensor<{STORAGE[specs[0].element].data}>", value=tensors[0])
+    made = PLAIN[described.type] if isinstance(described.type, Plain) else described.type
+    if not described.function:
+        return Shown(type=made, value=f"{tensors[0]}.data")
+    text = [texts[getattr(output, described.text).name]] if described.text else []
+    lines = [_labels_name(output)] if described.lines else []
+    most, least = [getattr(output, each) for each in described.limits] or (0, 0.0)
+    limits = [top or str(most), _number(least)] if described.limits else []
+    return Shown(
+        type=f"List<{made}>" if described.is_list else made,
+        value=f"{described.function}({', '.join([*tensors, *text, *lines, *limits])})",
+    )
 
 
 def _labels_name(output: TypedOutput) -> str:
@@ -122,12 +51,8 @@ def _labels_name(output: TypedOutput) -> str:
 
 def labels(output: TypedOutput) -> LabelsView | None:
     """Labels of classes, or the symbols of an alphabet; None if the output has neither."""
-    match output:
-        case ClassesOutput() | BoxesOutput() | MaskOutput() | SpansOutput():
-            return LabelsView(name=_labels_name(output), texts=output.labels)
-        case TextOutput():
-            return LabelsView(name=_labels_name(output), texts=output.alphabet)
-    return None
+    lines = output.DESCRIBED.lines
+    return LabelsView(name=_labels_name(output), texts=getattr(output, lines)) if lines else None
 
 
 def _number(value: float) -> str:

@@ -31,7 +31,7 @@ Stream<String> generated(
 ) => _Generation(first, cancellation, run)._parts.stream;
 
 /// The text of code points.
-String textOf(List<int> points) => String.fromCharCodes(points);
+String textOf(Tensor<List<int>> points) => String.fromCharCodes(points.data);
 
 /// A seed, as models take it.
 TensorInput<List<int>> seedTensor(int seed) => TensorInput([seed]);

@@ -6,12 +6,12 @@ import 'dart:typed_data';
 
 import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
+import '../runtime/classes.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/frames.dart';
 import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
 import '../runtime/picture.dart';
-import '../runtime/results.dart';
 import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
 
@@ -101,13 +101,13 @@ final class Classifier {
   Future<ClassifierOutputs> run(ClassifierInputs inputs, {Cancellation? cancellation}) async =>
       ClassifierOutputs._(await _model.run([inputs.imagePixels, inputs.imageChannels, inputs.imageOrientation, inputs.imageChroma, inputs.imageConversion], cancellation));
 
-  /// The best classes, best first; classes below the threshold of the model are left out.
+  /// The classes that fit, best first; classes below the threshold of the model are left out.
   ///
   /// Throws what [run] throws.
   Future<List<Classification>> classify(Picture image, {int top = 3, Cancellation? cancellation}) async {
     final imageTensors = PictureTensors("image", image);
     final outputs = ClassifierOutputs._(await _model.run([imageTensors.pixels, imageTensors.channels, imageTensors.orientation, imageTensors.chroma, imageTensors.conversion], cancellation));
-    return classified(outputs.logitsScores, _logitsLabels, top, 0.0);
+    return classificationsOf(outputs.logitsScores, _logitsLabels, top, 0.0);
   }
 
   /// [classify] of the latest of `source`, one after the other: of frames that come while the model is busy all but

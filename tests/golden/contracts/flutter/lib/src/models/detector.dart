@@ -5,13 +5,13 @@
 import 'dart:typed_data';
 
 import '../runtime/assignment.dart';
+import '../runtime/boxes.dart';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/frames.dart';
 import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
 import '../runtime/picture.dart';
-import '../runtime/results.dart';
 import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
 
@@ -115,7 +115,7 @@ final class Detector {
   Future<List<Detection>> detect(Picture image, {Cancellation? cancellation}) async {
     final imageTensors = PictureTensors("image", image);
     final outputs = DetectorOutputs._(await _model.run([imageTensors.pixels, imageTensors.channels, imageTensors.orientation, imageTensors.chroma, imageTensors.conversion], cancellation));
-    return detected(outputs.foundBoxes, outputs.foundScores, outputs.foundClasses, _foundLabels);
+    return detectionsOf(outputs.foundBoxes, outputs.foundScores, outputs.foundClasses, _foundLabels);
   }
 
   /// [detect] of the latest of `source`, one after the other: of frames that come while the model is busy all but

@@ -6,11 +6,11 @@ import 'dart:typed_data';
 
 import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
+import '../runtime/characters.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/frames.dart';
 import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
-import '../runtime/results.dart';
 import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
 
@@ -82,7 +82,7 @@ final class Embedder {
   Future<EmbedderOutputs> run(EmbedderInputs inputs, {Cancellation? cancellation}) async =>
       EmbedderOutputs._(await _model.run([inputs.queryText], cancellation));
 
-  /// A vector of length 1: those of what is alike are near each other.
+  /// A vector of length 1: vectors of similar inputs are near each other.
   ///
   /// Throws what [run] throws.
   Future<Float32List> embed(String query, {Cancellation? cancellation}) async {

@@ -98,7 +98,7 @@ final class Finder {
   Future<FinderOutputs> run(FinderInputs inputs, {Cancellation? cancellation}) async =>
       FinderOutputs._(await _model.run([inputs.imagePixels, inputs.imageChannels, inputs.imageOrientation, inputs.imageChroma, inputs.imageConversion], cancellation));
 
-  /// A vector of length 1: those of what is alike are near each other.
+  /// A vector of length 1: vectors of similar inputs are near each other.
   ///
   /// Throws what [run] throws.
   Future<Float32List> embed(Picture image, {Cancellation? cancellation}) async {

@@ -6,11 +6,11 @@ import 'dart:typed_data';
 
 import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
+import '../runtime/classes.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/frames.dart';
 import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
-import '../runtime/results.dart';
 import '../runtime/self_test.dart';
 import '../runtime/sound.dart';
 import '../runtime/state.dart';
@@ -98,7 +98,7 @@ final class ListenerModel {
   Future<ListenerModelOutputs> run(ListenerModelInputs inputs, {Cancellation? cancellation}) async =>
       ListenerModelOutputs._(await _model.run([inputs.audioSamples, inputs.audioRate, inputs.state], cancellation));
 
-  /// The best classes, best first; classes below the threshold of the model are left out.
+  /// The classes that fit, best first; classes below the threshold of the model are left out.
   ///
   /// Calls run one after the other, each with the state that the one before left; [reset] starts anew.
   ///
@@ -109,7 +109,7 @@ final class ListenerModel {
       (state) async => ListenerModelOutputs._(await _model.run([audioTensors.samples, audioTensors.rate, state[0]], cancellation)),
       (outputs) => [outputs.stateN],
     );
-    return classified(outputs.logitsScores, _logitsLabels, top, 0.0);
+    return classificationsOf(outputs.logitsScores, _logitsLabels, top, 0.0);
   }
 
   /// [classify] of the latest of `source`, one after the other: of frames that come while the model is busy all but

@@ -6,11 +6,12 @@ import 'dart:typed_data';
 
 import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
+import '../runtime/characters.dart';
+import '../runtime/classes.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/frames.dart';
 import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
-import '../runtime/results.dart';
 import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
 
@@ -86,14 +87,14 @@ final class Matcher {
   Future<MatcherOutputs> run(MatcherInputs inputs, {Cancellation? cancellation}) async =>
       MatcherOutputs._(await _model.run([inputs.queryText, inputs.queryDocument], cancellation));
 
-  /// The best classes, best first; classes below the threshold of the model are left out.
+  /// The classes that fit, best first; classes below the threshold of the model are left out.
   ///
   /// Throws what [run] throws.
   Future<List<Classification>> classify(String query, String document, {int top = 3, Cancellation? cancellation}) async {
     final queryTensors = textTensor(query);
     final documentTensors = textTensor(document);
     final outputs = MatcherOutputs._(await _model.run([queryTensors, documentTensors], cancellation));
-    return classified(outputs.logitsScores, _logitsLabels, top, 0.0);
+    return classificationsOf(outputs.logitsScores, _logitsLabels, top, 0.0);
   }
 
   /// [classify] of the latest of `source`, one after the other: of frames that come while the model is busy all but

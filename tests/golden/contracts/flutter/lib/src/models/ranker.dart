@@ -6,12 +6,12 @@ import 'dart:typed_data';
 
 import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
+import '../runtime/characters.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/frames.dart';
 import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
 import '../runtime/ranking.dart';
-import '../runtime/results.dart';
 import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
 

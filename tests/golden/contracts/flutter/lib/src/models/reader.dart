@@ -11,9 +11,9 @@ import '../runtime/frames.dart';
 import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
 import '../runtime/picture.dart';
-import '../runtime/results.dart';
 import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
+import '../runtime/text.dart';
 
 /// The inputs of [ReaderModel]: values of each tensor one after the other, in row-major order.
 final class ReaderModelInputs {
@@ -110,7 +110,7 @@ final class ReaderModel {
   Future<Reading> read(Picture image, {Cancellation? cancellation}) async {
     final imageTensors = PictureTensors("image", image);
     final outputs = ReaderModelOutputs._(await _model.run([imageTensors.pixels, imageTensors.channels, imageTensors.orientation, imageTensors.chroma, imageTensors.conversion], cancellation));
-    return spelled(outputs.textSymbols, outputs.textScores, _textLabels);
+    return readingOf(outputs.textSymbols, outputs.textScores, _textLabels);
   }
 
   /// [read] of the latest of `source`, one after the other: of frames that come while the model is busy all but

@@ -8,10 +8,10 @@ import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/frames.dart';
+import '../runtime/mask.dart';
 import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
 import '../runtime/picture.dart';
-import '../runtime/results.dart';
 import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
 
@@ -104,13 +104,13 @@ final class Segmenter {
   Future<SegmenterOutputs> run(SegmenterInputs inputs, {Cancellation? cancellation}) async =>
       SegmenterOutputs._(await _model.run([inputs.imagePixels, inputs.imageChannels, inputs.imageOrientation, inputs.imageChroma, inputs.imageConversion], cancellation));
 
-  /// The class at each place.
+  /// The class at each place of a picture.
   ///
   /// Throws what [run] throws.
   Future<Mask> segment(Picture image, {Cancellation? cancellation}) async {
     final imageTensors = PictureTensors("image", image);
     final outputs = SegmenterOutputs._(await _model.run([imageTensors.pixels, imageTensors.channels, imageTensors.orientation, imageTensors.chroma, imageTensors.conversion], cancellation));
-    return segmented(outputs.maskClasses, outputs.maskScores, _maskLabels);
+    return maskOf(outputs.maskClasses, outputs.maskScores, _maskLabels);
   }
 
   /// [segment] of the latest of `source`, one after the other: of frames that come while the model is busy all but

@@ -6,12 +6,12 @@ import 'dart:typed_data';
 
 import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
+import '../runtime/classes.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/frames.dart';
 import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
 import '../runtime/picture.dart';
-import '../runtime/results.dart';
 import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
 
@@ -73,14 +73,14 @@ final class SeveralOutputs {
 /// The answer of [Several].
 final class SeveralPrediction {
   SeveralPrediction._(SeveralOutputs outputs)
-    : logits = classified(outputs.logitsScores, _logitsLabels, 3, 0.0),
+    : logits = classificationsOf(outputs.logitsScores, _logitsLabels, 3, 0.0),
       feature = outputs.featureVector.data,
       raw = outputs.raw;
 
-  /// The best classes, best first; classes below the threshold of the model are left out.
+  /// The classes that fit, best first; classes below the threshold of the model are left out.
   final List<Classification> logits;
 
-  /// A vector of length 1: those of what is alike are near each other.
+  /// A vector of length 1: vectors of similar inputs are near each other.
   final Float32List feature;
 
   /// A tensor, as the model has it.

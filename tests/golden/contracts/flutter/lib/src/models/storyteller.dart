@@ -6,11 +6,11 @@ import 'dart:typed_data';
 
 import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
+import '../runtime/characters.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/generation.dart';
 import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
-import '../runtime/results.dart';
 import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
 
@@ -118,7 +118,7 @@ final class Storyteller {
   Future<StorytellerOutputs> run(StorytellerInputs inputs, {Cancellation? cancellation}) async =>
       StorytellerOutputs._(await _model.run([inputs.promptText, inputs.pastKey, inputs.logitsProgress, inputs.logitsBytes, inputs.logitsSeed], cancellation));
 
-  /// Goes on with a text: gives what follows, part by part, as the model makes it.
+  /// The text that follows, part by part, as the model makes it.
   ///
   /// Each text has a state of its own. The model runs once for each token, while somebody listens: `await for` has the
   /// next part made when it asks for it. Who stops listening ends the run that is under way; texts that are made at once
@@ -130,7 +130,7 @@ final class Storyteller {
         final promptTensors = textTensor(isFirst ? prompt : '');
         final given = await _model.run([promptTensors, state[0], state[1], state[2], seedTensor(seed)], cancellation, held: const [4, 2, 3]);
         final outputs = StorytellerOutputs._(given);
-        return TextPart(textOf(outputs.logitsCharacters.data), [given[4], given[2], given[3]], isLast: outputs.logitsFinished.data.first != 0);
+        return TextPart(textOf(outputs.logitsCharacters), [given[4], given[2], given[3]], isLast: outputs.logitsFinished.data.first != 0);
       });
 
   /// Runs the model `runs` times, so that later calls do not pay for what the first ones prepare.
