@@ -14,11 +14,10 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import date
-from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
 from threading import Timer
@@ -202,12 +201,12 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60.0, help="of each language; 60")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    rows = []
     with ProcessPoolExecutor(max_workers=len(PROGRAMS), mp_context=get_context("fork")) as pool:
         names = asked.names or [*PROGRAMS]
-        for row in pool.map(_alone, names, repeat(asked.minutes), repeat(asked.seed)):
-            rows.append(row)
-            print(_line(row), flush=True)
+        running = [pool.submit(_alone, name, asked.minutes, asked.seed) for name in names]
+        for each in as_completed(running):
+            print(_line(each.result()), flush=True)
+        rows = [each.result() for each in running]
     if not asked.names and asked.minutes >= NIGHT_MINUTES:
         write(rows, asked.seed, PAGE)
     return 1 if any(row.faults for row in rows) else 0

@@ -32,13 +32,15 @@ def sample(process: int) -> Sample:
 
 
 def _below(process: int) -> Iterator[int]:
+    """All that still run: processes and threads end at any moment."""
     for task in Path(f"/proc/{process}/task").glob("*/children"):
-        for child in task.read_text(encoding="ascii").split():
-            yield int(child)
-            try:
-                yield from _below(int(child))
-            except (FileNotFoundError, ProcessLookupError):
-                continue
+        try:
+            children = task.read_text(encoding="ascii").split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        for child in map(int, children):
+            yield child
+            yield from _below(child)
 
 
 def _of(process: int) -> Sample | None:

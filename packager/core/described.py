@@ -18,7 +18,7 @@ class Plain(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """What an output kind is called, returns, reads and says in the documentation of generated code."""
+    """An output kind in generated code: its names, the tensors that it reads, its documentation."""
 
     verb: str
     """name of the method of a model with this output alone"""
