@@ -3,7 +3,7 @@
 import Foundation
 
 /// What the package holds of a model: one file for all providers, or several, each best for some.
-public struct ModelFiles: Sendable {
+struct ModelFiles: Sendable {
     let className: String
     let name: String
     let version: String
@@ -13,10 +13,7 @@ public struct ModelFiles: Sendable {
     let outputs: [Declared]
     var files: [ModelFile]
     /// Files with golden vectors.
-    var golden: [Golden] = []
-
-    /// Files with golden vectors in the package.
-    var samples: [Resource] { golden.map(\.resource) }
+    let samples: [Resource]
 }
 
 /// A file of a model, and how ONNX Runtime opens it.

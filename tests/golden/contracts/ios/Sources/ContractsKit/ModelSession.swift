@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// An open model: runs it, again on the CPU where its provider fails, and tells its observer of that.
-public final class ModelSession: Sendable {
+/// A loaded model: runs it, again on the CPU where its provider fails, and tells its observer of that.
+final class ModelSession: Sendable {
     /// Runs in a row that a provider may fail at before the model stays on the CPU.
     private static let failuresAllowed = 3
     /// Whether this is a self-test, which asks what the provider itself computes: then no run is repeated.
@@ -132,24 +132,10 @@ public final class ModelSession: Sendable {
         _ queue: DispatchQueue, _ cancellation: Cancellation, mayLeave: Bool = false,
         _ work: @escaping @Sendable (Cancellation) throws -> Value
     ) async throws -> Value {
-        let made = Shared<Value?>(nil)
-        try await wait(for: queue, cancellation, mayLeave: mayLeave) {
-            let value = try work($0)
-            made.change { $0 = value }
-        }
-        guard let value = made.inTurn({ $0 }) else { throw CancellationError() }
-        return value
-    }
-
-    /// Knows no type of value, so that the compiler makes this code once and not for each.
-    private static func wait(
-        for queue: DispatchQueue, _ cancellation: Cancellation, mayLeave: Bool,
-        _ work: @escaping @Sendable (Cancellation) throws -> Void
-    ) async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let caller = Shared<CheckedContinuation<Void, any Error>?>(continuation)
-                @Sendable func answer(_ result: Result<Void, any Error>) {
+                let caller = Shared<CheckedContinuation<Value, any Error>?>(continuation)
+                @Sendable func answer(_ result: Result<Value, any Error>) {
                     caller.inTurn { caller in
                         caller?.resume(with: result)
                         caller = nil

@@ -58,7 +58,7 @@ struct UpdatedRelease: Sendable {
         }
         model.compiled = packaged.files.map(\.resource.sha256) + others.flatMap(\.files.keys)
         let fitting = fitting
-        model.delivered = { info, folder, verify in
+        model.golden = { info, folder, verify in
             guard let file = fitting.first(where: { $0.file.file.sha256 == info.sha256 })?.file,
                 let samples = file.golden.first.flatMap(resource)
             else { return [] }

@@ -72,15 +72,6 @@ struct Loading: Sendable {
 }
 
 extension ModelFiles {
-    /// Opens the model away from the caller's thread.
-    func load(
-        from source: Source, _ options: Options, _ onProgress: (@Sendable (LoadProgress) -> Void)?
-    ) async throws -> ModelSession {
-        try await ModelSession.loaded { cancellation in
-            try open(from: source, options, Loading(cancellation: cancellation, onProgress: onProgress))
-        }
-    }
-
     /// Opens the model, and tells the observer.
     func open(from source: Source, _ options: Options, _ loading: Loading = Loading()) throws -> ModelSession {
         let session = try options.observed(name, source.kind) {
