@@ -56,6 +56,7 @@ export type Ran = {
 /** `Engine` in runtime/backend.ts says what each of these does. */
 export interface Spec extends TurboModule {
     about(): About;
+    hasProvider(name: string): boolean;
     open(request: OpenRequest, model: Memory | null): Promise<Opened>;
     close(session: number): void;
     run(session: number, call: number, buffers: ReadonlyArray<Memory>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>, isTimed: boolean): Promise<Ran>;
