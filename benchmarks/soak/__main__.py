@@ -205,7 +205,7 @@ def main() -> int:
         names = asked.names or [*PROGRAMS]
         running = [pool.submit(_alone, name, asked.minutes, asked.seed) for name in names]
         for each in as_completed(running):
-            print(_line(each.result()), flush=True)
+            print(each.exception() or _line(each.result()), flush=True)
         rows = [each.result() for each in running]
     if not asked.names and asked.minutes >= NIGHT_MINUTES:
         write(rows, asked.seed, PAGE)
