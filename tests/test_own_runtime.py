@@ -372,7 +372,7 @@ def test_generated_kotlin_and_what_it_is_compiled_against_have_the_name(folder: 
     texts = {path.name: text for path, text in target.render(view).texts.items()}
 
     assert f"import ai.{WORD}.OrtSession" in texts["M.kt"]
-    assert f"import ai.{WORD}.providers.NNAPIFlags" in texts["ModelOpener.kt"]
+    assert f"ai.{WORD}.providers.NNAPIFlags" in texts["ModelOpener.kt"]
     assert f"-keep class ai.{WORD}.** {{ *; }}" in texts["consumer-rules.pro"].splitlines()
     assert texts["consumer-rules.pro"].endswith(f"\n-keep class ai.{WORD}.TensorInfo\n")
     assert not [name for name, text in texts.items() if "ai.onnxruntime" in text]

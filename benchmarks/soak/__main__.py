@@ -56,8 +56,8 @@ class Program:
 
 PROGRAMS: Mapping[str, Program] = {
     "Kotlin": Program(releases=kotlin.of_releases, has_heat=True),
-    "Swift": Program(releases=swift.of_releases),
-    "React Native": Program(releases=react_native.of_releases),
+    "Swift": Program(releases=swift.of_releases, has_heat=True),
+    "React Native": Program(releases=react_native.of_releases, has_heat=True),
     "web": Program(releases=web.of_releases, has_pressure=False),
     "Dart": Program(releases=dart.of_releases),
 }

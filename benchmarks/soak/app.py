@@ -23,6 +23,8 @@ class Network(Protocol):
 HANG_S = 5.0
 """An answer that takes longer is a fault; updates have the patience that networks need."""
 UPDATE_S = 120.0
+HEAT_S = 120.0
+"""at most, before heat may change: runtimes wait for up to a minute before they follow it"""
 NEAR = 0.05
 """between sums of float32 numbers in another order"""
 MOST_RUNS = 24
@@ -56,6 +58,8 @@ class App:
     has_heat: bool
     version: str = ""
     """of the open model; empty for none"""
+    heat_ends: float = 0.0
+    """on the clock of `time.monotonic`"""
 
     def act(self) -> None:
         """Does one thing at random."""
@@ -139,6 +143,9 @@ class App:
         self._ask("pressure")
 
     def _heat(self) -> None:
+        if time.monotonic() < self.heat_ends:
+            return
+        self.heat_ends = time.monotonic() + self.random.uniform(0.0, HEAT_S)
         self._ask(f"heat {self.random.choice(('hot', 'cool'))}")
 
     def _ask(self, line: str, limit_s: float = HANG_S) -> Mapping[str, Any]:

@@ -3,8 +3,9 @@
 Beside the commands of all programs, it takes these: `limit BYTES` of storage; `metered yes|no|unknown` and `charging
 yes|no|unknown` are what the app says of the device; `die N` ends the process after the Nth durable write from then
 on, and `die-opening` where a model is open and nobody has written that down, `die-left` after its user has left the
-app; `remove-elsewhere` removes all by another updater, `pressure` warns that memory is short; `load always` reads
-files whole; `run` gives the outputs of what `load` opened once more, and `test` its self-test.
+app; `heat hot|cool` is how hot an Android device is; `remove-elsewhere` removes all by another updater, `pressure`
+warns that memory is short; `load always` reads files whole; `run` gives the outputs of what `load` opened once more,
+and `test` its self-test.
 """
 
 import json
@@ -178,19 +179,19 @@ def program(folder: Path) -> Made:
     return Made(package=built.package, specs=specs, code=code, signatures=signed.read_text(encoding="utf-8"))
 
 
-def language_of(made: Made, channel: Channel, pair: Certificate) -> Language:
+def language_of(made: Made, channel: Channel, pair: Certificate, platform: str = "ios") -> Language:
     return Language(
         channel=channel,
-        start=lambda place: driver(made, channel.url, place, pair.certificate),
-        kept=storage,
-        dying=lambda place, variables: driver(made, channel.url, place, pair.certificate, variables),
+        start=lambda place: driver(made, channel.url, place, pair.certificate, platform=platform),
+        kept=lambda place: storage(place, platform),
+        dying=lambda place, variables: driver(made, channel.url, place, pair.certificate, variables, platform=platform),
         follows=True,
     )
 
 
 @contextmanager
 def of_releases(folder: Path) -> Iterator[Language]:
-    """A channel with the releases, and the program that updates from it."""
+    """A channel with the releases, and the program that updates from it: on Android, whose heat a program can set."""
     made = program(folder / "program")
     with serving("react_native", folder) as (channel, pair):
-        yield language_of(made, channel, pair)
+        yield language_of(made, channel, pair, "android")

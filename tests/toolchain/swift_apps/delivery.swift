@@ -214,6 +214,10 @@ func answer(_ words: [String]) async throws {
     case "pressure":
         MemoryPressure.shared.tell()
         show([:])
+    case "heat":
+        Heat.shared.set(leastDuration: 0)
+        Heat.shared.set(isHot: words[1] == "hot")
+        show([:])
     case "close":
         opened?.close()
         opened = nil

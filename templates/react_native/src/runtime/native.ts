@@ -75,10 +75,10 @@ function backendOf(
     locate,
     onMemoryPressure,
     about: () => engine.about(),
-    probe: async (provider) => {
-      if (engine.hasProvider?.(provider) !== false) return;
-      throw new ModelError('runtime', `the ONNX Runtime in this app was built without ${provider}`);
-    },
+    probe: (provider) =>
+      engine.hasProvider?.(provider) === false
+        ? Promise.reject(new ModelError('runtime', `the ONNX Runtime in this app was built without ${provider}`))
+        : Promise.resolve(),
     open: (request, model) => engine.open(request, model),
     close: (session) => {
       engine.close(session);

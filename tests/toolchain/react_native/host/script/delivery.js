@@ -66,6 +66,9 @@ const commands = {
     model = null;
   },
   pressure: () => AppState.warn(),
+  heat: (heat) => {
+    plan.isHot = heat === 'hot';
+  },
   freeze: () => updater.freeze(),
   unfreeze: () => updater.unfreeze(),
   pin: (name, version) => updater.pin(name, version),

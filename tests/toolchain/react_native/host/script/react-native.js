@@ -2,7 +2,7 @@
 
 /** Says where the files of an Android app lie, as the package's class in Kotlin does. */
 const android = {
-  isHot: () => false,
+  isHot: () => globalThis.plan.isHot ?? false,
   device: () => ({ chip: globalThis.plan.chip ?? '', apiLevel: 34, folder: globalThis.plan.cache }),
   locate: (asset) => {
     const place = globalThis.plan.places[asset];
