@@ -17,6 +17,7 @@ from packager.files.installed import templates_folder
 from packager.files.store import Store
 from packager.providers import PROVIDERS, providers_of
 from packager.providers.nnapi import Nnapi
+from packager.providers.provider import Start
 from packager.providers.qnn import Qnn
 from packager.providers.xnnpack import Xnnpack
 from packager.reporting import document, page
@@ -82,6 +83,7 @@ class Abacus:
     REGISTERED_NAME: ClassVar[str] = "ABACUS"
     SUMMARY: ClassVar[str] = "Beads on wires."
     IS_ON_CORES: ClassVar[bool] = False
+    START: ClassVar[Start] = Start(cache_option="wires")
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_abacus"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()

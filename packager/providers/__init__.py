@@ -22,6 +22,11 @@ CPU = Cpu()
 """Fallback behind all of them, whatever a project asks for."""
 
 
+def all_providers() -> tuple[type[Provider], ...]:
+    """Every provider, the CPU last: templates print tables of them."""
+    return (*PROVIDERS.values(), Cpu)
+
+
 def provider_of(name: str) -> Provider:
     """The provider of that name, with its default settings; the CPU is one."""
     return CPU if name == CPU.NAME else PROVIDERS[name]()
@@ -32,4 +37,4 @@ def providers_of(target: str) -> tuple[str, ...]:
     return tuple(name for name, kind in PROVIDERS.items() if target in kind.BUILD_FLAGS)
 
 
-__all__ = ["CPU", "PROVIDERS", "Provider", "provider_of", "providers_of"]
+__all__ = ["CPU", "PROVIDERS", "Provider", "all_providers", "provider_of", "providers_of"]

@@ -7,6 +7,7 @@ from typing import ClassVar
 from packager.core.cost import Cost, Rates
 from packager.core.errors import SettingError, nearest
 from packager.core.values import GraphRequirements, Precision, Style, Traits
+from packager.providers.provider import Start
 
 MODEL_FORMATS = ("MLProgram", "NeuralNetwork")
 COMPUTE_UNITS = ("ALL", "CPUOnly", "CPUAndGPU", "CPUAndNeuralEngine")
@@ -20,6 +21,15 @@ class Coreml:
     REGISTERED_NAME: ClassVar[str] = "CoreML"
     SUMMARY: ClassVar[str] = "Apple's CoreML: the neural engine, the GPU and the CPU."
     IS_ON_CORES: ClassVar[bool] = False
+    START: ClassVar[Start] = Start(
+        cache_option="ModelCacheDirectory",
+        is_rounding=True,
+        exact_option="MLComputeUnits",
+        exact_value="CPUOnly",
+        faulty_runtime="1.30.",
+        faulty_option="RequireStaticInputShapes",
+    )
+    """The neural engine and the GPU compute in 16 bits. The fault: github.com/microsoft/onnxruntime/issues/32569."""
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"ios": "--use_coreml"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()

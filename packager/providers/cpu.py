@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from packager.core.cost import Cost
 from packager.core.values import GraphRequirements, Precision, Style, Traits
+from packager.providers.provider import Start
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,6 +16,7 @@ class Cpu:
     REGISTERED_NAME: ClassVar[str] = "CPU"
     SUMMARY: ClassVar[str] = "ONNX Runtime's own kernels, which run every model: they are tried last."
     IS_ON_CORES: ClassVar[bool] = True
+    START: ClassVar[Start] = Start()
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()

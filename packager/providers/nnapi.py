@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from packager.core.cost import Cost, Rates
 from packager.core.values import GraphRequirements, Style, Traits
+from packager.providers.provider import Start
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,6 +16,7 @@ class Nnapi:
     REGISTERED_NAME: ClassVar[str] = "NNAPI"
     SUMMARY: ClassVar[str] = "Accelerators behind Android's Neural Networks API, which Google deprecated in Android 15."
     IS_ON_CORES: ClassVar[bool] = False
+    START: ClassVar[Start] = Start(oldest_android=27, has_flags=True, is_rounding=True, exact_option="USE_FP16")
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_nnapi"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()

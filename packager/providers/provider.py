@@ -1,10 +1,38 @@
 """The interface of execution providers: they run a model on a device, with options."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from packager.core.cost import Cost
 from packager.core.values import GraphRequirements, Traits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """What apps do when they start a provider, beside passing its options; the runtimes of packages follow it."""
+
+    threads_option: str = ""
+    """option with the number of threads, of a provider that has threads of its own"""
+    cache_option: str = ""
+    """option with a folder for what it compiles of a model"""
+    has_flags: bool = False
+    """whether ONNX Runtime knows of its options only that they are set: they are `1` or `0`"""
+    oldest_android: int = 0
+    """first API level of Android that has it; on older ones ONNX Runtime starts it and leaves every node to the CPU"""
+    libraries_variable: str = ""
+    """environment variable with the folder of the app's native libraries on Android"""
+    browser_interface: str = ""
+    """property of `navigator` in browsers that have it"""
+    is_rounding: bool = False
+    """whether it rounds values between nodes to 16 bits, so that outputs differ from the CPU's"""
+    exact_option: str = ""
+    """option that keeps it from rounding where it is `exact_value`; empty if none does"""
+    exact_value: str = ""
+    """empty where the option is not set"""
+    faulty_runtime: str = ""
+    """start of the versions of ONNX Runtime that compute wrong 16-bit floats where `faulty_option` is `1`"""
+    faulty_option: str = ""
 
 
 class Provider(Protocol):
@@ -17,6 +45,7 @@ class Provider(Protocol):
     """what it computes on, in a sentence for the documentation of generated code"""
     IS_ON_CORES: ClassVar[bool]
     """whether the threads of a session do its work"""
+    START: ClassVar[Start]
     BUILD_FLAGS: ClassVar[Mapping[str, str]]
     """target whose packages can use it -> flag of ONNX Runtime's build script that includes it; empty if the
     script alone cannot"""

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from packager.core.cost import Cost, Rates
 from packager.core.values import GraphRequirements, Precision, Style, Traits
+from packager.providers.provider import Start
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,6 +16,8 @@ class Qnn:
     REGISTERED_NAME: ClassVar[str] = "QNN"
     SUMMARY: ClassVar[str] = "The neural processor of Qualcomm chips, on devices that have one."
     IS_ON_CORES: ClassVar[bool] = False
+    START: ClassVar[Start] = Start(libraries_variable="ADSP_LIBRARY_PATH", is_rounding=True)
+    """There the neural processor finds the files that Qualcomm's libraries open for it. It has no 32-bit floats."""
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": ""}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = True
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ("QTI", "Qualcomm")

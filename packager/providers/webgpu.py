@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from packager.core.cost import Cost, Rates
 from packager.core.values import GraphRequirements, Style, Traits
+from packager.providers.provider import Start
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,6 +16,7 @@ class Webgpu:
     REGISTERED_NAME: ClassVar[str] = "WebGPU"
     SUMMARY: ClassVar[str] = "The graphics processor, through WebGPU."
     IS_ON_CORES: ClassVar[bool] = False
+    START: ClassVar[Start] = Start(browser_interface="gpu")
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_webgpu", "web": "--use_webgpu"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()

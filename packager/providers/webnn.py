@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 from packager.core.cost import Cost
 from packager.core.values import GraphRequirements, Style, Traits
+from packager.providers.provider import Start
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,6 +16,7 @@ class Webnn:
     REGISTERED_NAME: ClassVar[str] = "WebNN"
     SUMMARY: ClassVar[str] = "Whatever the browser's neural network interface, WebNN, runs on."
     IS_ON_CORES: ClassVar[bool] = False
+    START: ClassVar[Start] = Start(browser_interface="ml")
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"web": "--use_webnn"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from packager.core.cost import Cost, Rates
 from packager.core.values import GraphRequirements, Precision, Style, Traits
+from packager.providers.provider import Start
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,6 +16,7 @@ class Xnnpack:
     REGISTERED_NAME: ClassVar[str] = "XNNPACK"
     SUMMARY: ClassVar[str] = "XNNPACK's kernels for the processor's cores, on any device."
     IS_ON_CORES: ClassVar[bool] = True
+    START: ClassVar[Start] = Start(threads_option="intra_op_num_threads")
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_xnnpack", "ios": "--use_xnnpack"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()

@@ -18,6 +18,7 @@ from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.files.zips import Content, Link, write_zip
 from packager.processes import downloads
+from packager.providers import all_providers
 from packager.targets import included_runtime, signed_list
 from packager.targets.delivery import delivery_view
 from packager.targets.flutter import apple, naming, pages, texts
@@ -247,6 +248,7 @@ def _names(
         android=_android(built[ANDROID]) if ANDROID in built else None,
         apple=apple.apple_view(pub_name, built[IOS]) if IOS in built else None,
         has_telemetry=ANDROID in built and included_runtime.has_telemetry(built[ANDROID]),
+        all_providers=all_providers(),
         providers_in_manifest=with_partial(built[ANDROID].providers, MANIFEST) if ANDROID in built else (),
         oldest_runtime=_oldest(built[included[0]]),
         platforms=platforms,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from packager.core.values import Package, Sources
+from packager.providers import Provider
 from packager.targets.delivery import DeliveryView
 from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.targets.signed_list import TrustView
@@ -330,6 +331,7 @@ class NamesView:
     apple: AppleView | None
     has_telemetry: bool
     """whether the manifest of Android's ONNX Runtime starts telemetry"""
+    all_providers: tuple[type[Provider], ...]
     providers_in_manifest: tuple[str, ...]
     """Android's providers with elements of their own in the manifest"""
     oldest_runtime: str

@@ -10,7 +10,7 @@ final class ProviderAssignment {
   /// The one that runs them.
   final Provider provider;
 
-  /// Number of nodes of the graph, as ONNX Runtime has recorded them. Of the nodes that XNNPACK and WebGPU lay out anew,
+  /// Number of nodes of the graph, as ONNX Runtime has recorded them. Of the nodes that it lays out anew for a provider,
   /// which it does not record, those with multiply-accumulates are counted.
   final int nodes;
 
@@ -36,27 +36,15 @@ final class AssignedNodes {
   final double macs;
 }
 
-const Map<String, String> _providers = {
-  'CPUExecutionProvider': 'cpu',
-  'CoreMLExecutionProvider': 'coreml',
-  'NnapiExecutionProvider': 'nnapi',
-  'QNNExecutionProvider': 'qnn',
-  'WebGpuExecutionProvider': 'webgpu',
-  'XnnpackExecutionProvider': 'xnnpack',
-};
-
-/// Providers whose nodes ONNX Runtime does not record.
-const Set<String> _hiding = {'webgpu', 'xnnpack'};
-
 /// What each provider runs of a model that was opened for `asked`; null where ONNX Runtime cannot say.
 List<ProviderAssignment>? assignmentOf(List<AssignedNodes>? found, Provider asked) {
   if (found == null) return null;
-  final isHiding = _hiding.contains(asked.name);
+  final isHiding = asked.facts.hidesNodes;
   if (isHiding && !found.any((each) => each.name.isEmpty)) return null;
-  final known = Provider.values.asNameMap();
+  final known = {for (final each in Provider.values) each.facts.sessionName: each};
   final sums = <Provider, ProviderAssignment>{};
   for (final AssignedNodes(:name, :nodes, :macs) in found) {
-    final provider = name.isEmpty ? (isHiding ? asked : null) : known[_providers[name]];
+    final provider = name.isEmpty ? (isHiding ? asked : null) : known[name];
     if (provider == null || nodes == 0) continue;
     final before = sums[provider];
     sums[provider] = ProviderAssignment(provider, nodes + (before?.nodes ?? 0), macs + (before?.macs ?? 0));

@@ -6,35 +6,9 @@ import 'dart:typed_data';
 import 'cancellation.dart';
 import 'errors.dart';
 import 'policies.dart';
+import 'providers.dart';
 
-/// Execution providers of ONNX Runtime. [cpu] runs every model, so it is tried last.
-enum Provider {
-  /// Apple's CoreML: GPU and neural engine.
-  coreml('CoreML'),
-
-  /// Qualcomm's neural processor.
-  qnn('QNN'),
-
-  /// Android's neural networks API.
-  nnapi('NNAPI'),
-
-  /// Graphics processors.
-  webgpu('WebGPU'),
-
-  /// Browsers' neural networks API.
-  webnn('WebNN'),
-
-  /// XNNPACK's kernels for the CPU.
-  xnnpack('XNNPACK'),
-
-  /// ONNX Runtime's own kernels.
-  cpu('');
-
-  const Provider(this.registeredName);
-
-  /// ONNX Runtime's name, by which it is added to a session; empty for the CPU, which every session has.
-  final String registeredName;
-}
+export 'providers.dart' show Provider;
 
 /// The kinds of [ModelSource].
 enum SourceKind {

@@ -12,9 +12,6 @@ import 'reopening.dart';
 
 const int _mostFailures = 3;
 
-/// Providers whose runs take the threads of the session.
-const Set<Provider> _threaded = {Provider.cpu, Provider.xnnpack};
-
 /// Does something with a session; `isRetry` after another one failed.
 typedef Attempt<Session, Result> = Future<Result> Function(Session session, {required bool isRetry});
 
@@ -61,7 +58,7 @@ final class Serving<Session extends Served> implements Releasable {
   /// the model until then.
   void followHeat() {
     final heat = _heat;
-    if (heat == null || !_wasRun || _isEnded || !_threaded.contains(latest.provider) || !heat.isChanged) return;
+    if (heat == null || !_wasRun || _isEnded || !latest.provider.facts.isOnCores || !heat.isChanged) return;
     if (_usual.current == null) return heat.follow();
     if (_usual.isIdle) unawaited(_replace(heat));
   }

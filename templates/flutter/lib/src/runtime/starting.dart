@@ -5,9 +5,8 @@ import 'dart:io';
 import 'descriptor.dart';
 import 'errors.dart';
 import 'options.dart';
+import 'provider_facts.dart';
 import 'system.dart';
-
-const int _nnapiLevel = 27;
 
 /// The settings of a provider that runs `file`: those of the package, those that the system asks for, and `given`.
 ///
@@ -26,49 +25,42 @@ Map<String, String> settingsOf(
   if (own == null) {
     throw ModelException(ModelErrorCode.runtime, 'the package was not built for ${provider.name} on this platform');
   }
-  switch (provider) {
-    case Provider.xnnpack:
-      // It has threads of its own, beside those for other operators.
-      return {'intra_op_num_threads': '$threads', ...own.options, ...given};
-    case Provider.coreml:
-      final settings = {...own.options, ..._compiledFolder(descriptor, setup, file, runtime), ...given};
-      _refuseWrongNumbers(file, settings, runtime);
-      return settings;
-    case Provider.nnapi:
-      _refuseOldAndroid();
-      return _flags({...own.options, ...given});
-    case Provider.qnn:
-      // Where the neural processor finds the files that Qualcomm's libraries open for it.
-      final folder = Platform.isAndroid ? folderOfLoaded(descriptor.library) : null;
-      if (folder != null) setVariable('ADSP_LIBRARY_PATH', folder);
-      return {...own.options, ...given};
-    case Provider.webgpu || Provider.webnn || Provider.cpu:
-      return {...own.options, ...given};
-  }
+  final facts = provider.facts;
+  _refuseOldAndroid(provider);
+  _setVariable(facts.librariesVariable, descriptor.library);
+  final settings = {
+    // Threads of its own are beside those for other operators.
+    ?facts.threadsOption: '$threads',
+    ...own.options,
+    if (facts.cacheOption case final option?) option: ?_compiledFolder(descriptor, setup, file, runtime),
+    ...given,
+  };
+  _refuseWrongNumbers(file, facts.faulty, settings, runtime);
+  return facts.hasFlags ? _flags(provider, settings) : settings;
 }
 
 /// Among the folders of models, whose names begin with a letter or a digit: files of releases.
 const String _releases = '.releases';
 
-/// A folder for what CoreML compiles of a file, so that later loads are short. Its name has the file's SHA-256 and the
+/// A folder for what a provider compiles of a file, so that later loads are short. Its name has the file's SHA-256 and the
 /// version of ONNX Runtime; those of earlier versions of the app are removed, and those of releases by [forgetCompiled].
-Map<String, String> _compiledFolder(ModelDescriptor descriptor, PlatformSetup setup, ModelFile file, String runtime) {
+String? _compiledFolder(ModelDescriptor descriptor, PlatformSetup setup, ModelFile file, String runtime) {
   final all = cacheFolder([descriptor.package, if (descriptor.isRelease) _releases else descriptor.name]);
-  if (all == null) return const {};
+  if (all == null) return null;
   final folder = Directory('${all.path}/${file.file.sha256}-$runtime');
   try {
     folder.createSync(recursive: true);
   } on FileSystemException {
-    return const {};
+    return null;
   }
   if (!descriptor.isRelease) {
     final names = {for (final each in setup.files) '${each.file.sha256}-$runtime'};
     _removeOthers(all, names.contains);
   }
-  return {'ModelCacheDirectory': folder.path};
+  return folder.path;
 }
 
-/// Removes what CoreML has compiled of files of releases, but of those that are kept.
+/// Removes what providers have compiled of files of releases, but of those that are kept.
 void forgetCompiled(String package, bool Function(String sha256) isKept) {
   final all = cacheFolder([package, _releases]);
   if (all != null && all.existsSync()) _removeOthers(all, (name) => isKept(name.split('-').first));
@@ -85,27 +77,34 @@ void _removeOthers(Directory all, bool Function(String name) isKept) {
   }
 }
 
-/// See https://github.com/microsoft/onnxruntime/issues/32569.
-void _refuseWrongNumbers(ModelFile file, Map<String, String> settings, String runtime) {
-  if (!runtime.startsWith('1.30.') || settings['RequireStaticInputShapes'] != '1' || !file.isFloat16) return;
-  throw ModelException(
-    ModelErrorCode.runtime,
-    'ONNX Runtime $runtime computes wrong 16-bit floats with RequireStaticInputShapes',
-  );
+void _refuseWrongNumbers(ModelFile file, (String, String)? faulty, Map<String, String> settings, String runtime) {
+  if (faulty case (
+    final versions,
+    final option,
+  ) when runtime.startsWith(versions) && settings[option] == '1' && file.isFloat16) {
+    throw ModelException(ModelErrorCode.runtime, 'ONNX Runtime $runtime computes wrong 16-bit floats with $option');
+  }
 }
 
-/// Older Android has no NNAPI. ONNX Runtime would start all the same and leave every operator to the CPU.
-void _refuseOldAndroid() {
-  final level = int.tryParse(androidProperty('ro.build.version.sdk'));
-  if (level == null || level >= _nnapiLevel) return;
-  throw ModelException(ModelErrorCode.runtime, 'NNAPI needs API level $_nnapiLevel, this device has $level');
+/// Older Android lacks the provider. ONNX Runtime would start all the same and leave every operator to the CPU.
+void _refuseOldAndroid(Provider provider) {
+  final Provider(:registeredName, facts: ProviderFacts(oldestAndroid: oldest)) = provider;
+  final level = oldest == 0 ? null : int.tryParse(androidProperty('ro.build.version.sdk'));
+  if (level == null || level >= oldest) return;
+  throw ModelException(ModelErrorCode.runtime, '$registeredName needs API level $oldest, this device has $level');
 }
 
-/// ONNX Runtime knows of NNAPI's flags only that they are set: one that the app unsets is left out.
-Map<String, String> _flags(Map<String, String> settings) {
+/// Has a provider find its files among the app's libraries.
+void _setVariable(String? variable, String library) {
+  final folder = variable != null && Platform.isAndroid ? folderOfLoaded(library) : null;
+  if (folder != null) setVariable(variable!, folder);
+}
+
+/// ONNX Runtime knows of flags only that they are set: one that the app unsets is left out.
+Map<String, String> _flags(Provider provider, Map<String, String> settings) {
   for (final MapEntry(:key, :value) in settings.entries) {
     if (value == '0' || value == '1') continue;
-    throw ModelException(ModelErrorCode.badOptions, 'providerOptions nnapi $key is 0 or 1, not $value');
+    throw ModelException(ModelErrorCode.badOptions, 'providerOptions ${provider.name} $key is 0 or 1, not $value');
   }
   return {
     for (final MapEntry(:key, :value) in settings.entries)
@@ -123,12 +122,8 @@ List<ModelFile> filesFor(Provider provider, PlatformSetup setup, String chip) {
 }
 
 /// How far outputs may be off on a provider that rounds more than the CPU does, whatever the tolerance of the file.
-double leastTolerance(Provider provider, Map<String, String> settings) => switch (provider) {
-  // The neural engine and the GPU round to 16 bits.
-  Provider.coreml => settings['MLComputeUnits'] == 'CPUOnly' ? 0 : 1e-2,
-  // It computes in 16 bits only on request.
-  Provider.nnapi => settings['USE_FP16'] == '1' ? 1e-2 : 0,
-  // The neural processor has no 32-bit floats: values between operators are rounded to 16 bits.
-  Provider.qnn => 1e-2,
-  _ => 0,
-};
+double leastTolerance(Provider provider, Map<String, String> settings) {
+  final ProviderFacts(:isRounding, :exact) = provider.facts;
+  final isExact = exact != null && (settings[exact.$1] ?? '') == exact.$2;
+  return isRounding && !isExact ? 1e-2 : 0;
+}

@@ -156,9 +156,14 @@ abstract base class Updater {
       ..setProperty('fallback'.toJS, await sourceOf(options.fallback))
       ..setProperty('limitBytes'.toJS, options.storageLimit.toJS);
     final providers = options.load.providers;
-    const known = {Provider.webgpu, Provider.webnn};
     if (providers != null) {
-      given.setProperty('providers'.toJS, [for (final each in providers.where(known.contains)) each.name.toJS].toJS);
+      given.setProperty(
+        'providers'.toJS,
+        [
+          for (final each in providers)
+            if (each.facts.isOnPages) each.name.toJS,
+        ].toJS,
+      );
     }
     final observer = options.load.observer;
     if (observer?.onBan != null) {
