@@ -10,7 +10,7 @@ from packager.core.values import GraphRequirements, Traits
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """What apps do when they start a provider, beside passing its options; the runtimes of packages follow it."""
+    """How apps start a provider, beside passing its options: the runtimes of packages follow it."""
 
     threads_option: str = ""
     """option with the number of threads, of a provider that has threads of its own"""
