@@ -5,6 +5,7 @@ app is started again and must open what it opened last, and an honest document m
 """
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ from tests.trust_vectors import NEXT, STRANGER
 
 HUGE = 3 << 20
 """bytes: more than a document may have"""
+ROTTEN = (66_000, 140_000)
+"""where a file rots: not in the 64 KiB at its ends"""
 UPDATES = 6
 """after which everything that is missing must have come"""
 LOADS, FAILS, EXPIRED, WAITS, SAME, FROZEN = "ready", "failed", "expired", "waiting", "up-to-date", "frozen"
@@ -497,6 +500,17 @@ def _cut_file(path: Path) -> None:
     path.write_bytes(content[:-1])
 
 
+def _rotten_file(path: Path) -> None:
+    """Changes bytes that a load leaves to ONNX Runtime: the file says that nobody has written to it."""
+    found = path.stat()
+    if found.st_size < sum(ROTTEN):
+        return
+    with path.open("r+b") as file:
+        file.seek(ROTTEN[0])
+        file.write(b"\xff" * (ROTTEN[1] - ROTTEN[0]))
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+
 def _changed_file(path: Path) -> None:
     content = path.read_bytes()
     path.unlink()
@@ -693,6 +707,7 @@ TALES: tuple[Tale, ...] = (
     Tale(name="the app removes all", attack="", told=_removed),
     Tale(name="files lose their end", attack="damaged storage", told=_damaged(_cut_file), needs_folder=True),
     Tale(name="files change", attack="damaged storage", told=_damaged(_changed_file), needs_folder=True),
+    Tale(name="files rot", attack="damaged storage", told=_damaged(_rotten_file), needs_folder=True),
     Tale(name="files are gone", attack="damaged storage", told=_damaged(Path.unlink), needs_folder=True),
     Tale(
         name="kept documents are damaged",

@@ -359,10 +359,11 @@ def test_an_app_that_was_left_before_it_ended_has_not_failed(app: App, kind: str
     assert app.loaded() == updated(1)
 
 
-def test_files_that_are_wrong_after_their_download_are_banned(app: App) -> None:
+def test_files_that_are_spoilt_between_their_download_and_the_trial_come_again(app: App) -> None:
     app.shelf.publish(app.shelf.release(1))
     app.ask("spoil")
-    assert list(banned(app)) == ["1.3.1"]
+    assert (banned(app), app.loaded()) == ({}, BUNDLED)
+    assert (app.phase(), app.loaded()) == ("ready", updated(1))
 
 
 def test_what_an_earlier_version_wrote_is_read(app: App) -> None:

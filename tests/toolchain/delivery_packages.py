@@ -14,7 +14,7 @@ import numpy
 import onnx
 
 from tests.keys import Tree, asked
-from tests.onnx_text import linear, saved
+from tests.onnx_text import onnx_model, saved, weight
 from tests.signing_cases import Key, write_key
 from tests.toolchain import command, environments, forks, without_classes
 from tests.toolchain.kept import digest, kept
@@ -61,9 +61,23 @@ package = "react-native-models"
 }
 
 
+MIDDLE = 12
+"""weights of next to nothing: more than the 64 KiB at either end that later loads look at"""
+
+
 def graph(version: str) -> onnx.ModelProto:
     """The model in a version: its sum grows by 1 with each."""
-    model = linear()
+    terms = [f"m{at} = MatMul (x, z{at})" for at in range(MIDDLE)]
+    sums = [f"s{at + 1} = Add (s{at}, m{at})" for at in range(MIDDLE)]
+    nodes = " ".join(["xw = MatMul (x, w)", "s0 = Add (xw, b)", *terms, *sums, f"y = Identity (s{MIDDLE})"])
+    model = onnx_model(
+        f"(float[1, 64] x) => (float[1, 64] y) {{ {nodes} }}",
+        weights={
+            "w": weight(64, 64),
+            "b": weight(64, seed=1),
+            **{f"z{at}": numpy.full((64, 64), 1e-30 * at, numpy.float32) for at in range(MIDDLE)},
+        },
+    )
     for each in model.graph.initializer:
         if each.name == "w":
             values = onnx.numpy_helper.to_array(each).copy()

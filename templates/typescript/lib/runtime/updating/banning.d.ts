@@ -14,8 +14,8 @@ export type Fault = 'release' | 'runtime' | 'device';
 export declare const BAN_MS: number;
 /** Attempts to open a version that ended the app: one more is not made. */
 export declare const MOST_ATTEMPTS = 2;
-/** `isFresh` for files that have come, and were checked, a moment ago. */
-export declare function faultOf({ code }: ModelError, isFresh: boolean): Fault;
+/** For files that are whole: the faults of others are those of the device's storage. */
+export declare function faultOf({ code }: ModelError): Fault;
 /** Whether ONNX Runtime has failed at a version since the app was started: it is not tried again before the next start. */
 export declare function hasFailedHere(state: StoredState, model: string, version: string): boolean;
 /** Notes that ONNX Runtime has failed at a version. Whether it has in so many starts of the app that the version is banned. */

@@ -34,6 +34,8 @@ export declare class Opener {
     private fittingOf;
     /** A release that is not at fault is opened another time; one that is damaged or missing, when it was downloaded again. */
     private fail;
+    /** Whether storage has kept all bytes: a load may look at some of them alone. */
+    private areWhole;
     private ban;
     private drop;
 }

@@ -107,16 +107,16 @@ export class Opener {
         return { release, files };
     }
     /** A release that is not at fault is opened another time; one that is damaged or missing, when it was downloaded again. */
-    async fail(loadable, { version }, error) {
+    async fail(loadable, { version, files }, error) {
         const { name } = loadable.descriptor;
         const { ledger, platform } = this.channel;
-        const fault = faultOf(error, false);
+        const fault = faultOf(error);
         const isCounted = fault === 'runtime' && platform.attempts?.isSeen(`opening ${name}`) !== false;
-        if (fault === 'release' || (isCounted && (await failsTooOften(this.channel, name, version)))) {
-            await this.ban(loadable, version, error.message);
-        }
-        else if (DAMAGES.has(error.code)) {
+        if (DAMAGES.has(error.code) || (fault !== 'device' && !(await this.areWhole(files)))) {
             await this.drop(name, version, error.message);
+        }
+        else if (fault === 'release' || (isCounted && (await failsTooOften(this.channel, name, version)))) {
+            await this.ban(loadable, version, error.message);
         }
         else {
             await ledger.changeModel(name, () => ({ opening: null }));
@@ -124,6 +124,14 @@ export class Opener {
                 throw error;
             this.given.onPassed(name, `version ${version} is not opened this time: ${error.message}`);
         }
+    }
+    /** Whether storage has kept all bytes: a load may look at some of them alone. */
+    async areWhole(files) {
+        for (const file of files) {
+            if (!(await this.channel.platform.hasFile(file)))
+                return false;
+        }
+        return true;
     }
     async ban({ descriptor, options }, version, reason) {
         const { name: model } = descriptor;

@@ -67,10 +67,10 @@ async function takeRelease(updated, fitting, document, state) {
         number: release.number,
         files: blobs.map(({ sha256, sizeBytes }) => ({ sha256, sizeBytes })),
     };
-    return activate(updated, fitting, stored, shopping.missing.length > 0);
+    return activate(updated, fitting, stored);
 }
 /** Counts the attempt before it is made: whoever is killed by it twice does not try a third time. */
-async function activate(updated, fitting, stored, isFresh) {
+async function activate(updated, fitting, stored) {
     const { channel, model } = updated;
     const { ledger, platform } = channel;
     const { name } = model;
@@ -83,13 +83,13 @@ async function activate(updated, fitting, stored, isFresh) {
     await ledger.changeModel(name, () => ({ trying: { version, count: count + 1 } }));
     await platform.attempts?.begin(attempt);
     try {
-        return await tried(updated, fitting, stored, isFresh);
+        return await tried(updated, fitting, stored);
     }
     finally {
         await platform.attempts?.end(attempt);
     }
 }
-async function tried(updated, fitting, stored, isFresh) {
+async function tried(updated, fitting, stored) {
     const { channel, backend, model, taker, options, tell } = updated;
     const { ledger, platform } = channel;
     const { name } = model;
@@ -100,7 +100,7 @@ async function tried(updated, fitting, stored, isFresh) {
     }
     catch (reason) {
         const error = toModelError(reason);
-        const fault = faultOf(error, isFresh);
+        const fault = faultOf(error);
         const isCounted = fault === 'runtime' && platform.attempts?.isSeen(`trying ${name}`) !== false;
         if (fault === 'release' || (isCounted && (await failsTooOften(channel, name, stored.version)))) {
             return banned(updated, stored.version, error.message);

@@ -26,9 +26,9 @@ export const MOST_ATTEMPTS = 2;
 /** Of this start of the app: what ONNX Runtime has failed at, while somebody saw the app. */
 const failedHere = new Set<string>();
 
-/** `isFresh` for files that have come, and were checked, a moment ago. */
-export function faultOf({ code }: ModelError, isFresh: boolean): Fault {
-  if (code === 'bad-model' || code === 'bad-input' || (code === 'corrupted' && isFresh)) return 'release';
+/** For files that are whole: the faults of others are those of the device's storage. */
+export function faultOf({ code }: ModelError): Fault {
+  if (code === 'bad-model' || code === 'bad-input' || code === 'corrupted') return 'release';
   return code === 'runtime' ? 'runtime' : 'device';
 }
 

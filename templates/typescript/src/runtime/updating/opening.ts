@@ -121,20 +121,28 @@ export class Opener {
   }
 
   /** A release that is not at fault is opened another time; one that is damaged or missing, when it was downloaded again. */
-  private async fail(loadable: AnyLoadable, { version }: StoredRelease, error: ModelError): Promise<void> {
+  private async fail(loadable: AnyLoadable, { version, files }: StoredRelease, error: ModelError): Promise<void> {
     const { name } = loadable.descriptor;
     const { ledger, platform } = this.channel;
-    const fault = faultOf(error, false);
+    const fault = faultOf(error);
     const isCounted = fault === 'runtime' && platform.attempts?.isSeen(`opening ${name}`) !== false;
-    if (fault === 'release' || (isCounted && (await failsTooOften(this.channel, name, version)))) {
-      await this.ban(loadable, version, error.message);
-    } else if (DAMAGES.has(error.code)) {
+    if (DAMAGES.has(error.code) || (fault !== 'device' && !(await this.areWhole(files)))) {
       await this.drop(name, version, error.message);
+    } else if (fault === 'release' || (isCounted && (await failsTooOften(this.channel, name, version)))) {
+      await this.ban(loadable, version, error.message);
     } else {
       await ledger.changeModel(name, () => ({ opening: null }));
       if (OWN_FAULTS.has(error.code)) throw error;
       this.given.onPassed(name, `version ${version} is not opened this time: ${error.message}`);
     }
+  }
+
+  /** Whether storage has kept all bytes: a load may look at some of them alone. */
+  private async areWhole(files: StoredRelease['files']): Promise<boolean> {
+    for (const file of files) {
+      if (!(await this.channel.platform.hasFile(file))) return false;
+    }
+    return true;
   }
 
   private async ban({ descriptor, options }: AnyLoadable, version: string, reason: string): Promise<void> {

@@ -93,11 +93,11 @@ async function takeRelease(updated: Updated, fitting: Fitting, document: string,
     number: release.number,
     files: blobs.map(({ sha256, sizeBytes }) => ({ sha256, sizeBytes })),
   };
-  return activate(updated, fitting, stored, shopping.missing.length > 0);
+  return activate(updated, fitting, stored);
 }
 
 /** Counts the attempt before it is made: whoever is killed by it twice does not try a third time. */
-async function activate(updated: Updated, fitting: Fitting, stored: StoredRelease, isFresh: boolean): Promise<Outcome> {
+async function activate(updated: Updated, fitting: Fitting, stored: StoredRelease): Promise<Outcome> {
   const { channel, model } = updated;
   const { ledger, platform } = channel;
   const { name } = model;
@@ -109,13 +109,13 @@ async function activate(updated: Updated, fitting: Fitting, stored: StoredReleas
   await ledger.changeModel(name, () => ({ trying: { version, count: count + 1 } }));
   await platform.attempts?.begin(attempt);
   try {
-    return await tried(updated, fitting, stored, isFresh);
+    return await tried(updated, fitting, stored);
   } finally {
     await platform.attempts?.end(attempt);
   }
 }
 
-async function tried(updated: Updated, fitting: Fitting, stored: StoredRelease, isFresh: boolean): Promise<Outcome> {
+async function tried(updated: Updated, fitting: Fitting, stored: StoredRelease): Promise<Outcome> {
   const { channel, backend, model, taker, options, tell } = updated;
   const { ledger, platform } = channel;
   const { name } = model;
@@ -125,7 +125,7 @@ async function tried(updated: Updated, fitting: Fitting, stored: StoredRelease, 
     await tryRelease({ model, backend, platform, providers: taker.providers, fallback }, fitting);
   } catch (reason) {
     const error = toModelError(reason);
-    const fault = faultOf(error, isFresh);
+    const fault = faultOf(error);
     const isCounted = fault === 'runtime' && platform.attempts?.isSeen(`trying ${name}`) !== false;
     if (fault === 'release' || (isCounted && (await failsTooOften(channel, name, stored.version)))) {
       return banned(updated, stored.version, error.message);

@@ -28,10 +28,9 @@ enum Fault {
   /// Nothing that is sure: ONNX Runtime fails for many reasons.
   runtime;
 
-  /// Of a release whose files have just come, or have been on the device.
-  factory Fault.of(ModelException failure, {bool isFresh = false}) => switch (failure.code) {
-    ModelErrorCode.badModel || ModelErrorCode.badInput => proven,
-    ModelErrorCode.corrupted when isFresh => proven,
+  /// Of a release whose files are whole: the faults of others are those of the device's storage.
+  factory Fault.of(ModelException failure) => switch (failure.code) {
+    ModelErrorCode.badModel || ModelErrorCode.badInput || ModelErrorCode.corrupted => proven,
     ModelErrorCode.runtime => runtime,
     _ => device,
   };

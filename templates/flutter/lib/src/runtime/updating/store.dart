@@ -107,13 +107,16 @@ final class UpdateStore {
   /// A file of this folder as a model has it, called `name`.
   PackagedFile packaged(Blob blob, String name) => PackagedFile(name, blob.sha256, blob.sizeBytes);
 
-  /// Removes those of `blobs` that are not what they were.
-  Future<void> removeDamaged(Iterable<Blob> blobs) async {
-    for (final blob in blobs.where(has)) {
-      if (await digestOfFile(file(blob.sha256)) == blob.sha256) continue;
-      warn('${blob.name} was damaged: it is fetched anew');
-      await file(blob.sha256).delete();
+  /// Reads files, given by their SHA-256, to their ends, and removes those that storage has damaged; true for any.
+  Future<bool> removeDamaged(Iterable<String> files) async {
+    var isDamaged = false;
+    for (final sha256 in files) {
+      if (await digestOfFile(file(sha256)) == sha256) continue;
+      warn('${file(sha256).path} is damaged: it is fetched anew');
+      if (await file(sha256).exists()) await file(sha256).delete();
+      isDamaged = true;
     }
+    return isDamaged;
   }
 
   /// Bytes of all files but those that may be removed.

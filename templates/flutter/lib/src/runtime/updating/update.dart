@@ -184,7 +184,7 @@ final class Update {
     final name = packaged.descriptor.name;
     final blobs = release.needed(_providers(packaged));
     _wanted.addAll(blobs.map((each) => each.sha256));
-    await store.removeDamaged(blobs);
+    await store.removeDamaged(blobs.where(store.has).map((each) => each.sha256));
     final version = await _version(name);
     final gathering = Gathering(address, packaged.descriptor, store, requests, (phase, loaded, total) {
       _tell(name, UpdateState(phase, version, loadedBytes: loaded, totalBytes: total));
@@ -194,15 +194,14 @@ final class Update {
         final reason = await _waitingFor(release.release);
         if (reason != null) return await _say(name, UpdatePhase.waiting, reason);
       }
-      final isFresh = !blobs.every(store.has);
-      if (isFresh) {
+      if (!blobs.every(store.has)) {
         final reason = await _lacking(blobs, gathering);
         if (reason != null) return await _say(name, UpdatePhase.failed, reason);
       }
       await gathering.get(blobs);
       final files = [for (final each in blobs) each.sha256];
       final kept = KeptRelease(document.sha256, release.release.version, release.release.number, files);
-      await _attempt(name, release, kept, isFresh: isFresh);
+      await _attempt(name, release, kept);
     } on ModelException catch (failure) {
       if (failure.code != ModelErrorCode.noSpace) return _failed([name], failure);
       await _say(name, UpdatePhase.failed, failure.message);
@@ -237,7 +236,7 @@ final class Update {
   }
 
   /// Tries a release. One that cannot be right is banned; another failure may pass.
-  Future<void> _attempt(String name, UpdatedRelease release, KeptRelease kept, {required bool isFresh}) async {
+  Future<void> _attempt(String name, UpdatedRelease release, KeptRelease kept) async {
     await _say(name, UpdatePhase.trying);
     final attempts = _attemptsOf(name);
     try {
@@ -246,7 +245,7 @@ final class Update {
         requests.check();
       });
     } on ModelException catch (failure) {
-      switch (Fault.of(failure, isFresh: isFresh)) {
+      switch (Fault.of(failure)) {
         case Fault.device:
           rethrow;
         case Fault.runtime when await attempts.mayFail(kept.version):
