@@ -223,11 +223,11 @@ func answer(_ words: [String]) async throws {
         opened = nil
         show(["closed": true])
     case "state": show(["states": states(current)])
-    case "freeze": try current.freeze()
-    case "unfreeze": try current.unfreeze()
-    case "pin": try current.pin(words[1], version: words[2])
-    case "unpin": try current.unpin(words[1])
-    case "remove": try current.remove()
+    case "freeze": try await current.freeze()
+    case "unfreeze": try await current.unfreeze()
+    case "pin": try await current.pin(words[1], version: words[2])
+    case "unpin": try await current.unpin(words[1])
+    case "remove": try await current.remove()
     case "metered": setting.change { $0.conditions.isUnmetered = ["yes": false, "no": true][words[1]] }
     case "charging": setting.change { $0.conditions.isCharging = ["yes": true, "no": false][words[1]] }
     case "limit":
