@@ -101,7 +101,7 @@ def test_a_package_has_the_files_of_its_kinds_alone() -> None:
 
 def test_classes_without_names_have_none() -> None:
     text = texts(classifier(labels=("", "", "", "")))["Net"]
-    assert "Classification.best(output.logitsScores, [], top: top, threshold: 0.0)" in text
+    assert "classificationsOf(output.logitsScores, [], top: top, threshold: 0.0)" in text
     assert "Labels" not in text
 
 

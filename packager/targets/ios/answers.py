@@ -4,18 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from packager.core import names
-from packager.core.contract import (
-    BoxesOutput,
-    ClassesOutput,
-    EmbeddingOutput,
-    GeneratedOutput,
-    MaskOutput,
-    PairsOutput,
-    SpansOutput,
-    TensorOutput,
-    TextOutput,
-    TypedOutput,
-)
+from packager.core.contract import TensorOutput, TextOutput, TypedOutput
+from packager.core.described import Plain
 from packager.core.errors import ModelError
 from packager.core.values import TensorSpec
 from packager.render import swift_doc, swift_string
@@ -25,6 +15,7 @@ from packager.targets.ios.view import OutputView
 PACKED = 96
 """characters of labels per line of a literal; a longer label has its own line"""
 
+PLAIN = {Plain.NUMBER: "Float", Plain.NUMBERS: "[Float]", Plain.TEXTS: "AsyncThrowingStream<String, any Error>"}
 LARGEST = 3.4028234663852886e38
 """largest 32-bit float"""
 
@@ -75,42 +66,26 @@ def _result(output: TypedOutput, shape_identifier: str, outcome: Outcome, top: s
 
 def _made(output: TypedOutput, outcome: Outcome, top: str) -> tuple[str, str, str]:
     """Swift type, description for the documentation, and Swift expression."""
-    match output:
-        case ClassesOutput():
-            scores, labels = outcome.values(output.scores), _labels(output)
-            options = f"top: {top or output.top_k}, threshold: {_float(output.threshold)}"
-            made = f"Classification.best({scores}, {labels}, {options})"
-            return "[Classification]", "Which classes the model sees, best first.", made
-        case BoxesOutput():
-            found = ", ".join(map(outcome.values, (output.boxes, output.scores, output.classes)))
-            made = f"Detection.found({found}, {_labels(output)})"
-            return "[Detection]", "What the model found, best first.", made
-        case MaskOutput():
-            places = f"{outcome.values(output.classes)}, {outcome.values(output.scores)}"
-            made = f"Mask({places}, {outcome.shape(output.classes)}, {_labels(output)})"
-            return "Mask", "What the model sees at each place.", made
-        case TextOutput():
-            symbols = f"{outcome.values(output.symbols)}, {outcome.values(output.scores)}"
-            return "Reading", "What the model read.", f"Reading({symbols}, {_labels(output)})"
-        case GeneratedOutput():
-            words = "The text that the model makes, in parts."
-            return (
-                "AsyncThrowingStream<String, any Error>",
-                words,
-                f"String(points: {outcome.values(output.code_points)})",
-            )
-        case EmbeddingOutput():
-            return "[Float]", "A point in a space where near means alike.", outcome.values(output.vector)
-        case SpansOutput():
-            places = ", ".join(map(outcome.values, (output.classes, output.starts, output.ends, output.scores)))
-            made = f"Entity.found({places}, in: {outcome.texts[output.text.name]}, {_labels(output)})"
-            return "[Entity]", "The named parts of the text, in its order.", made
-        case PairsOutput():
-            return "Float", "How well the document fits the query.", f"{outcome.values(output.score)}[0]"
-        case TensorOutput():
-            view = outcome.tensors[output.spec.name]
-            words = f"`{swift_doc(view.tensor)}`: {view.element} `{swift_doc(view.shape)}`."
-            return f"[{view.swift_type}]", words, outcome.values(output.spec)
+    described = output.DESCRIBED
+    specs = [getattr(output, each) for each in described.tensors]
+    values = [outcome.values(each) for each in specs]
+    if described.type is Plain.TENSOR:
+        view = outcome.tensors[specs[0].name]
+        return (
+            f"[{view.swift_type}]",
+            f"`{swift_doc(view.tensor)}`: {view.element} `{swift_doc(view.shape)}`.",
+            values[0],
+        )
+    made = PLAIN[described.type] if isinstance(described.type, Plain) else described.type
+    value = values[0]
+    if described.function:
+        shape = [outcome.shape(getattr(output, described.shape))] if described.shape else []
+        text = [outcome.texts[getattr(output, described.text).name]] if described.text else []
+        lines = [_labels(output)] if described.lines else []
+        most, least = [getattr(output, each) for each in described.limits] or (0, 0.0)
+        limits = [f"top: {top or most}", f"threshold: {_float(least)}"] if described.limits else []
+        value = f"{described.function}({', '.join([*values, *shape, *text, *lines, *limits])})"
+    return f"[{made}]" if described.is_list else made, described.sentence, value
 
 
 def _float(number: float) -> str:
@@ -119,12 +94,9 @@ def _float(number: float) -> str:
 
 
 def _texts(output: TypedOutput) -> tuple[str, ...]:
-    match output:
-        case ClassesOutput() | BoxesOutput() | MaskOutput() | SpansOutput():
-            return output.labels
-        case TextOutput():
-            return output.alphabet
-    return ()
+    lines = output.DESCRIBED.lines
+    texts: tuple[str, ...] = getattr(output, lines) if lines else ()
+    return texts
 
 
 def _name(output: TypedOutput) -> str:

@@ -34,17 +34,6 @@ from packager.targets.ios.view import InputView, OutputView
 
 WIDEST = 120
 """longest line, in characters; longer parameter lists are split"""
-SUMMARIES = {
-    "classify": "Says which classes the model sees, best first.",
-    "detect": "Finds what the model knows and says where it is, best first.",
-    "segment": "Says what the model sees at each place.",
-    "embed": "Gives a point in a space where near means alike.",
-    "read": "Reads a text.",
-    "entities": "Finds the named parts of a text, in its order.",
-    "score": "Says how well a document fits a query.",
-    "generate": "Goes on with a text: gives what follows, part by part, as the model makes it.",
-    "predict": "Gives all that the model makes of what it is given.",
-}
 LOCALS = ("output", "tensors", "cancellation", "carried", "answer", "parts", "first", "results")
 
 
@@ -104,7 +93,7 @@ def _view(contract: Contract, tensors: Tensors) -> TypedView:
     )
     return TypedView(
         verb=contract.verb,
-        summary=SUMMARIES[contract.verb],
+        summary="Gives all that the model says." if is_prediction else contract.outputs[0].DESCRIBED.sentence,
         documented=tuple(ParameterView(identifier=each.identifier, words=each.words) for each in parameters),
         declared=declared,
         received=received,

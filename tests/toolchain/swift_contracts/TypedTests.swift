@@ -390,7 +390,7 @@ final class AnswerTests: XCTestCase {
         let grey = try model.classify(Picture([10], width: 1, height: 1, format: .grey), top: 3)
         XCTAssertEqual(grey.map(\.index), [0, 1, 2])
         XCTAssertEqual(grey.map(\.label), ["red", "green \"\\(x)\"", "bl\u{FC}e "])
-        let some = try Classification.best([.nan, 1, 3, 1, .infinity, 3], [], top: 9, threshold: 1)
+        let some = try classificationsOf([.nan, 1, 3, 1, .infinity, 3], [], top: 9, threshold: 1)
         XCTAssertEqual(some.map(\.index), [4, 2, 5, 1, 3])
         XCTAssertEqual(Set(some.map(\.label)), [""])
     }
@@ -421,7 +421,7 @@ final class AnswerTests: XCTestCase {
         XCTAssertEqual(found.doubled, [2, 4, 6, 8])
         XCTAssertEqual(found.doubledShape, [2, 2])
         XCTAssertEqual(try JSONDecoder().decode(Mask.self, from: JSONEncoder().encode(found.mask)), found.mask)
-        XCTAssertEqual(Reading([], [], ["a"]), Reading(text: "", score: 0))
+        XCTAssertEqual(readingOf([], [], ["a"]), Reading(text: "", score: 0))
     }
 
     func testAModelThatMobpackPutAContractAroundGivesWhatItGivesInPython() throws {

@@ -12,7 +12,7 @@ private func wanted(_ name: String) throws -> String {
     let path = try XCTUnwrap(ProcessInfo.processInfo.environment["MOBPACK_VALUES"])
     let data = try Data(contentsOf: URL(fileURLWithPath: path).appendingPathComponent(name))
     let points = data.withUnsafeBytes { Array($0.bindMemory(to: Int32.self)) }
-    return String(points: points)
+    return textOf(points)
 }
 
 private func whole(_ parts: AsyncThrowingStream<String, any Error>) async throws -> String {

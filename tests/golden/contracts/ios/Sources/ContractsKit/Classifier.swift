@@ -79,7 +79,7 @@ public final class Classifier: Sendable {
         }
     }
 
-    /// Says which classes the model sees, best first.
+    /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// - Parameters:
     ///   - image: a picture of any size.
@@ -90,7 +90,7 @@ public final class Classifier: Sendable {
         try self.answer(image, top, until: nil)
     }
 
-    /// Says which classes the model sees, best first.
+    /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// Runs on its own thread, one call after the other.
     ///
@@ -389,7 +389,7 @@ extension Classifier {
             Fed("image.conversion", image.conversion, [3])
         ]
         try self.run(tensors, into: &output, until: cancellation)
-        return try Classification.best(output.logitsScores, Self.logitsLabels, top: top, threshold: 0.0)
+        return try classificationsOf(output.logitsScores, Self.logitsLabels, top: top, threshold: 0.0)
     }
 
     /// Names of classes by their numbers.
@@ -401,7 +401,7 @@ extension Classifier {
 
 #if canImport(CoreVideo) && canImport(ImageIO)
 extension Classifier {
-    /// Says which classes the model sees, best first.
+    /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// A pixel buffer is read in place, as ``Picture`` does.
     ///
@@ -412,7 +412,7 @@ extension Classifier {
         try classify(Picture(pixelBuffer, orientation: orientation), top: top)
     }
 
-    /// Says which classes the model sees, best first.
+    /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// A pixel buffer is read in place, as ``Picture`` does, on its own thread: leave its pixels as they are.
     ///
@@ -427,7 +427,7 @@ extension Classifier {
 
 #if canImport(CoreGraphics) && canImport(ImageIO)
 extension Classifier {
-    /// Says which classes the model sees, best first.
+    /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// An image is drawn once, as ``Picture`` does.
     ///
@@ -438,7 +438,7 @@ extension Classifier {
         try classify(Picture(image, orientation: orientation), top: top)
     }
 
-    /// Says which classes the model sees, best first.
+    /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// An image is drawn once, as ``Picture`` does, away from the caller's thread.
     ///
@@ -453,7 +453,7 @@ extension Classifier {
 
 #if canImport(UIKit)
 extension Classifier {
-    /// Says which classes the model sees, best first.
+    /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// An image is drawn once, and turned as it says.
     ///
@@ -462,7 +462,7 @@ extension Classifier {
         try classify(Picture(image), top: top)
     }
 
-    /// Says which classes the model sees, best first.
+    /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// An image is drawn once, away from the caller's thread, and turned as it says.
     ///

@@ -22,15 +22,15 @@ public struct Detection: Sendable, Hashable, Codable {
         self.score = score
         self.box = box
     }
+}
 
-    /// The detected objects, in the model's order: `boxes` has four numbers for each.
-    static func found(_ boxes: [Float], _ scores: [Float], _ classes: [Int64], _ labels: [String]) -> [Detection] {
-        let count = min(scores.count, classes.count, boxes.count / 4)
-        return (0..<count).map { number in
-            let (index, at) = (Int(classes[number]), 4 * number)
-            let box = Box(left: boxes[at], top: boxes[at + 1], right: boxes[at + 2], bottom: boxes[at + 3])
-            return Detection(label: labels.name(index), index: index, score: scores[number], box: box)
-        }
+/// The detected objects, in the model's order: `boxes` has four numbers for each.
+func detectionsOf(_ boxes: [Float], _ scores: [Float], _ classes: [Int64], _ labels: [String]) -> [Detection] {
+    let count = min(scores.count, classes.count, boxes.count / 4)
+    return (0..<count).map { number in
+        let (index, at) = (Int(classes[number]), 4 * number)
+        let box = Box(left: boxes[at], top: boxes[at + 1], right: boxes[at + 2], bottom: boxes[at + 3])
+        return Detection(label: labels.name(index), index: index, score: scores[number], box: box)
     }
 }
 

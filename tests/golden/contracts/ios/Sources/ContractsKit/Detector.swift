@@ -79,7 +79,7 @@ public final class Detector: Sendable {
         }
     }
 
-    /// Finds what the model knows and says where it is, best first.
+    /// The objects in a picture and where they are, best first.
     ///
     /// - Parameters:
     ///   - image: a picture of any size.
@@ -89,7 +89,7 @@ public final class Detector: Sendable {
         try self.answer(image, until: nil)
     }
 
-    /// Finds what the model knows and says where it is, best first.
+    /// The objects in a picture and where they are, best first.
     ///
     /// Runs on its own thread, one call after the other.
     ///
@@ -328,7 +328,7 @@ extension Detector {
             Fed("image.conversion", image.conversion, [3])
         ]
         try self.run(tensors, into: &output, until: cancellation)
-        return Detection.found(output.foundBoxes, output.foundScores, output.foundClasses, Self.foundLabels)
+        return detectionsOf(output.foundBoxes, output.foundScores, output.foundClasses, Self.foundLabels)
     }
 
     /// Names of classes by their numbers.
@@ -340,7 +340,7 @@ extension Detector {
 
 #if canImport(CoreVideo) && canImport(ImageIO)
 extension Detector {
-    /// Finds what the model knows and says where it is, best first.
+    /// The objects in a picture and where they are, best first.
     ///
     /// A pixel buffer is read in place, as ``Picture`` does.
     ///
@@ -351,7 +351,7 @@ extension Detector {
         try detect(Picture(pixelBuffer, orientation: orientation))
     }
 
-    /// Finds what the model knows and says where it is, best first.
+    /// The objects in a picture and where they are, best first.
     ///
     /// A pixel buffer is read in place, as ``Picture`` does, on its own thread: leave its pixels as they are.
     ///
@@ -366,7 +366,7 @@ extension Detector {
 
 #if canImport(CoreGraphics) && canImport(ImageIO)
 extension Detector {
-    /// Finds what the model knows and says where it is, best first.
+    /// The objects in a picture and where they are, best first.
     ///
     /// An image is drawn once, as ``Picture`` does.
     ///
@@ -377,7 +377,7 @@ extension Detector {
         try detect(Picture(image, orientation: orientation))
     }
 
-    /// Finds what the model knows and says where it is, best first.
+    /// The objects in a picture and where they are, best first.
     ///
     /// An image is drawn once, as ``Picture`` does, away from the caller's thread.
     ///
@@ -392,7 +392,7 @@ extension Detector {
 
 #if canImport(UIKit)
 extension Detector {
-    /// Finds what the model knows and says where it is, best first.
+    /// The objects in a picture and where they are, best first.
     ///
     /// An image is drawn once, and turned as it says.
     ///
@@ -401,7 +401,7 @@ extension Detector {
         try detect(Picture(image))
     }
 
-    /// Finds what the model knows and says where it is, best first.
+    /// The objects in a picture and where they are, best first.
     ///
     /// An image is drawn once, away from the caller's thread, and turned as it says.
     ///

@@ -66,7 +66,7 @@ public final class Embedder: Sendable {
         }
     }
 
-    /// Gives a point in a space where near means alike.
+    /// A vector of length 1: vectors of similar inputs are near each other.
     ///
     /// - Parameters:
     ///   - query: a text of any length.
@@ -76,7 +76,7 @@ public final class Embedder: Sendable {
         try self.answer(query, until: nil)
     }
 
-    /// Gives a point in a space where near means alike.
+    /// A vector of length 1: vectors of similar inputs are near each other.
     ///
     /// Runs on its own thread, one call after the other.
     ///

@@ -18,20 +18,20 @@ public struct Entity: Sendable, Hashable {
         self.range = range
         self.score = score
     }
+}
 
-    /// The parts of `text` from the code points `starts` to those before `ends`, in its order.
-    static func found(
-        _ classes: [Int64], _ starts: [Int64], _ ends: [Int64], _ scores: [Float], in text: String, _ labels: [String]
-    ) -> [Entity] {
-        let scalars = text.unicodeScalars
-        var (point, start) = (0, scalars.startIndex)
-        return scores.indices.map { number in
-            let (first, last) = (Int(starts[number]), Int(ends[number]))
-            start = scalars.index(start, offsetBy: first - point)
-            point = first
-            let range = start..<scalars.index(start, offsetBy: last - first)
-            let label = labels.name(Int(classes[number]))
-            return Entity(label: label, text: String(scalars[range]), range: range, score: scores[number])
-        }
+/// The parts of `text` from the code points `starts` to those before `ends`, in its order.
+func entitiesOf(
+    _ classes: [Int64], _ starts: [Int64], _ ends: [Int64], _ scores: [Float], _ text: String, _ labels: [String]
+) -> [Entity] {
+    let scalars = text.unicodeScalars
+    var (point, start) = (0, scalars.startIndex)
+    return scores.indices.map { number in
+        let (first, last) = (Int(starts[number]), Int(ends[number]))
+        start = scalars.index(start, offsetBy: first - point)
+        point = first
+        let range = start..<scalars.index(start, offsetBy: last - first)
+        let label = labels.name(Int(classes[number]))
+        return Entity(label: label, text: String(scalars[range]), range: range, score: scores[number])
     }
 }

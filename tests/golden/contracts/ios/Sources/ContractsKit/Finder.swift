@@ -79,7 +79,7 @@ public final class Finder: Sendable {
         }
     }
 
-    /// Gives a point in a space where near means alike.
+    /// A vector of length 1: vectors of similar inputs are near each other.
     ///
     /// - Parameters:
     ///   - image: a picture of any size.
@@ -89,7 +89,7 @@ public final class Finder: Sendable {
         try self.answer(image, until: nil)
     }
 
-    /// Gives a point in a space where near means alike.
+    /// A vector of length 1: vectors of similar inputs are near each other.
     ///
     /// Runs on its own thread, one call after the other.
     ///
@@ -328,7 +328,7 @@ extension Finder {
 
 #if canImport(CoreVideo) && canImport(ImageIO)
 extension Finder {
-    /// Gives a point in a space where near means alike.
+    /// A vector of length 1: vectors of similar inputs are near each other.
     ///
     /// A pixel buffer is read in place, as ``Picture`` does.
     ///
@@ -339,7 +339,7 @@ extension Finder {
         try embed(Picture(pixelBuffer, orientation: orientation))
     }
 
-    /// Gives a point in a space where near means alike.
+    /// A vector of length 1: vectors of similar inputs are near each other.
     ///
     /// A pixel buffer is read in place, as ``Picture`` does, on its own thread: leave its pixels as they are.
     ///
@@ -354,7 +354,7 @@ extension Finder {
 
 #if canImport(CoreGraphics) && canImport(ImageIO)
 extension Finder {
-    /// Gives a point in a space where near means alike.
+    /// A vector of length 1: vectors of similar inputs are near each other.
     ///
     /// An image is drawn once, as ``Picture`` does.
     ///
@@ -365,7 +365,7 @@ extension Finder {
         try embed(Picture(image, orientation: orientation))
     }
 
-    /// Gives a point in a space where near means alike.
+    /// A vector of length 1: vectors of similar inputs are near each other.
     ///
     /// An image is drawn once, as ``Picture`` does, away from the caller's thread.
     ///
@@ -380,7 +380,7 @@ extension Finder {
 
 #if canImport(UIKit)
 extension Finder {
-    /// Gives a point in a space where near means alike.
+    /// A vector of length 1: vectors of similar inputs are near each other.
     ///
     /// An image is drawn once, and turned as it says.
     ///
@@ -389,7 +389,7 @@ extension Finder {
         try embed(Picture(image))
     }
 
-    /// Gives a point in a space where near means alike.
+    /// A vector of length 1: vectors of similar inputs are near each other.
     ///
     /// An image is drawn once, away from the caller's thread, and turned as it says.
     ///

@@ -67,7 +67,7 @@ public final class ListenerModel: Sendable {
         }
     }
 
-    /// Says which classes the model sees, best first.
+    /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// The model keeps state: calls run one after the other, each with the state that the one before it
     /// left, and one that fails changes nothing. ``reset()`` starts anew.
@@ -81,7 +81,7 @@ public final class ListenerModel: Sendable {
         try self.answer(audio, top, until: nil)
     }
 
-    /// Says which classes the model sees, best first.
+    /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// Runs on its own thread, one call after the other.
     ///
@@ -286,7 +286,7 @@ extension ListenerModel {
                 Fed("state", carried.state, [2, 1, 128])
             ]
             try self.run(tensors, into: &output, until: cancellation)
-            let answer = try Classification.best(output.logitsScores, Self.logitsLabels, top: top, threshold: 0.0)
+            let answer = try classificationsOf(output.logitsScores, Self.logitsLabels, top: top, threshold: 0.0)
             carried.state = output.stateN
             return answer
         }

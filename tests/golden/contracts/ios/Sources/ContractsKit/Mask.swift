@@ -21,9 +21,9 @@ public struct Mask: Sendable, Hashable, Codable {
         self.scores = scores
         self.labels = labels
     }
+}
 
-    /// `shape` has the number of rows, then that of places in a row.
-    init(_ classes: [UInt8], _ scores: [Float], _ shape: [Int], _ labels: [String]) {
-        self.init(width: shape.last ?? 0, height: shape.first ?? 0, classes: classes, scores: scores, labels: labels)
-    }
+/// `shape` has the number of rows, then that of places in a row.
+func maskOf(_ classes: [UInt8], _ scores: [Float], _ shape: [Int], _ labels: [String]) -> Mask {
+    Mask(width: shape.last ?? 0, height: shape.first ?? 0, classes: classes, scores: scores, labels: labels)
 }

@@ -67,7 +67,7 @@ public final class Matcher: Sendable {
         }
     }
 
-    /// Says which classes the model sees, best first.
+    /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// - Parameters:
     ///   - query: a text of any length.
@@ -79,7 +79,7 @@ public final class Matcher: Sendable {
         try self.answer(query, document, top, until: nil)
     }
 
-    /// Says which classes the model sees, best first.
+    /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// Runs on its own thread, one call after the other.
     ///
@@ -269,7 +269,7 @@ extension Matcher {
             Fed("query.document", text: document)
         ]
         try self.run(tensors, into: &output, until: cancellation)
-        return try Classification.best(output.logitsScores, Self.logitsLabels, top: top, threshold: 0.0)
+        return try classificationsOf(output.logitsScores, Self.logitsLabels, top: top, threshold: 0.0)
     }
 
     /// Names of classes by their numbers.

@@ -20,3 +20,8 @@ public struct Ranked: Sendable, Hashable, Codable {
         return sorted.map { Ranked(index: $0, score: scores[$0]) }
     }
 }
+
+/// How well a document fits: the only number of its tensor.
+func scoreOf(_ scores: [Float]) -> Float {
+    scores[0]
+}

@@ -67,7 +67,7 @@ public final class Ranker: Sendable {
         }
     }
 
-    /// Says how well a document fits a query.
+    /// How well the document fits the query.
     ///
     /// - Parameters:
     ///   - query: a text of any length.
@@ -78,7 +78,7 @@ public final class Ranker: Sendable {
         try self.answer(query, document, until: nil)
     }
 
-    /// Says how well a document fits a query.
+    /// How well the document fits the query.
     ///
     /// Runs on its own thread, one call after the other.
     ///
@@ -285,6 +285,6 @@ extension Ranker {
             Fed("query.document", text: document)
         ]
         try self.run(tensors, into: &output, until: cancellation)
-        return output.logitsScore[0]
+        return scoreOf(output.logitsScore)
     }
 }

@@ -79,7 +79,7 @@ public final class ReaderModel: Sendable {
         }
     }
 
-    /// Reads a text.
+    /// The text that the model reads.
     ///
     /// - Parameters:
     ///   - image: a picture of any size.
@@ -89,7 +89,7 @@ public final class ReaderModel: Sendable {
         try self.answer(image, until: nil)
     }
 
-    /// Reads a text.
+    /// The text that the model reads.
     ///
     /// Runs on its own thread, one call after the other.
     ///
@@ -322,7 +322,7 @@ extension ReaderModel {
             Fed("image.conversion", image.conversion, [3])
         ]
         try self.run(tensors, into: &output, until: cancellation)
-        return Reading(output.textSymbols, output.textScores, Self.textAlphabet)
+        return readingOf(output.textSymbols, output.textScores, Self.textAlphabet)
     }
 
     /// Symbols by their numbers.
@@ -334,7 +334,7 @@ extension ReaderModel {
 
 #if canImport(CoreVideo) && canImport(ImageIO)
 extension ReaderModel {
-    /// Reads a text.
+    /// The text that the model reads.
     ///
     /// A pixel buffer is read in place, as ``Picture`` does.
     ///
@@ -345,7 +345,7 @@ extension ReaderModel {
         try read(Picture(pixelBuffer, orientation: orientation))
     }
 
-    /// Reads a text.
+    /// The text that the model reads.
     ///
     /// A pixel buffer is read in place, as ``Picture`` does, on its own thread: leave its pixels as they are.
     ///
@@ -360,7 +360,7 @@ extension ReaderModel {
 
 #if canImport(CoreGraphics) && canImport(ImageIO)
 extension ReaderModel {
-    /// Reads a text.
+    /// The text that the model reads.
     ///
     /// An image is drawn once, as ``Picture`` does.
     ///
@@ -371,7 +371,7 @@ extension ReaderModel {
         try read(Picture(image, orientation: orientation))
     }
 
-    /// Reads a text.
+    /// The text that the model reads.
     ///
     /// An image is drawn once, as ``Picture`` does, away from the caller's thread.
     ///
@@ -386,7 +386,7 @@ extension ReaderModel {
 
 #if canImport(UIKit)
 extension ReaderModel {
-    /// Reads a text.
+    /// The text that the model reads.
     ///
     /// An image is drawn once, and turned as it says.
     ///
@@ -395,7 +395,7 @@ extension ReaderModel {
         try read(Picture(image))
     }
 
-    /// Reads a text.
+    /// The text that the model reads.
     ///
     /// An image is drawn once, away from the caller's thread, and turned as it says.
     ///

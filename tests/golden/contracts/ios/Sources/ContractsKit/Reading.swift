@@ -12,10 +12,10 @@ public struct Reading: Sendable, Hashable, Codable {
         self.text = text
         self.score = score
     }
+}
 
-    /// The text that `symbols`, positions in `alphabet`, are.
-    init(_ symbols: [Int64], _ scores: [Float], _ alphabet: [String]) {
-        let text = symbols.map { alphabet.name(Int($0)) }.joined()
-        self.init(text: text, score: scores.isEmpty ? 0 : scores.reduce(0, +) / Float(scores.count))
-    }
+/// The text that `symbols`, positions in `alphabet`, are.
+func readingOf(_ symbols: [Int64], _ scores: [Float], _ alphabet: [String]) -> Reading {
+    let text = symbols.map { alphabet.name(Int($0)) }.joined()
+    return Reading(text: text, score: scores.isEmpty ? 0 : scores.reduce(0, +) / Float(scores.count))
 }

@@ -43,24 +43,12 @@ extension Folder {
             try folder.setResourceValues(values)
             #endif
             #if os(iOS)
-            try unlock(url)
+            // New files get the class of their folder.
+            let lock = FileProtectionType.completeUntilFirstUserAuthentication
+            try FileManager.default.setAttributes([.protectionKey: lock], ofItemAtPath: url.path)
             #endif
         }
     }
-
-    #if os(iOS)
-    /// Has the system protect a folder, and what it holds, until the device is unlocked for the first time.
-    private static func unlock(_ url: URL) throws {
-        let (files, wanted) = (FileManager.default, FileProtectionType.completeUntilFirstUserAuthentication)
-        let found = try files.attributesOfItem(atPath: url.path)[.protectionKey] as? FileProtectionType
-        if found == wanted { return }
-        // New files get the class of their folder.
-        let names = try files.contentsOfDirectory(atPath: url.path)
-        for path in [url.path] + names.map({ url.appendingPathComponent($0).path }) {
-            try files.setAttributes([.protectionKey: wanted], ofItemAtPath: path)
-        }
-    }
-    #endif
 
     /// The files of this package's models.
     static var packagedModels: [ModelFiles] {

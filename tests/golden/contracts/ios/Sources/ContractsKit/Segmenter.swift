@@ -79,7 +79,7 @@ public final class Segmenter: Sendable {
         }
     }
 
-    /// Says what the model sees at each place.
+    /// The class at each place of a picture.
     ///
     /// - Parameters:
     ///   - image: a picture of any size.
@@ -89,7 +89,7 @@ public final class Segmenter: Sendable {
         try self.answer(image, until: nil)
     }
 
-    /// Says what the model sees at each place.
+    /// The class at each place of a picture.
     ///
     /// Runs on its own thread, one call after the other.
     ///
@@ -322,13 +322,13 @@ extension Segmenter {
             Fed("image.conversion", image.conversion, [3])
         ]
         try self.run(tensors, into: &output, until: cancellation)
-        return Mask(output.maskClasses, output.maskScores, output.maskClassesShape, [])
+        return maskOf(output.maskClasses, output.maskScores, output.maskClassesShape, [])
     }
 }
 
 #if canImport(CoreVideo) && canImport(ImageIO)
 extension Segmenter {
-    /// Says what the model sees at each place.
+    /// The class at each place of a picture.
     ///
     /// A pixel buffer is read in place, as ``Picture`` does.
     ///
@@ -339,7 +339,7 @@ extension Segmenter {
         try segment(Picture(pixelBuffer, orientation: orientation))
     }
 
-    /// Says what the model sees at each place.
+    /// The class at each place of a picture.
     ///
     /// A pixel buffer is read in place, as ``Picture`` does, on its own thread: leave its pixels as they are.
     ///
@@ -354,7 +354,7 @@ extension Segmenter {
 
 #if canImport(CoreGraphics) && canImport(ImageIO)
 extension Segmenter {
-    /// Says what the model sees at each place.
+    /// The class at each place of a picture.
     ///
     /// An image is drawn once, as ``Picture`` does.
     ///
@@ -365,7 +365,7 @@ extension Segmenter {
         try segment(Picture(image, orientation: orientation))
     }
 
-    /// Says what the model sees at each place.
+    /// The class at each place of a picture.
     ///
     /// An image is drawn once, as ``Picture`` does, away from the caller's thread.
     ///
@@ -380,7 +380,7 @@ extension Segmenter {
 
 #if canImport(UIKit)
 extension Segmenter {
-    /// Says what the model sees at each place.
+    /// The class at each place of a picture.
     ///
     /// An image is drawn once, and turned as it says.
     ///
@@ -389,7 +389,7 @@ extension Segmenter {
         try segment(Picture(image))
     }
 
-    /// Says what the model sees at each place.
+    /// The class at each place of a picture.
     ///
     /// An image is drawn once, away from the caller's thread, and turned as it says.
     ///

@@ -66,7 +66,7 @@ public final class Several: Sendable {
         }
     }
 
-    /// Gives all that the model makes of what it is given.
+    /// Gives all that the model says.
     ///
     /// - Parameters:
     ///   - image: a picture of any size.
@@ -78,7 +78,7 @@ public final class Several: Sendable {
         try self.answer(image, lengths, batch, until: nil)
     }
 
-    /// Gives all that the model makes of what it is given.
+    /// Gives all that the model says.
     ///
     /// Runs on its own thread, one call after the other.
     ///
@@ -331,9 +331,9 @@ public final class Several: Sendable {
 extension Several {
     /// The model's outputs.
     public struct Prediction: Sendable, Hashable {
-        /// Which classes the model sees, best first.
+        /// The classes that fit, best first; classes below the threshold of the model are left out.
         public let logits: [Classification]
-        /// A point in a space where near means alike.
+        /// A vector of length 1: vectors of similar inputs are near each other.
         public let feature: [Float]
         /// `raw`: float `[1, steps, 8]`.
         public let raw: [Float]
@@ -373,7 +373,7 @@ extension Several {
         ]
         try self.run(tensors, into: &output, until: cancellation)
         return try Prediction(
-            logits: Classification.best(output.logitsScores, Self.logitsLabels, top: 3, threshold: 0.0),
+            logits: classificationsOf(output.logitsScores, Self.logitsLabels, top: 3, threshold: 0.0),
             feature: output.featureVector,
             raw: output.raw,
             rawShape: output.rawShape

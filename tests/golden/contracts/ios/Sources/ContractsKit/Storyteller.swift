@@ -66,7 +66,7 @@ public final class Storyteller: Sendable {
         }
     }
 
-    /// Goes on with a text: gives what follows, part by part, as the model makes it.
+    /// The text that follows, part by part, as the model makes it.
     ///
     /// The model runs once for each token, on its own thread, when the next part is asked for; several texts take turns,
     /// and other calls come between. When the task is cancelled, the run that is under way ends at its next operator.
@@ -327,7 +327,7 @@ extension Storyteller {
         try results.read(0, into: &output.logitsCharacters, shape: &output.logitsCharactersShape)
         answer.logitsBytes = .returned(ReturnedValue(results: results, index: 1))
         answer.pastKey = .returned(ReturnedValue(results: results, index: 2))
-        let parts = String(points: output.logitsCharacters)
+        let parts = textOf(output.logitsCharacters)
         guard output.logitsFinished == [0] else { return (parts, nil) }
         answer.logitsProgress = output.logitsNextProgress
         return (parts, answer)

@@ -66,7 +66,7 @@ public final class Tagger: Sendable {
         }
     }
 
-    /// Finds the named parts of a text, in its order.
+    /// The named parts of the text, in its order.
     ///
     /// - Parameters:
     ///   - query: a text of any length.
@@ -76,7 +76,7 @@ public final class Tagger: Sendable {
         try self.answer(query, until: nil)
     }
 
-    /// Finds the named parts of a text, in its order.
+    /// The named parts of the text, in its order.
     ///
     /// Runs on its own thread, one call after the other.
     ///
@@ -257,8 +257,8 @@ extension Tagger {
             Fed("query.text", text: query)
         ]
         try self.run(tensors, into: &output, until: cancellation)
-        return Entity.found(
-            output.tagsClasses, output.tagsStarts, output.tagsEnds, output.tagsScores, in: query, Self.tagsLabels)
+        return entitiesOf(
+            output.tagsClasses, output.tagsStarts, output.tagsEnds, output.tagsScores, query, Self.tagsLabels)
     }
 
     /// Names of classes by their numbers.

@@ -13,11 +13,10 @@ enum Fault {
 }
 
 extension ModelError {
-    /// `fresh` are SHA-256 of files that came just now, and were right.
-    func fault(_ fresh: Set<String> = []) -> Fault {
+    /// For files that are whole: the faults of others are those of the device's storage.
+    var fault: Fault {
         switch self {
-        case .badModel, .shape: return .proven
-        case .corrupted(_, _, let expected): return fresh.contains(expected) ? .proven : .device
+        case .badModel, .shape, .corrupted: return .proven
         case .runtime: return .runtime
         default: return .device
         }
@@ -57,7 +56,7 @@ struct Attempts: Sendable {
             return try work()
         } catch {
             undo()
-            if let failure = error as? ModelError, failure.fault() == .runtime, !stay.wasLeft { try fail(version) }
+            if let failure = error as? ModelError, failure.fault == .runtime, !stay.wasLeft { try fail(version) }
             throw error
         }
     }

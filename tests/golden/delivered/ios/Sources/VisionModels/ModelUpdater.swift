@@ -98,34 +98,46 @@ public final class ModelUpdater: Sendable {
     }
 
     /// Keeps all models as they are until ``unfreeze()``, also in later runs of the app.
-    public func freeze() throws {
-        try store.change { $0.frozen = true }
-        tellAll { UpdateState(phase: .frozen, version: $0) }
+    public func freeze() async throws {
+        try await changed({ $0.frozen = true }, .frozen)
     }
 
     /// Lets models be updated again.
-    public func unfreeze() throws {
-        try store.change { $0.frozen = false }
-        tellAll { UpdateState(phase: .unchecked, version: $0) }
+    public func unfreeze() async throws {
+        try await changed({ $0.frozen = false }, .unchecked)
     }
 
     /// Takes no other release of a model than that of `version`, from the next update on.
-    public func pin(_ model: String, version: String) throws {
-        try store.change { $0.pins[model] = version }
+    public func pin(_ model: String, version: String) async throws {
+        try await changed { $0.pins[model] = version }
     }
 
     /// Takes the newest release of a model again, from the next update on.
-    public func unpin(_ model: String) throws {
-        try store.change { $0.pins[model] = nil }
+    public func unpin(_ model: String) async throws {
+        try await changed { $0.pins[model] = nil }
     }
 
     /// Removes all downloads: the app's own models are next. Files of models that are open go with the next update.
-    public func remove() throws {
-        let record = try store.change { record in
-            record.models = record.models.mapValues { UpdateRecord.ModelRecord(banned: $0.banned, failing: $0.failing) }
+    public func remove() async throws {
+        try await ModelSession.loaded { _ in
+            let record = try self.store.change { record in
+                record.models = record.models.mapValues {
+                    UpdateRecord.ModelRecord(banned: $0.banned, failing: $0.failing)
+                }
+            }
+            self.store.prune(record)
+            self.tellAll { UpdateState(phase: .unchecked, version: $0) }
         }
-        store.prune(record)
-        tellAll { _ in UpdateState(phase: .unchecked, version: ChannelDocument.version) }
+    }
+
+    /// Changes the record, away from the caller's thread, and tells of a phase that all models are in since then.
+    private func changed(
+        _ change: @escaping @Sendable (inout UpdateRecord) -> Void, _ phase: UpdateState.Phase? = nil
+    ) async throws {
+        try await ModelSession.loaded { _ in
+            try self.store.change(change)
+            if let phase { self.tellAll { UpdateState(phase: phase, version: $0) } }
+        }
     }
 
     /// Opens the model that is next.

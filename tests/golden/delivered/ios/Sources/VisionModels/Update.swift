@@ -150,13 +150,12 @@ final class Update {
             tell(model.name, UpdateState(phase: phase, version: version, loadedBytes: loaded, totalBytes: total))
         }
         do {
-            let fresh = Set(blobs.filter { !store.has($0) }.map(\.sha256))
-            if !fresh.isEmpty {
+            if !blobs.allSatisfy(store.has) {
                 if let reason = waitsFor(chosen.release) { return try self.tell(model, .waiting, reason) }
                 if let reason = try lacks(blobs, download) { return try self.tell(model, .failed, reason) }
                 try download.get(blobs)
             }
-            try attempt(chosen, try kept(chosen.release, blobs, document), fresh)
+            try attempt(chosen, try kept(chosen.release, blobs, document))
         } catch ModelError.noSpace(let path) {
             try self.tell(model, .failed, "there is no room for \(path)")
         } catch let error as ModelError {
@@ -202,9 +201,8 @@ final class Update {
         return needed > free ? "the download takes \(needed) bytes, and \(free) are free" : nil
     }
 
-    /// Tries a release, of which files of the SHA-256 `fresh` came just now. One that cannot be right is banned; another
-    /// failure may pass.
-    private func attempt(_ chosen: UpdatedRelease, _ kept: UpdateRecord.Kept, _ fresh: Set<String>) throws {
+    /// Tries a release. One that cannot be right is banned; another failure may pass.
+    private func attempt(_ chosen: UpdatedRelease, _ kept: UpdateRecord.Kept) throws {
         let model = chosen.packaged
         try tell(model, .trying)
         let others = try store.record().model(model.name).releases
@@ -213,15 +211,14 @@ final class Update {
             let failure = try attempts(model).during(.trying, kept.version) {
                 try chosen.tried(kept, store.opened(kept), options, others, loading)
             }
-            if !failure.isEmpty { return try ban(model, kept.version, failure) }
+            if !failure.isEmpty { return try refuse(model, kept, failure) }
         } catch let error as ModelError {
-            switch error.fault(fresh) {
-            case .proven: return try ban(model, kept.version, error.description)
-            case .runtime: return try failed(model, kept.version, error.description)
+            switch error.fault {
+            case .proven: return try refuse(model, kept, error.description)
+            case .runtime where store.areWhole(kept): return try failed(model, kept.version, error.description)
+            case .runtime: throw error
             case .device:
-                if error.isOfFile {
-                    for sha256 in kept.files.keys { try? FileManager.default.removeItem(at: store.file(sha256)) }
-                }
+                if case .missing = error { _ = store.areWhole(kept) }
                 throw error
             }
         }
@@ -237,6 +234,12 @@ final class Update {
     private func failed(_ model: ModelFiles, _ version: String, _ reason: String) throws {
         if try attempts(model).isFailingTooOften(version) { return try ban(model, version, reason) }
         try tell(model, .failed, "\(version) has failed, and is tried again: \(reason)")
+    }
+
+    /// A release is wrong, or what storage has made of it: then its files come once more.
+    private func refuse(_ model: ModelFiles, _ kept: UpdateRecord.Kept, _ reason: String) throws {
+        if store.areWhole(kept) { return try ban(model, kept.version, reason) }
+        try fail([model], "files of \(kept.version) are damaged, and are fetched anew: \(reason)")
     }
 
     private func ban(_ model: ModelFiles, _ version: String, _ reason: String) throws {
@@ -258,15 +261,5 @@ final class Update {
 
     private func version(of model: ModelFiles) throws -> String {
         try store.record().model(model.name).active?.version ?? ChannelDocument.version
-    }
-}
-
-extension ModelError {
-    /// Whether a file is damaged or gone, which says nothing of the model.
-    var isOfFile: Bool {
-        switch self {
-        case .missing, .corrupted, .noSpace: return true
-        default: return false
-        }
     }
 }

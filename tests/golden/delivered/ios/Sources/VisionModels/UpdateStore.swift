@@ -116,6 +116,16 @@ struct UpdateStore: Sendable {
         Part.size(of: file(blob.sha256)) == blob.sizeBytes
     }
 
+    /// Reads the files of a release to their ends, and removes those that storage has damaged; true for none.
+    func areWhole(_ release: UpdateRecord.Kept) -> Bool {
+        let damaged = release.files.keys.filter { sha256 in
+            guard let found = try? Folder.mapped(file(sha256).path) else { return true }
+            return Checksum.sha256(found.content) != sha256
+        }
+        for sha256 in damaged { try? FileManager.default.removeItem(at: file(sha256)) }
+        return damaged.isEmpty
+    }
+
     /// The files for a load, which stay where they are as long as somebody holds the folder.
     func opened(_ release: UpdateRecord.Kept) -> Folder {
         var opened = Folder(url: files, records: Folder.records, hasNames: false)

@@ -87,8 +87,11 @@ struct UpdatedSource: Sendable {
         default:
             break
         }
-        let isFailing = try error.fault() == .runtime && attempts.isFailingTooOften(kept.version)
-        if error.fault() == .proven || isFailing { return try ban(kept, attempts, model, error.description) }
+        if error.fault != .device, !store.areWhole(kept) {
+            return try drop(kept, model, "its files are damaged: \(error.description)")
+        }
+        let isFailing = try error.fault == .runtime && attempts.isFailingTooOften(kept.version)
+        if error.fault == .proven || isFailing { return try ban(kept, attempts, model, error.description) }
         // It stays the one that loads open: another time may be luckier.
         return tell(kept, model, try store.record().model(model.name), "is not opened this time", error.description)
     }

@@ -72,15 +72,16 @@ extension ModelError: CustomStringConvertible, LocalizedError {
 extension ModelError {
     /// Does work on files: what the system says against it becomes an error of a model.
     static func ofFiles<Made>(at path: String, _ work: () throws -> Made) throws -> Made {
-        do {
-            return try work()
-        } catch let error as ModelError {
-            throw error
-        } catch {
-            let code = (error as? POSIXError)?.code
-            let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace || code == .ENOSPC || code == .EDQUOT
-            throw isFull ? ModelError.noSpace(path: path) : ModelError.missing(path: path)
-        }
+        do { return try work() } catch { throw ofFile(error, at: path) }
+    }
+
+    /// Once in an app: it is as large as what uses it.
+    @inline(never)
+    private static func ofFile(_ error: any Error, at path: String) -> ModelError {
+        if let error = error as? ModelError { return error }
+        let code = (error as? POSIXError)?.code
+        let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace || code == .ENOSPC || code == .EDQUOT
+        return isFull ? .noSpace(path: path) : .missing(path: path)
     }
 
     /// What ONNX Runtime says.

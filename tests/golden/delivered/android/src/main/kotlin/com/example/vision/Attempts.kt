@@ -22,10 +22,9 @@ internal enum class Fault {
     DEVICE,
 }
 
-/** [isFresh] says whether the files have been downloaded, and compared with their SHA-256, just before. */
-internal fun faultOf(failure: Exception, isFresh: Boolean = false): Fault = when (failure) {
-    is TrialException, is BadModelException -> Fault.PROVEN
-    is ModelCorruptedException -> if (isFresh) Fault.PROVEN else Fault.DEVICE
+/** For files that [UpdateStore.areWhole]: the faults of others are those of the device's storage. */
+internal fun faultOf(failure: Exception): Fault = when (failure) {
+    is TrialException, is BadModelException, is ModelCorruptedException -> Fault.PROVEN
     is ModelStorageException, is ModelDownloadException, is ModelOutOfMemoryException -> Fault.DEVICE
     else -> if (isOfDevice(failure) || isOfDevice(failure.cause)) Fault.DEVICE else Fault.RUNTIME
 }

@@ -141,12 +141,11 @@ internal class Update(
             tell(name, state.copy(phase = phase, loadedBytes = loaded, totalBytes = total))
         }
         try {
-            val isFresh = !blobs.all(store::has)
             if (download.sizeOf(blobs) > 0) waitingFor(release.release)?.let { return tell(name, UpdatePhase.WAITING, it) }
-            if (isFresh) lacking(blobs, download)?.let { return tell(name, UpdatePhase.FAILED, it) }
+            if (!blobs.all(store::has)) lacking(blobs, download)?.let { return tell(name, UpdatePhase.FAILED, it) }
             download.get(blobs)
             val kept = KeptRelease(document.sha256, release.release.version, release.release.number, blobs.map { it.sha256 })
-            attempt(name, release, kept, isFresh)
+            attempt(name, release, kept)
         } catch (full: ModelStorageException) {
             tell(name, UpdatePhase.FAILED, "${full.message}")
         } catch (failure: ModelException) {
@@ -177,7 +176,7 @@ internal class Update(
     }
 
     /** Tries [release]. One that cannot be right is banned; another failure may pass. */
-    private fun attempt(name: String, release: UpdatedRelease, kept: KeptRelease, isFresh: Boolean) {
+    private fun attempt(name: String, release: UpdatedRelease, kept: KeptRelease) {
         tell(name, UpdatePhase.TRYING)
         try {
             attemptsOf(name).during(AttemptKind.TRYING, kept.version) {
@@ -186,11 +185,10 @@ internal class Update(
         } catch (cancelled: CancellationException) {
             throw cancelled
         } catch (failure: Exception) {
-            return when (faultOf(failure, isFresh)) {
-                Fault.DEVICE -> throw failure
-                Fault.PROVEN -> ban(name, kept.version, "${failure.message}")
-                Fault.RUNTIME -> failed(name, kept.version, "${failure.message}")
-            }
+            val fault = faultOf(failure)
+            if (fault == Fault.DEVICE || !store.areWhole(kept.files)) throw failure
+            val reason = "${failure.message}"
+            return if (fault == Fault.PROVEN) ban(name, kept.version, reason) else failed(name, kept.version, reason)
         }
         store.changeModel(name) {
             val previous = if (it.active?.version == kept.version) it.previous else it.active

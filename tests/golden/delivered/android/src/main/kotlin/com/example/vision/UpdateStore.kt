@@ -105,7 +105,19 @@ internal class UpdateStore(private val context: Context) {
     /** As [map], for a model: its files stay as long as this process. */
     fun open(asset: Asset, verify: Verify): Mapped = map(asset, verify).also { inUse += asset.sha256 }
 
-    /** Removes those of [blobs] that are not what they were. */
+    /** Reads [files], given by their SHA-256, to their ends, and removes those that storage has damaged; true for none. */
+    fun areWhole(files: List<String>): Boolean = files.count { sha256 ->
+        val file = file(sha256)
+        val isDamaged = try {
+            Checked.digestOf(Mapped.of(file).bytes) != sha256
+        } catch (failure: IOException) {
+            true
+        }
+        if (isDamaged) Log.w(TAG, "$file is damaged: it is fetched anew")
+        isDamaged.also { if (it) file.delete() }
+    } == 0
+
+    /** Removes those of [blobs] that are not what they were, as far as their sizes and ends tell. */
     fun removeDamaged(blobs: List<Blob>) {
         for (blob in blobs.filter(::has)) {
             try {

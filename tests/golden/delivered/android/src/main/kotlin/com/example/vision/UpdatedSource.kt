@@ -83,6 +83,8 @@ internal class UpdatedSource(private val fallback: Source, private val onChange:
             val fault = faultOf(failure)
             when {
                 failure is ModelCorruptedException -> dropped(store, model, kept, reason)
+                fault != Fault.DEVICE && !store.areWhole(kept.files) ->
+                    dropped(store, model, kept, "its files are damaged: $reason")
                 fault == Fault.PROVEN || fault == Fault.RUNTIME && attempts.isFailingTooOften(kept.version) ->
                     banned(attempts, model, kept, reason)
                 // It stays the one that loads open: another start of the app may be luckier.
