@@ -93,7 +93,7 @@ def fills_up(language: Language, folder: Path) -> None:
     kept = language.kept(place)
     shutil.move(kept, aside)
     kept.mkdir()
-    with tiny_disk(kept, kilobytes=300):
+    with tiny_disk(kept, kilobytes=800):
         shutil.copytree(aside, kept, dirs_exist_ok=True)
         filler = kept / "filler"
         with suppress(OSError), filler.open("wb", buffering=0) as file:
