@@ -42,7 +42,8 @@ def test_provider_is_known_under_its_own_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", providers_of("android"))
 def test_provider_of_android_has_its_kotlin(name: str) -> None:
-    assert (templates_folder() / "android" / "_providers" / f"{name}.start.kt.j2").is_file()
+    partial = templates_folder() / "android" / "_providers" / f"{name}.start.kt.j2"
+    assert partial.is_file() != bool(PROVIDERS[name].START.java_method)
 
 
 @pytest.mark.parametrize(

@@ -279,7 +279,8 @@ def variables(template: str) -> set[str]:
     bare.globals.clear()
     bare.filters = environment().filters
     parsed = bare.parse(source)
-    included = {name for name in meta.find_referenced_templates(parsed) if name and name.endswith(INCLUDED)}
+    referenced = (name for name in meta.find_referenced_templates(parsed) if name and "/_providers/" not in name)
+    included = {name for name in referenced if name.endswith(INCLUDED)}
     return meta.find_undeclared_variables(parsed).union(*map(variables, included))
 
 

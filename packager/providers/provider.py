@@ -22,6 +22,8 @@ class Start:
     """first API level of Android that has it; on older ones ONNX Runtime starts it and leaves every node to the CPU"""
     libraries_variable: str = ""
     """environment variable with the folder of the app's native libraries on Android"""
+    java_method: str = ""
+    """method that adds it in ONNX Runtime's Java interface, to which `android/_providers` has nothing to add"""
     browser_interface: str = ""
     """property of `navigator` in browsers that have it"""
     is_rounding: bool = False

@@ -16,7 +16,7 @@ class Webgpu:
     REGISTERED_NAME: ClassVar[str] = "WebGPU"
     SUMMARY: ClassVar[str] = "The graphics processor, through WebGPU."
     IS_ON_CORES: ClassVar[bool] = False
-    START: ClassVar[Start] = Start(browser_interface="gpu")
+    START: ClassVar[Start] = Start(java_method="addWebGPU", browser_interface="gpu")
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_webgpu", "web": "--use_webgpu"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()

@@ -79,6 +79,8 @@ def runtime_view(
             is_on_cores=PROVIDERS[name].IS_ON_CORES,
             execution_provider=PROVIDERS[name].EXECUTION_PROVIDER,
             hides_nodes=PROVIDERS[name].HIDES_NODES,
+            java_method=PROVIDERS[name].START.java_method,
+            threads_option=PROVIDERS[name].START.threads_option,
             options=tuple(OptionView(key=key, value=value) for key, value in PROVIDERS[name]().options().items()),
         )
         for name in providers

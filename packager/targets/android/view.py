@@ -31,6 +31,10 @@ class ProviderView:
     execution_provider: str
     """its name in ONNX Runtime"""
     hides_nodes: bool
+    java_method: str
+    """method of SessionOptions that adds it, if it has no partial that does"""
+    threads_option: str
+    """its option with the number of threads; empty if there is none"""
     options: tuple[OptionView, ...]
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from packager.core.contract import Contract, ImageInput
-from packager.providers import PROVIDERS
+from packager.providers import PROVIDERS, Provider
+from packager.render import swift_string
 from packager.targets.delivery import DeliveryView
 from packager.targets.ios.files import case_of
 from packager.targets.ios.view import CoremlView, ProviderView, RuntimeView
@@ -20,6 +21,8 @@ COMPUTE_UNITS = {
 }
 SPECIALIZATIONS = {"Default": ".default", "FastPrediction": ".fastPrediction"}
 SWITCHES = {"0": "false", "1": "true"}
+THREADS = '"\\(options.threads > 0 ? options.threads : Threads.usual)"'
+"""Swift's string with the number of threads of a session"""
 
 
 def runtime_view(
@@ -65,7 +68,17 @@ def _provider(name: str) -> ProviderView:
         summary=kind.SUMMARY,
         is_on_cores=kind.IS_ON_CORES,
         hides_nodes=kind.HIDES_NODES,
+        has_threads=bool(kind.START.threads_option),
+        entries=_entries(kind),
     )
+
+
+def _entries(kind: type[Provider]) -> str:
+    """Number of threads and options, as a dictionary."""
+    threads = {kind.START.threads_option: THREADS} if kind.START.threads_option else {}
+    options = {key: swift_string(value) for key, value in kind().options().items()}
+    entries = ", ".join(f"{swift_string(key)}: {value}" for key, value in {**threads, **options}.items())
+    return f"[{entries}]" if entries else "[:] as [String: String]"
 
 
 def _coreml() -> CoremlView:

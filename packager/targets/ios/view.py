@@ -35,6 +35,10 @@ class ProviderView:
     """whether the threads of a session do its work"""
     hides_nodes: bool
     """whether ONNX Runtime does not record the nodes that it lays out anew for it"""
+    has_threads: bool
+    """whether it has threads of its own"""
+    entries: str
+    """Swift expression: the settings with which it starts"""
 
 
 @dataclass(frozen=True, kw_only=True)
