@@ -16,6 +16,7 @@ from packager.core.contract import (
     TextOutput,
     TypedOutput,
 )
+from packager.core.described import Plain
 
 if TYPE_CHECKING:
     import numpy
@@ -136,17 +137,11 @@ def answer(
 
 def row(typed: TypedOutput, outputs: "Mapping[str, numpy.ndarray]", number: int) -> "Mapping[str, numpy.ndarray]":
     """The tensors of `typed` for the text `number` of a batch, as a run of this text alone gives them."""
-    match typed:
-        case TensorOutput():
-            return {typed.spec.name: outputs[typed.spec.name][number : number + 1]}
-        case ClassesOutput():
-            return {typed.scores.name: outputs[typed.scores.name][number]}
-        case EmbeddingOutput():
-            return {typed.vector.name: outputs[typed.vector.name][number]}
-        case PairsOutput():
-            return {typed.score.name: outputs[typed.score.name][number]}
-        case _:
-            raise AssertionError(f"{type(typed).__name__} has no rows")
+    described = typed.DESCRIBED
+    tensors = [getattr(typed, each).name for each in described.tensors]
+    if described.type is Plain.TENSOR:
+        return {name: outputs[name][number : number + 1] for name in tensors}
+    return {name: outputs[name][number] for name in tensors}
 
 
 def classes(typed: ClassesOutput, scores: "numpy.ndarray", top: int) -> tuple[Classification, ...]:

@@ -2,20 +2,18 @@
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
+from typing import get_args
 
 from packager.core.contract import (
     AudioInput,
     BoxesOutput,
-    ClassesOutput,
     EmbeddingOutput,
-    GeneratedOutput,
     ImageInput,
-    MaskOutput,
     PairsOutput,
-    SpansOutput,
     TextInput,
-    TextOutput,
+    TypedOutput,
 )
+from packager.core.described import Plain
 from packager.render import render
 from packager.targets.ios import package
 from packager.targets.ios.view import DocumentationView, IosView, ReadmeView, TestsView
@@ -90,18 +88,37 @@ TUNING = ("Tuning",)
 """files of packages with tuned settings"""
 LABELS = ("Labels",)
 """files of packages with labels"""
+BESIDE: Mapping[type, tuple[str, ...]] = {
+    BoxesOutput: ("Box",),
+    EmbeddingOutput: ("Similarity", "Ranked"),
+    PairsOutput: ("Ranked",),
+}
+"""types of values beside that of the result, by output kind"""
+
+
+def _type(kind: type[TypedOutput]) -> tuple[str, ...]:
+    made = kind.DESCRIBED.type
+    return () if isinstance(made, Plain) else (made,)
+
+
+VALUES: Mapping[type, tuple[str, ...]] = {
+    ImageInput: ("Picture", "PixelFormat", "Orientation", "Region", "YuvConversion"),
+    AudioInput: ("Sound",),
+    **{kind: (*_type(kind), *BESIDE.get(kind, ())) for kind in get_args(TypedOutput)},
+}
+"""types that apps use, by kind"""
 OF_KINDS: Mapping[type, tuple[str, ...]] = {
     ImageInput: ("Chroma", "Picture", "Pixels", "SystemPictures"),
     AudioInput: ("Sound",),
     TextInput: ("CodePoints",),
-    ClassesOutput: ("Classification", *LABELS),
-    BoxesOutput: ("Detection", *LABELS),
-    MaskOutput: ("Mask", *LABELS),
-    EmbeddingOutput: ("Ranked", "Similarity"),
-    TextOutput: ("Reading", *LABELS),
-    SpansOutput: ("Entity", *LABELS),
-    PairsOutput: ("Ranked",),
-    GeneratedOutput: ("GeneratedText",),
+    **{
+        kind: (
+            *VALUES[kind],
+            *(LABELS if kind.DESCRIBED.lines else ()),
+            *(("GeneratedText",) if kind.DESCRIBED.type is Plain.TEXTS else ()),
+        )
+        for kind in get_args(TypedOutput)
+    },
 }
 """files of packages with a contract of that kind"""
 OF_LISTS = ("TextLists",)
@@ -113,18 +130,6 @@ FILES = (
     *dict.fromkeys(name for names in OF_KINDS.values() for name in names),
 )
 """names of all files"""
-VALUES: Mapping[type, tuple[str, ...]] = {
-    ImageInput: ("Picture", "PixelFormat", "Orientation", "Region", "YuvConversion"),
-    AudioInput: ("Sound",),
-    ClassesOutput: ("Classification",),
-    BoxesOutput: ("Detection", "Box"),
-    MaskOutput: ("Mask",),
-    EmbeddingOutput: ("Similarity", "Ranked"),
-    TextOutput: ("Reading",),
-    SpansOutput: ("Entity",),
-    PairsOutput: ("Ranked",),
-}
-"""types that apps use, by kind"""
 
 
 def texts(view: IosView) -> dict[PurePosixPath, str]:

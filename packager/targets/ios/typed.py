@@ -7,7 +7,6 @@ from packager.core import names
 from packager.core.contract import (
     SEVERAL,
     AudioInput,
-    ClassesOutput,
     Contract,
     GeneratedOutput,
     ImageInput,
@@ -245,9 +244,11 @@ def _given(given: ImageInput | AudioInput | TextInput | TensorInput, tensors: Te
 def _top(contract: Contract, identifier: str) -> Parameter | None:
     """The parameter for the number of classes; a Prediction always uses the contract's number."""
     first = contract.outputs[0]
-    if contract.verb == SEVERAL or not isinstance(first, ClassesOutput):
+    limits = first.DESCRIBED.limits
+    if contract.verb == SEVERAL or not limits:
         return None
-    return Parameter(identifier=identifier, type="Int", default=f" = {first.top_k}", words="how many classes at most.")
+    most = getattr(first, limits[0])
+    return Parameter(identifier=identifier, type="Int", default=f" = {most}", words="how many classes at most.")
 
 
 def _declared(parameter: Parameter, *, is_labelled: bool) -> str:
@@ -260,7 +261,7 @@ def _is_wide(name: str, parameters: Iterable[str], result: str) -> bool:
 
 def _answer(contract: Contract, made: Sequence[ResultView]) -> tuple[str, ...]:
     """Lines of the expression that a call returns; choosing classes may throw."""
-    effect = "try " if any(isinstance(each, ClassesOutput) for each in contract.outputs) else ""
+    effect = "try " if any(each.DESCRIBED.limits for each in contract.outputs) else ""
     if contract.verb != SEVERAL:
         return _wrapped(effect + made[0].value)
     arguments = list(_arguments(made))
