@@ -3,8 +3,8 @@
 In each language, a program with a generated package loads, runs, cancels, tests, closes and updates a model at random,
 dozens of runs at once, under memory pressure and heat where a program can be told of them, from a server that fails at
 random. A second device is killed at random moments. Every answer is compared with NumPy's. Memory, descriptors and
-threads are counted while nothing is open. The results are written to docs/validation.md, unless only some languages, or
-less than ten minutes, were asked for.
+threads are counted while nothing is open. From ten minutes on, the results are written to docs/validation.md, each in the
+place of the earlier one of its language.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import platform
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ from tests.delivery_telling import Language, Start
 PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
 BEGIN, END = "<!-- written by python -m benchmarks.soak -->", "<!-- end of the soak -->"
 HEAD = (
-    *("runtime", "minutes", "actions", "answers", "cancelled", "updates", "kills", "slowest"),
+    *("runtime", "date", "minutes", "actions", "answers", "cancelled", "updates", "kills", "slowest"),
     *("MiB", "descriptors", "threads", "faults"),
 )
 ACTIONS = 40
@@ -161,15 +161,6 @@ def _alone(name: str, minutes: float, seed: int) -> Row:
         return soaked(name, minutes, seed, Path(scratch))
 
 
-def table(rows: Iterable[Row]) -> str:
-    """In Markdown."""
-    head = [
-        f"| {' | '.join(HEAD)} |",
-        "|---" * len(HEAD) + "|",
-    ]
-    return "\n".join([*head, *(_line(each) for each in rows)]) + "\n"
-
-
 def _line(row: Row) -> str:
     counts, grown = row.counts, row.growth
     pairs = ["-", "-", "-"]
@@ -181,18 +172,28 @@ def _line(row: Row) -> str:
             f"{before.threads}, {after.threads}",
         ]
     numbers = [counts.actions, counts.answers, counts.cancelled, counts.updates, counts.kills]
-    cells = [row.name, f"{row.minutes:.0f}", *(f"{each:,}" for each in numbers), f"{counts.slowest_s:.1f} s", *pairs]
+    day = f"{date.today()}, {platform.machine()}"
+    cells = [
+        row.name,
+        day,
+        f"{row.minutes:.0f}",
+        *(f"{each:,}" for each in numbers),
+        f"{counts.slowest_s:.1f} s",
+        *pairs,
+    ]
     said = "; ".join(dict.fromkeys(row.faults)) or "none"
     return f"| {' | '.join(cells)} | {said.replace('|', '/')} |"
 
 
-def write(rows: Sequence[Row], seed: int, page: Path) -> None:
-    """Replaces what an earlier run has written."""
+def write(rows: Iterable[Row], page: Path) -> None:
+    """Replaces what earlier runs have written of these languages."""
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    command = f"`python -m benchmarks.soak --minutes {max(each.minutes for each in rows):.0f} --seed {seed}`"
-    said = f"\n{command}, {date.today()}, {platform.machine()}:\n\n{table(rows)}\n"
-    page.write_text(before + BEGIN + said + END + after, encoding="utf-8")
+    inside, _, after = rest.partition(END)
+    lines = {line.split(" | ")[0]: line for line in inside.splitlines() if line.startswith("| ")}
+    lines |= {f"| {row.name}": _line(row) for row in rows}
+    head = [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
+    table = "\n".join([*head, *(lines[each] for name in PROGRAMS if (each := f"| {name}") in lines)])
+    page.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", encoding="utf-8")
 
 
 def main() -> int:
@@ -207,8 +208,8 @@ def main() -> int:
         for each in as_completed(running):
             print(each.exception() or _line(each.result()), flush=True)
         rows = [each.result() for each in running]
-    if not asked.names and asked.minutes >= NIGHT_MINUTES:
-        write(rows, asked.seed, PAGE)
+    if asked.minutes >= NIGHT_MINUTES:
+        write(rows, PAGE)
     return 1 if any(row.faults for row in rows) else 0
 
 

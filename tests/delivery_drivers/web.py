@@ -29,7 +29,7 @@ PORT = "port.txt"
 ANY_SITE = ("--disable-web-security", "--ignore-certificate-errors")
 """The channel's server need not allow other sites, nor have a certificate that anybody knows."""
 NO_VARIABLES: Mapping[str, str] = {}
-SECONDS = 1800.0
+SECONDS = 7200.0
 
 PROGRAM = """
 window.startApp = async (address) => {
