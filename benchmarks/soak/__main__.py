@@ -3,8 +3,8 @@
 In each language, a program with a generated package loads, runs, cancels, tests, closes and updates a model at random,
 dozens of runs at once, under memory pressure and heat where a program can be told of them, from a server that fails at
 random. A second device is killed at random moments. Every answer is compared with NumPy's. Memory, descriptors and
-threads are counted while nothing is open. From ten minutes on, the results are written to docs/validation.md, each in the
-place of the earlier one of its language.
+threads are counted while nothing is open. From ten minutes on, the results are written to docs/validation.md, each in
+the place of the earlier one of its language.
 """
 
 import argparse
@@ -193,7 +193,7 @@ def write(rows: Iterable[Row], page: Path) -> None:
     lines |= {f"| {row.name}": _line(row) for row in rows}
     head = [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
     table = "\n".join([*head, *(lines[each] for name in PROGRAMS if (each := f"| {name}") in lines)])
-    page.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", encoding="utf-8")
+    page.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{after}", encoding="utf-8")
 
 
 def main() -> int:
