@@ -15,7 +15,6 @@ from packager.core.values import Model
 from packager.targets.android import typed as kotlin
 from packager.targets.flutter import naming as dart
 from packager.targets.ios import typed as swift
-from packager.targets.typescript import typed as typescript
 from tests.contract_graphs import Ran
 from tests.onnx_text import loaded, onnx_model
 
@@ -278,4 +277,4 @@ def test_a_parameter_has_the_same_name_in_every_language(name: str, parameter: s
     contract = attached(tmp_path, {name: IMAGE, "state": STATE}, {"logits": CLASSES}, net).model.contract
     assert contract
     assert [each.identifier for each in contract.parameters] == [parameter]
-    assert parameter not in {*kotlin.CALLED, *typescript.RESERVED, *dart.LOCAL, *swift.LOCALS}
+    assert parameter not in {*kotlin.CALLED, *dart.LOCAL, *swift.LOCALS}

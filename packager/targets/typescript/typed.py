@@ -3,26 +3,25 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import get_args
 
 from packager.core import names
 from packager.core.contract import (
     SEVERAL,
     AudioInput,
-    ClassesOutput,
     Contract,
     EmbeddingOutput,
     GeneratedOutput,
     ImageInput,
-    SpansOutput,
     StateInput,
     TensorInput,
     TextInput,
+    TypedOutput,
 )
 from packager.core.values import ElementType
 from packager.render import ts_string
-from packager.targets.typescript import typed_outputs
 from packager.targets.typescript.storage import STORAGE
-from packager.targets.typescript.typed_outputs import Shown
+from packager.targets.typescript.typed_outputs import labels, shown
 from packager.targets.typescript.typed_view import (
     ExportView,
     FedView,
@@ -37,16 +36,15 @@ from packager.targets.typescript.typed_view import (
 
 Parameter = ImageInput | AudioInput | TextInput | TensorInput
 
+KINDS = [kind.DESCRIBED for kind in get_args(TypedOutput)]
 TYPES = {
+    **{each.module: (each.type,) for each in KINDS if isinstance(each.type, str)},
     "boxes": ("Box", "Detection"),
     "characters": (),
-    "classes": ("Classification",),
     "decoding": ("PictureOptions",),
     "drawing": (),
-    "entities": ("Entity",),
     "lists": ("Texts",),
     "generation": ("GeneratedText", "SeedOptions"),
-    "mask": ("Mask",),
     "options": ("CallOptions", "ClassifyOptions", "ClassifySyncOptions"),
     "picture": ("Picture", "PictureOrientation", "PixelFormat", "YuvConversion"),
     "planes": ("Region",),
@@ -54,7 +52,6 @@ TYPES = {
     "similarity": (),
     "sound": ("Sound",),
     "state": (),
-    "text": ("Reading",),
 }
 """files of `runtime/typed/`, and the types of each that apps use"""
 VALUES = {"similarity": ("Similarity",)}
@@ -62,24 +59,6 @@ VALUES = {"similarity": ("Similarity",)}
 CARRIED = "Carried"
 PREDICTION = "Prediction"
 """suffix of a class's name: the type of several results"""
-RESERVED = frozenset(
-    """
-    android classified descriptor detected entitiesOf firstFrame firstState generated given ios isFirst isLast
-    loadAs nextState options outputs pcmTensors pictureTensors rankedBy rankedInLists resultOf resultsOf rowCount
-    run scoreOf seedTensor segmented signal soundTensors spelled state tensors tensorsOf textOf textTensor
-    textsTensor top topOf useLoaded
-    """.split()
-)
-"""names that parameters cannot have, because the surrounding code uses them"""
-RESULTS = {
-    "classify": "classes",
-    "detect": "found",
-    "segment": "mask",
-    "embed": "vector",
-    "read": "reading",
-    "score": "score",
-}
-"""names of the results in example code"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,17 +110,19 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
     made = {name: each for name, each in parameters.items() if not isinstance(each, TensorInput)}
     types = {name: _type_of(each, class_name) for name, each in parameters.items()}
     is_single = contract.verb != SEVERAL
-    ranked = [each for each in contract.outputs if is_single and isinstance(each, ClassesOutput)]
+    first = contract.outputs[0]
+    limits = first.DESCRIBED.limits
+    top = str(getattr(first, limits[0])) if is_single and limits else ""
     texts = {each.code_points.name: name for name, each in parameters.items() if isinstance(each, TextInput)}
-    placed = {each.text.name for each in contract.outputs if isinstance(each, SpansOutput)}
-    results = [typed_outputs.shown(each, class_name, has_top=bool(ranked), texts=texts) for each in contract.outputs]
+    placed = {getattr(each, field).name for each in contract.outputs if (field := each.DESCRIBED.text)}
+    results = [shown(each, class_name, texts, top="top" if top else "") for each in contract.outputs]
     takes = ", ".join(f"{name}: {wanted}" for name, wanted in types.items())
     seed = contract.generated.seed.identifier if contract.generated and contract.generated.seed else ""
     state_keys = " | ".join(ts_string(each.input.identifier) for each in contract.states)
     kept = " | ".join(filter(None, (state_keys, ts_string(seed) if seed else "")))
     return TypedView(
         verb=contract.verb,
-        about=results[0].about if is_single else "Gives all that the model says.",
+        about=first.DESCRIBED.sentence if is_single else "Gives all that the model says.",
         example=_example(contract, parameters),
         takes=takes,
         parameters="".join(f"{name}: {wanted}, " for name, wanted in types.items()),
@@ -149,9 +130,9 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
         frame=next(iter(types.values())) if len(types) == 1 else f"readonly [{takes}]",
         frame_arguments="frame" if len(types) == 1 else "...frame",
         refused=" or ".join(dict.fromkeys(f"a {MADE[type(each)].noun}" for each in made.values())),
-        options="ClassifyOptions" if ranked else "SeedOptions" if seed else "CallOptions",
-        sync_options="ClassifySyncOptions" if ranked else "",
-        top=str(ranked[0].top_k) if ranked else "",
+        options="ClassifyOptions" if top else "SeedOptions" if seed else "CallOptions",
+        sync_options="ClassifySyncOptions" if top else "",
+        top=top,
         kept=tuple(name for tensor, name in texts.items() if tensor in placed),
         ranks=contract.ranks,
         result=results[0].type if is_single else f"{class_name}{PREDICTION}",
@@ -162,17 +143,19 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
         predicted=()
         if is_single
         else tuple(
-            PredictedView(identifier=output.identifier, about=each.noun, type=each.type, value=each.value)
+            PredictedView(
+                identifier=output.identifier, about=output.DESCRIBED.sentence, type=each.type, value=each.value
+            )
             for output, each in zip(contract.outputs, results, strict=True)
         ),
         states=tuple(map(_state, contract.states)),
         state_keys=state_keys,
-        labels=tuple(found for each in contract.outputs if (found := typed_outputs.labels(each))),
-        imports=tuple(_imports(made.values(), results, contract, is_ranked=bool(ranked))),
+        labels=tuple(found for each in contract.outputs if (found := labels(each))),
+        imports=tuple(_imports(made.values(), contract, has_top=bool(top))),
         lists=_lists(
             parameters,
             result=results[0].type if is_single else f"{class_name}{PREDICTION}",
-            sync_options="ClassifySyncOptions" if ranked else "",
+            sync_options="ClassifySyncOptions" if top else "",
         )
         if contract.is_batch
         else None,
@@ -221,13 +204,13 @@ def _in_each_run(name: str, parameter: Parameter, generated: GeneratedOutput) ->
 
 
 def _free(wanted: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
-    return names.identifiers(wanted, prefix="value", taken={*RESERVED, *taken})
+    return names.identifiers(wanted, prefix="value", taken={*names.AROUND_PARAMETERS, *taken})
 
 
 def _example(contract: Contract, parameters: dict[str, Parameter]) -> tuple[str, ...]:
     """Lines that call the method and show its result."""
     arguments = ", ".join(MADE[type(each)].example if type(each) in MADE else name for name, each in parameters.items())
-    result = RESULTS.get(contract.verb, "found")
+    result = contract.outputs[0].DESCRIBED.noun if contract.verb != SEVERAL else "found"
     if contract.generated:
         return (f"for await (const part of model.{contract.verb}({arguments})) console.log(part);",)
     return (
@@ -283,9 +266,7 @@ def _state(state: StateInput) -> StateView:
     )
 
 
-def _imports(
-    made: Iterable[Parameter], results: Iterable[Shown], contract: Contract, *, is_ranked: bool
-) -> Iterator[ImportView]:
+def _imports(made: Iterable[Parameter], contract: Contract, *, has_top: bool) -> Iterator[ImportView]:
     asked: dict[str, Asked] = {}
     for parameter in made:
         known = MADE[type(parameter)]
@@ -296,11 +277,11 @@ def _imports(
             module.types.add(known.type)
         if isinstance(parameter, AudioInput) and contract.generated and contract.generated.has_encoder:
             module.values.add("firstFrame")
-    for each in results:
-        if each.module:
-            module = asked.setdefault(each.module, Asked())
-            module.values.add(each.function)
-            module.types.update([each.type_name] if each.type_name else [])
+    for described in (each.DESCRIBED for each in contract.outputs):
+        if described.module:
+            module = asked.setdefault(described.module, Asked())
+            module.values.add(described.function)
+            module.types.update([described.type] if isinstance(described.type, str) else [])
     if contract.is_batch:
         asked["lists"].values.update({"resultsOf", "rowCount", *(["rankedInLists"] if contract.ranks else [])})
         asked["lists"].types.add("Texts")
@@ -309,13 +290,14 @@ def _imports(
         asked["ranking"].types.add("Ranked")
     if contract.generated:
         asked["generation"].values.add("generated")
+        asked["generation"].types.add("GeneratedText")
     elif contract.states:
         asked["state"] = Asked(values={CARRIED})
-    options = {"ClassifyOptions", "ClassifySyncOptions"} if is_ranked else {"CallOptions"}
+    options = {"ClassifyOptions", "ClassifySyncOptions"} if has_top else {"CallOptions"}
     if contract.generated and contract.generated.seed:
         asked["generation"].values.add("seedTensor")
         asked["generation"].types.add("SeedOptions")
     else:
-        asked["options"] = Asked(values={"topOf"} if is_ranked else set(), types=options)
+        asked["options"] = Asked(values={"topOf"} if has_top else set(), types=options)
     for name, module in sorted(asked.items()):
         yield ImportView(module=name, values=tuple(sorted(module.values)), types=tuple(sorted(module.types)))

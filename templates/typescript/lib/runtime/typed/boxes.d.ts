@@ -17,4 +17,4 @@ export interface Detection {
     readonly box: Box;
 }
 /** The detected objects, in the model's order: `boxes` has four numbers for each. */
-export declare function detected(boxes: Float32Array, scores: Float32Array, classes: BigInt64Array, labels: readonly string[]): readonly Detection[];
+export declare function detectionsOf(boxes: Float32Array, scores: Float32Array, classes: BigInt64Array, labels: readonly string[]): readonly Detection[];

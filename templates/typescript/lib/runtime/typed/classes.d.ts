@@ -8,4 +8,4 @@ export interface Classification {
     readonly score: number;
 }
 /** The classes of `scores` with `threshold` or more: the best `top`, best first, and of equal ones the first. */
-export declare function classified(scores: Float32Array, labels: readonly string[], top: number, threshold: number): readonly Classification[];
+export declare function classificationsOf(scores: Float32Array, labels: readonly string[], top: number, threshold: number): readonly Classification[];

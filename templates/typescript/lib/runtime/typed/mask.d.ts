@@ -10,7 +10,5 @@ export interface Mask {
     /** The names of the classes; empty when they have none. */
     readonly labels: readonly string[];
 }
-type Places<Type extends 'uint8' | 'float32'> = Tensor<Type, readonly [number, number]>;
 /** A mask of the model's two tensors. */
-export declare function segmented(classes: Places<'uint8'>, scores: Places<'float32'>, labels: readonly string[]): Mask;
-export {};
+export declare function maskOf(classes: Tensor<'uint8', readonly [number, number]>, scores: Float32Array, labels: readonly string[]): Mask;

@@ -5,4 +5,4 @@ export interface Reading {
     readonly score: number;
 }
 /** The text that `symbols`, positions in `alphabet`, are. */
-export declare function spelled(symbols: BigInt64Array, scores: Float32Array, alphabet: readonly string[]): Reading;
+export declare function readingOf(symbols: BigInt64Array, scores: Float32Array, alphabet: readonly string[]): Reading;

@@ -21,7 +21,7 @@ export interface Detection {
 }
 
 /** The detected objects, in the model's order: `boxes` has four numbers for each. */
-export function detected(
+export function detectionsOf(
   boxes: Float32Array,
   scores: Float32Array,
   classes: BigInt64Array,

@@ -11,7 +11,7 @@ export interface Classification {
 }
 
 /** The classes of `scores` with `threshold` or more: the best `top`, best first, and of equal ones the first. */
-export function classified(
+export function classificationsOf(
   scores: Float32Array,
   labels: readonly string[],
   top: number,

@@ -14,10 +14,12 @@ export interface Mask {
   readonly labels: readonly string[];
 }
 
-type Places<Type extends 'uint8' | 'float32'> = Tensor<Type, readonly [number, number]>;
-
 /** A mask of the model's two tensors. */
-export function segmented(classes: Places<'uint8'>, scores: Places<'float32'>, labels: readonly string[]): Mask {
+export function maskOf(
+  classes: Tensor<'uint8', readonly [number, number]>,
+  scores: Float32Array,
+  labels: readonly string[],
+): Mask {
   const [height, width] = classes.shape;
-  return { width, height, classes: classes.data, scores: scores.data, labels };
+  return { width, height, classes: classes.data, scores, labels };
 }

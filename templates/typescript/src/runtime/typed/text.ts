@@ -8,7 +8,7 @@ export interface Reading {
 }
 
 /** The text that `symbols`, positions in `alphabet`, are. */
-export function spelled(symbols: BigInt64Array, scores: Float32Array, alphabet: readonly string[]): Reading {
+export function readingOf(symbols: BigInt64Array, scores: Float32Array, alphabet: readonly string[]): Reading {
   const text = Array.from(symbols, (symbol) => alphabet[Number(symbol)] ?? '').join('');
   const sum = scores.reduce((total, score) => total + score, 0);
   return { text, score: scores.length === 0 ? 0 : sum / scores.length };

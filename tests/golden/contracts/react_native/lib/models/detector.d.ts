@@ -47,7 +47,7 @@ export interface DetectorTensors {
 /** A loaded {@link Detector}. */
 export interface Detector extends AnyModel<DetectorInputs, DetectorOutputs> {
     /**
-     * Finds what is in a picture, and where: best first.
+     * The objects in a picture and where they are, best first.
      *
      * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
      */

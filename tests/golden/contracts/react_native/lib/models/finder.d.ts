@@ -40,7 +40,7 @@ export interface FinderTensors {
 /** A loaded {@link Finder}. */
 export interface Finder extends AnyModel<FinderInputs, FinderOutputs> {
     /**
-     * Gives a vector of length 1: those of what is alike are near each other.
+     * A vector of length 1: vectors of similar inputs are near each other.
      *
      * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
      */

@@ -38,7 +38,8 @@ export interface ListenerModelTensors {
 /** A loaded {@link ListenerModel}. */
 export interface ListenerModel extends AnyModel<ListenerModelInputs, ListenerModelOutputs> {
     /**
-     * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
+     * The classes that fit, best first; classes below the threshold of the model are left out.
+     * `top` is 3 by default.
      *
      * Calls run one after the other, each with the state that the one before left; `reset` starts anew.
      *

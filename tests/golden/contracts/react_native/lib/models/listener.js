@@ -5,7 +5,7 @@ import { latestOf } from '../runtime/frames.js';
 import { useLoaded } from '../runtime/hook.js';
 import { loadAs } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
-import { classified } from '../runtime/typed/classes.js';
+import { classificationsOf } from '../runtime/typed/classes.js';
 import { topOf } from '../runtime/typed/options.js';
 import { soundTensors } from '../runtime/typed/sound.js';
 import { Carried } from '../runtime/typed/state.js';
@@ -40,7 +40,7 @@ function tensorsOf(audio) {
 }
 /** What an app gets, of the tensors that `run` gives. */
 function resultOf(outputs, top) {
-    return classified(outputs.logitsScores.data, logitsLabels, top, 0);
+    return classificationsOf(outputs.logitsScores.data, logitsLabels, top, 0);
 }
 /** What the first call starts with: zeros. */
 function firstState() {

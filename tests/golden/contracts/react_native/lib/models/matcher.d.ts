@@ -31,7 +31,8 @@ export interface MatcherTensors {
 /** A loaded {@link Matcher}. */
 export interface Matcher extends AnyModel<MatcherInputs, MatcherOutputs> {
     /**
-     * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
+     * The classes that fit, best first; classes below the threshold of the model are left out.
+     * `top` is 3 by default.
      *
      * @throws ModelError `bad-input` for a text that is not as it says; what `run` throws
      */

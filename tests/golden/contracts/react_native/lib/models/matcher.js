@@ -6,7 +6,7 @@ import { useLoaded } from '../runtime/hook.js';
 import { loadAs } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
 import { textTensor } from '../runtime/typed/characters.js';
-import { classified } from '../runtime/typed/classes.js';
+import { classificationsOf } from '../runtime/typed/classes.js';
 import { topOf } from '../runtime/typed/options.js';
 class LoadedMatcher extends AnyModel {
     async classify(query, document, options = {}) {
@@ -33,7 +33,7 @@ function tensorsOf(query, document) {
 }
 /** What an app gets, of the tensors that `run` gives. */
 function resultOf(outputs, top) {
-    return classified(outputs.logitsScores.data, logitsLabels, top, 0);
+    return classificationsOf(outputs.logitsScores.data, logitsLabels, top, 0);
 }
 const logitsLabels = [
     'cat', 'a "dog"', 'gr\u00f6\u00dfe\\$x', '\u65e5\u672c',

@@ -31,7 +31,7 @@ export interface RankerTensors {
 /** A loaded {@link Ranker}. */
 export interface Ranker extends AnyModel<RankerInputs, RankerOutputs> {
     /**
-     * Says how well a document fits a query.
+     * How well the document fits the query.
      *
      * @throws ModelError `bad-input` for a text that is not as it says; what `run` throws
      */

@@ -44,7 +44,7 @@ export interface ReaderModelTensors {
 /** A loaded {@link ReaderModel}. */
 export interface ReaderModel extends AnyModel<ReaderModelInputs, ReaderModelOutputs> {
     /**
-     * Reads a text.
+     * The text that the model reads.
      *
      * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
      */

@@ -6,7 +6,7 @@ import { useLoaded } from '../runtime/hook.js';
 import { loadAs } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
-import { spelled } from '../runtime/typed/text.js';
+import { readingOf } from '../runtime/typed/text.js';
 class LoadedReaderModel extends AnyModel {
     async read(image, options = {}) {
         const outputs = await this.run(tensorsOf(image), options);
@@ -32,7 +32,7 @@ function tensorsOf(image) {
 }
 /** What an app gets, of the tensors that `run` gives. */
 function resultOf(outputs) {
-    return spelled(outputs.textSymbols.data, outputs.textScores.data, textLabels);
+    return readingOf(outputs.textSymbols.data, outputs.textScores.data, textLabels);
 }
 const textLabels = [
     'a', 'b', '\\', '\u00df', '\u65e5', ' ',

@@ -44,7 +44,7 @@ export interface SegmenterTensors {
 /** A loaded {@link Segmenter}. */
 export interface Segmenter extends AnyModel<SegmenterInputs, SegmenterOutputs> {
     /**
-     * Says what is at each place of a picture.
+     * The class at each place of a picture.
      *
      * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
      */

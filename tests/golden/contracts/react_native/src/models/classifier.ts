@@ -8,7 +8,7 @@ import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
-import { classified, type Classification } from '../runtime/typed/classes.js';
+import { classificationsOf, type Classification } from '../runtime/typed/classes.js';
 import { topOf, type ClassifyOptions, type ClassifySyncOptions } from '../runtime/typed/options.js';
 import { pictureTensors, type Picture } from '../runtime/typed/picture.js';
 
@@ -49,7 +49,8 @@ export interface ClassifierTensors {
 /** A loaded {@link Classifier}. */
 export interface Classifier extends AnyModel<ClassifierInputs, ClassifierOutputs> {
   /**
-   * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
+   * The classes that fit, best first; classes below the threshold of the model are left out.
+   * `top` is 3 by default.
    *
    * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
    */
@@ -98,7 +99,7 @@ function tensorsOf(image: Picture): ClassifierInputs {
 
 /** What an app gets, of the tensors that `run` gives. */
 function resultOf(outputs: ClassifierOutputs, top: number): readonly Classification[] {
-  return classified(outputs.logitsScores.data, logitsLabels, top, 0);
+  return classificationsOf(outputs.logitsScores.data, logitsLabels, top, 0);
 }
 
 const logitsLabels: readonly string[] = [

@@ -8,7 +8,7 @@ import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
-import { detected, type Detection } from '../runtime/typed/boxes.js';
+import { detectionsOf, type Detection } from '../runtime/typed/boxes.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { pictureTensors, type Picture } from '../runtime/typed/picture.js';
 
@@ -55,7 +55,7 @@ export interface DetectorTensors {
 /** A loaded {@link Detector}. */
 export interface Detector extends AnyModel<DetectorInputs, DetectorOutputs> {
   /**
-   * Finds what is in a picture, and where: best first.
+   * The objects in a picture and where they are, best first.
    *
    * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
    */
@@ -102,7 +102,7 @@ function tensorsOf(image: Picture): DetectorInputs {
 
 /** What an app gets, of the tensors that `run` gives. */
 function resultOf(outputs: DetectorOutputs): readonly Detection[] {
-  return detected(outputs.foundBoxes.data, outputs.foundScores.data, outputs.foundClasses.data, foundLabels);
+  return detectionsOf(outputs.foundBoxes.data, outputs.foundScores.data, outputs.foundClasses.data, foundLabels);
 }
 
 const foundLabels: readonly string[] = [

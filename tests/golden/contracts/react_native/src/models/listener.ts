@@ -8,7 +8,7 @@ import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
-import { classified, type Classification } from '../runtime/typed/classes.js';
+import { classificationsOf, type Classification } from '../runtime/typed/classes.js';
 import { topOf, type ClassifyOptions, type ClassifySyncOptions } from '../runtime/typed/options.js';
 import { soundTensors, type Sound } from '../runtime/typed/sound.js';
 import { Carried } from '../runtime/typed/state.js';
@@ -47,7 +47,8 @@ export interface ListenerModelTensors {
 /** A loaded {@link ListenerModel}. */
 export interface ListenerModel extends AnyModel<ListenerModelInputs, ListenerModelOutputs> {
   /**
-   * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
+   * The classes that fit, best first; classes below the threshold of the model are left out.
+   * `top` is 3 by default.
    *
    * Calls run one after the other, each with the state that the one before left; `reset` starts anew.
    *
@@ -106,7 +107,7 @@ function tensorsOf(audio: Sound): Omit<ListenerModelInputs, 'state'> {
 
 /** What an app gets, of the tensors that `run` gives. */
 function resultOf(outputs: ListenerModelOutputs, top: number): readonly Classification[] {
-  return classified(outputs.logitsScores.data, logitsLabels, top, 0);
+  return classificationsOf(outputs.logitsScores.data, logitsLabels, top, 0);
 }
 
 /** What the first call starts with: zeros. */

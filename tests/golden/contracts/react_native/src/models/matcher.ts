@@ -9,7 +9,7 @@ import { loadAs, type ModelDefinition } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import { textTensor } from '../runtime/typed/characters.js';
-import { classified, type Classification } from '../runtime/typed/classes.js';
+import { classificationsOf, type Classification } from '../runtime/typed/classes.js';
 import { topOf, type ClassifyOptions, type ClassifySyncOptions } from '../runtime/typed/options.js';
 
 /** The inputs of {@link Matcher}: values of each tensor one after the other, in row-major order. */
@@ -40,7 +40,8 @@ export interface MatcherTensors {
 /** A loaded {@link Matcher}. */
 export interface Matcher extends AnyModel<MatcherInputs, MatcherOutputs> {
   /**
-   * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
+   * The classes that fit, best first; classes below the threshold of the model are left out.
+   * `top` is 3 by default.
    *
    * @throws ModelError `bad-input` for a text that is not as it says; what `run` throws
    */
@@ -87,7 +88,7 @@ function tensorsOf(query: string, document: string): MatcherInputs {
 
 /** What an app gets, of the tensors that `run` gives. */
 function resultOf(outputs: MatcherOutputs, top: number): readonly Classification[] {
-  return classified(outputs.logitsScores.data, logitsLabels, top, 0);
+  return classificationsOf(outputs.logitsScores.data, logitsLabels, top, 0);
 }
 
 const logitsLabels: readonly string[] = [

@@ -10,7 +10,7 @@ import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { pictureTensors, type Picture } from '../runtime/typed/picture.js';
-import { spelled, type Reading } from '../runtime/typed/text.js';
+import { readingOf, type Reading } from '../runtime/typed/text.js';
 
 /** The inputs of {@link ReaderModel}: values of each tensor one after the other, in row-major order. */
 export interface ReaderModelInputs {
@@ -52,7 +52,7 @@ export interface ReaderModelTensors {
 /** A loaded {@link ReaderModel}. */
 export interface ReaderModel extends AnyModel<ReaderModelInputs, ReaderModelOutputs> {
   /**
-   * Reads a text.
+   * The text that the model reads.
    *
    * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
    */
@@ -99,7 +99,7 @@ function tensorsOf(image: Picture): ReaderModelInputs {
 
 /** What an app gets, of the tensors that `run` gives. */
 function resultOf(outputs: ReaderModelOutputs): Reading {
-  return spelled(outputs.textSymbols.data, outputs.textScores.data, textLabels);
+  return readingOf(outputs.textSymbols.data, outputs.textScores.data, textLabels);
 }
 
 const textLabels: readonly string[] = [

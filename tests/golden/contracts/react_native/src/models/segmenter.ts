@@ -8,7 +8,7 @@ import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
-import { segmented, type Mask } from '../runtime/typed/mask.js';
+import { maskOf, type Mask } from '../runtime/typed/mask.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { pictureTensors, type Picture } from '../runtime/typed/picture.js';
 
@@ -52,7 +52,7 @@ export interface SegmenterTensors {
 /** A loaded {@link Segmenter}. */
 export interface Segmenter extends AnyModel<SegmenterInputs, SegmenterOutputs> {
   /**
-   * Says what is at each place of a picture.
+   * The class at each place of a picture.
    *
    * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
    */
@@ -99,7 +99,7 @@ function tensorsOf(image: Picture): SegmenterInputs {
 
 /** What an app gets, of the tensors that `run` gives. */
 function resultOf(outputs: SegmenterOutputs): Mask {
-  return segmented(outputs.maskClasses, outputs.maskScores, maskLabels);
+  return maskOf(outputs.maskClasses, outputs.maskScores.data, maskLabels);
 }
 
 const maskLabels: readonly string[] = [];

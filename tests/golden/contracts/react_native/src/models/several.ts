@@ -8,7 +8,7 @@ import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
-import { classified, type Classification } from '../runtime/typed/classes.js';
+import { classificationsOf, type Classification } from '../runtime/typed/classes.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { pictureTensors, type Picture } from '../runtime/typed/picture.js';
 
@@ -57,9 +57,9 @@ export interface SeveralTensors {
 
 /** The answer of {@link Several}. */
 export interface SeveralPrediction {
-  /** Which classes fit: the 3 best ones, best first. */
+  /** The classes that fit, best first; classes below the threshold of the model are left out. */
   readonly logits: readonly Classification[];
-  /** A vector of length 1: those of what is alike are near each other. */
+  /** A vector of length 1: vectors of similar inputs are near each other. */
   readonly feature: Float32Array;
   /** A tensor, as the model has it. */
   readonly raw: SeveralOutputs['raw'];
@@ -117,7 +117,7 @@ function tensorsOf(image: Picture, lengths: SeveralInputs['lengths']): SeveralIn
 /** What an app gets, of the tensors that `run` gives. */
 function resultOf(outputs: SeveralOutputs): SeveralPrediction {
   return {
-    logits: classified(outputs.logitsScores.data, logitsLabels, 3, 0),
+    logits: classificationsOf(outputs.logitsScores.data, logitsLabels, 3, 0),
     feature: outputs.featureVector.data,
     raw: outputs.raw,
   };

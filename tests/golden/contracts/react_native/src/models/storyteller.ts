@@ -59,7 +59,7 @@ export interface StorytellerTensors {
 /** A loaded {@link Storyteller}. */
 export interface Storyteller extends AnyModel<StorytellerInputs, StorytellerOutputs> {
   /**
-   * Goes on with a text. Gives what follows part by part, as the model makes it.
+   * The text that follows, part by part, as the model makes it.
    *
    * The model runs once for each token, when the next part is asked for; several texts take turns. A part is rejected with
    * a ModelError: `bad-input` for a text that is not as it says; what `run` throws.

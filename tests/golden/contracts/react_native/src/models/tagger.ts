@@ -46,7 +46,7 @@ export interface TaggerTensors {
 /** A loaded {@link Tagger}. */
 export interface Tagger extends AnyModel<TaggerInputs, TaggerOutputs> {
   /**
-   * Finds the named parts of a text, in its order.
+   * The named parts of the text, in its order.
    *
    * @throws ModelError `bad-input` for a text that is not as it says; what `run` throws
    */

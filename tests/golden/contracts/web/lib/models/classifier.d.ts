@@ -40,7 +40,8 @@ export interface ClassifierTensors {
 /** A loaded {@link Classifier}. */
 export interface Classifier extends AnyModel<ClassifierInputs, ClassifierOutputs> {
     /**
-     * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
+     * The classes that fit, best first; classes below the threshold of the model are left out.
+     * `top` is 3 by default.
      *
      * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
      */

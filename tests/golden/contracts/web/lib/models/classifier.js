@@ -4,7 +4,7 @@ import { web } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
 import { loadAs } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
-import { classified } from '../runtime/typed/classes.js';
+import { classificationsOf } from '../runtime/typed/classes.js';
 import { topOf } from '../runtime/typed/options.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import '../site.js';
@@ -35,7 +35,7 @@ function tensorsOf(image) {
 }
 /** What an app gets, of the tensors that `run` gives. */
 function resultOf(outputs, top) {
-    return classified(outputs.logitsScores.data, logitsLabels, top, 0);
+    return classificationsOf(outputs.logitsScores.data, logitsLabels, top, 0);
 }
 const logitsLabels = [
     'cat', 'a "dog"', 'gr\u00f6\u00dfe\\$x', '\u65e5\u672c',

@@ -4,7 +4,7 @@ import { web } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
 import { loadAs } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
-import { detected } from '../runtime/typed/boxes.js';
+import { detectionsOf } from '../runtime/typed/boxes.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import '../site.js';
 class LoadedDetector extends AnyModel {
@@ -32,7 +32,7 @@ function tensorsOf(image) {
 }
 /** What an app gets, of the tensors that `run` gives. */
 function resultOf(outputs) {
-    return detected(outputs.foundBoxes.data, outputs.foundScores.data, outputs.foundClasses.data, foundLabels);
+    return detectionsOf(outputs.foundBoxes.data, outputs.foundScores.data, outputs.foundClasses.data, foundLabels);
 }
 const foundLabels = [
     'text',

@@ -26,7 +26,7 @@ export interface EmbedderTensors {
 /** A loaded {@link Embedder}. */
 export interface Embedder extends AnyModel<EmbedderInputs, EmbedderOutputs> {
     /**
-     * Gives a vector of length 1: those of what is alike are near each other.
+     * A vector of length 1: vectors of similar inputs are near each other.
      *
      * @throws ModelError `bad-input` for a text that is not as it says; what `run` throws
      */

@@ -4,7 +4,7 @@ import { web } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
 import { loadAs } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
-import { segmented } from '../runtime/typed/mask.js';
+import { maskOf } from '../runtime/typed/mask.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import '../site.js';
 class LoadedSegmenter extends AnyModel {
@@ -32,7 +32,7 @@ function tensorsOf(image) {
 }
 /** What an app gets, of the tensors that `run` gives. */
 function resultOf(outputs) {
-    return segmented(outputs.maskClasses, outputs.maskScores, maskLabels);
+    return maskOf(outputs.maskClasses, outputs.maskScores.data, maskLabels);
 }
 const maskLabels = [];
 const tensors = {

@@ -48,9 +48,9 @@ export interface SeveralTensors {
 }
 /** The answer of {@link Several}. */
 export interface SeveralPrediction {
-    /** Which classes fit: the 3 best ones, best first. */
+    /** The classes that fit, best first; classes below the threshold of the model are left out. */
     readonly logits: readonly Classification[];
-    /** A vector of length 1: those of what is alike are near each other. */
+    /** A vector of length 1: vectors of similar inputs are near each other. */
     readonly feature: Float32Array;
     /** A tensor, as the model has it. */
     readonly raw: SeveralOutputs['raw'];

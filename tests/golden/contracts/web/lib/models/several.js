@@ -4,7 +4,7 @@ import { web } from '../package.js';
 import { latestOf } from '../runtime/frames.js';
 import { loadAs } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';
-import { classified } from '../runtime/typed/classes.js';
+import { classificationsOf } from '../runtime/typed/classes.js';
 import { pictureTensors } from '../runtime/typed/picture.js';
 import '../site.js';
 class LoadedSeveral extends AnyModel {
@@ -34,7 +34,7 @@ function tensorsOf(image, lengths) {
 /** What an app gets, of the tensors that `run` gives. */
 function resultOf(outputs) {
     return {
-        logits: classified(outputs.logitsScores.data, logitsLabels, 3, 0),
+        logits: classificationsOf(outputs.logitsScores.data, logitsLabels, 3, 0),
         feature: outputs.featureVector.data,
         raw: outputs.raw,
     };
