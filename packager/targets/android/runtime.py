@@ -6,6 +6,8 @@ from pathlib import Path, PurePosixPath
 from packager.core import components
 from packager.core.components import Component
 from packager.providers import PROVIDERS
+from packager.providers.provider import Start
+from packager.render import kotlin_string
 from packager.targets import delivery, signed_list, tuning
 from packager.targets.android import aar, files, native
 from packager.targets.android.sources import LIBRARIES_ROOT
@@ -81,6 +83,8 @@ def runtime_view(
             hides_nodes=PROVIDERS[name].HIDES_NODES,
             java_method=PROVIDERS[name].START.java_method,
             threads_option=PROVIDERS[name].START.threads_option,
+            oldest_android=PROVIDERS[name].START.oldest_android,
+            tolerance=_tolerance(PROVIDERS[name].START),
             options=tuple(OptionView(key=key, value=value) for key, value in PROVIDERS[name]().options().items()),
         )
         for name in providers
@@ -97,3 +101,12 @@ def runtime_view(
         tuned=tuned,
         has_variants=has_variants,
     )
+
+
+def _tolerance(start: Start) -> str:
+    option = kotlin_string(start.exact_option)
+    if not start.is_rounding or not start.exact_option:
+        return "1e-2" if start.is_rounding else ""
+    if start.has_flags:
+        return f'if (settings[{option}] == "1") 1e-2 else 0.0'
+    return f"if (settings[{option}].orEmpty() == {kotlin_string(start.exact_value)}) 0.0 else 1e-2"

@@ -35,6 +35,10 @@ class ProviderView:
     """method of SessionOptions that adds it, if it has no partial that does"""
     threads_option: str
     """its option with the number of threads; empty if there is none"""
+    oldest_android: int
+    """first API level that has it; 0 for any"""
+    tolerance: str
+    """Kotlin expression: how far outputs may be off because it rounds; empty if it does not"""
     options: tuple[OptionView, ...]
 
 

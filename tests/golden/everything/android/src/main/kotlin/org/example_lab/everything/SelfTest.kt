@@ -132,9 +132,7 @@ internal class SelfTester(private val golden: List<Golden>, private val options:
 
 /** How far outputs may be off on a provider that rounds more than the CPU does, whatever the tolerance of the file. */
 private fun Provider.leastTolerance(settings: Map<String, String>): Double = when (this) {
-    // The neural processor has no 32-bit floats: values between operators are rounded to 16 bits.
     Provider.QNN -> 1e-2
-    // It computes in 16 bits only on request.
     Provider.NNAPI -> if (settings["USE_FP16"] == "1") 1e-2 else 0.0
     else -> 0.0
 }
