@@ -16,7 +16,7 @@ from packager.core.values import Package
 from packager.files.hashes import sha256_of
 from packager.files.zips import write_zip
 from packager.publishing import Outcome, Session
-from packager.release.maven import ALGORITHMS, Coordinates, write_repository
+from packager.targets.maven import ALGORITHMS, Coordinates, write_repository
 from packager.targets.typescript.tarball import write_tarball
 from tests.golden.cases import GOLDEN
 

@@ -23,11 +23,10 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from packager.core.values import Package
 from packager.files.hashes import sha256_of
-from packager.files.zips import Content, Link, write_zip
-from packager.release import maven
-from packager.release.layouts import unpack
+from packager.files.zips import Content, Link, unpack, write_zip
 from packager.signing.model_signing import UNSIGNED_NAME, unsigned_bundle
 from packager.signing.statements import Release
+from packager.targets import maven
 from packager.targets.typescript.tarball import write_tarball
 
 WEIGHTS, GRAPH, GOLDEN = b"weights" * 1000, b"graph", b"golden"

@@ -26,7 +26,7 @@ from packager.differences import Comparison, Level, compare, kotlin, manifests, 
 from packager.differences.values import Change
 from packager.files.hashes import sha256_of
 from packager.files.zips import write_zip
-from packager.targets import TARGETS, WRAPPERS
+from packager.targets import TARGETS, WRAPPERS, Shipped
 from tests.differences_cases import ANDROID, IOS, LABELS, REACT_NATIVE, TENSORS, classifier, texts_of
 from tests.golden.cases import CLASSES, IMAGE, PIXELS, SCORES, choice, typed
 
@@ -116,7 +116,7 @@ def written(build: Build, folder: Path) -> Path:
     return folder
 
 
-def _android(build: Build, folder: Path) -> list[release.Shipped]:
+def _android(build: Build, folder: Path) -> list[Shipped]:
     stem = f"android/changes-{build.version}"
     aar = {
         "AndroidManifest.xml": MANIFEST.format(min_sdk=build.min_sdk).encode(),
@@ -138,14 +138,14 @@ def _android(build: Build, folder: Path) -> list[release.Shipped]:
     ]
 
 
-def _ios(build: Build, folder: Path) -> list[release.Shipped]:
+def _ios(build: Build, folder: Path) -> list[Shipped]:
     path = f"swift/changes-{build.version}.zip"
     texts = _texts("ios", build.plans)
     _zip(folder / path, {f"changes-{build.version}/{name}": text.encode() for name, text in texts.items()})
     return [_shipped(folder, path, "ios", "swift-package")]
 
 
-def _react_native(build: Build, folder: Path) -> list[release.Shipped]:
+def _react_native(build: Build, folder: Path) -> list[Shipped]:
     path = folder / f"npm/react-native-changes-{build.version}.tgz"
     path.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(path, "w:gz", compresslevel=1) as tar:
@@ -157,7 +157,7 @@ def _react_native(build: Build, folder: Path) -> list[release.Shipped]:
     return [_shipped(folder, path.relative_to(folder).as_posix(), "react_native", "npm-package")]
 
 
-PACKED: Mapping[str, Callable[[Build, Path], list[release.Shipped]]] = {
+PACKED: Mapping[str, Callable[[Build, Path], list[Shipped]]] = {
     "android": _android,
     "ios": _ios,
     "react_native": _react_native,
@@ -188,10 +188,10 @@ def _zip(path: Path, entries: Mapping[str, bytes]) -> None:
     write_zip(path, {PurePosixPath(name): content for name, content in entries.items()})
 
 
-def _shipped(folder: Path, path: str, target: str, kind: str) -> release.Shipped:
+def _shipped(folder: Path, path: str, target: str, kind: str) -> Shipped:
     file = folder / path
     found = Artifact(target=target, kind=kind, path=file, sha256=sha256_of(file), size_bytes=file.stat().st_size)
-    return release.Shipped(artifact=found, path=path)
+    return Shipped(artifact=found, path=path)
 
 
 def compared(old: Path, build: Build) -> Comparison:

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from packager.environments.runtime import shipped_version
-from packager.release.layouts import unpack
+from packager.files.zips import unpack
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain import models, projects
 from tests.toolchain.dart import PROBLEM, Dart, compile_kernel, configured_package, dart

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from packager.environments.runtime import shipped_version
-from packager.release.layouts import unpack
+from packager.files.zips import unpack
 from packager.render import write_sources
 from tests.golden.cases import FLUTTER_CASES
 from tests.test_flutter_target import there

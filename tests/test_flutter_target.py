@@ -147,7 +147,7 @@ def test_a_release_has_the_archive_and_its_files_in_a_folder(tmp_path: Path) -> 
     case = there(CONTRACT, tmp_path / "files")
     view = case.view()
     artifacts = case.target.assemble(view, case.target.render(view), Store(tmp_path / "store"))
-    shipped = release.layout(case.target, view, artifacts, tmp_path / "dist")
+    shipped = case.target.layout(view, artifacts, tmp_path / "dist")
     assert [each.path for each in shipped] == ["flutter/contracts-1.0.0.zip"]
     folder = tmp_path / "dist" / "flutter" / "contracts"
     files = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -236,7 +236,7 @@ def shipped(case: Published, folder: Path) -> Path:
     view = case.view()
     artifacts = case.target.assemble(view, case.target.render(view), Store(folder / "store"))
     dist = folder / "dist"
-    found = release.layout(case.target, view, artifacts, dist)
+    found = case.target.layout(view, artifacts, dist)
     text = release.manifest(
         case.package, case.cases[0].plans, Report(parities=()), found, warnings=(), options={}, runtimes={}
     )

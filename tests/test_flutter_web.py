@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from packager.files.installed import templates_folder
-from packager.release.layouts import unpack
+from packager.files.zips import unpack
 from packager.render import write_sources
 from tests.golden.cases import FLUTTER_CASES
 from tests.test_flutter_target import there

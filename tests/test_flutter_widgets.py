@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.release.layouts import unpack
+from packager.files.zips import unpack
 from tests.toolchain import projects
 from tests.toolchain.dart import dart
 from tests.toolchain.flutter_tester import FlutterTester, flutter_tester

@@ -6,7 +6,6 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from packager import release
 from packager.core.errors import ConfigError, SettingError
 from packager.core.findings import Report
 from packager.files.store import Store
@@ -101,7 +100,7 @@ def test_a_runtime_that_runs_on_older_systems_than_the_published_one_moves_nothi
 def test_the_runtime_keeps_its_links_wherever_it_is_written(own: PackagedFramework, tmp_path: Path) -> None:
     view = replace(view_with(own), resources=())
     sources = Ios().render(view)
-    release.layout(Ios(), view, Ios().assemble(view, sources, Store(tmp_path / "store")), tmp_path / "dist")
+    Ios().layout(view, Ios().assemble(view, sources, Store(tmp_path / "store")), tmp_path / "dist")
     write_sources(Ios().project(view, sources, Store(tmp_path / "store")), tmp_path / "project")
     assert '.package(path: "onnxruntime-binary-1.2.3-c0ffeec0")' in (tmp_path / "project/Package.swift").read_text()
     for folder in (tmp_path / "dist/swift", tmp_path / "project"):

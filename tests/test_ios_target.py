@@ -191,7 +191,7 @@ def test_the_same_package_is_the_same_archive(kit: Case, tmp_path: Path) -> None
 def test_a_release_has_the_archive_its_checksum_and_the_folder(kit: Case, tmp_path: Path) -> None:
     view, sources, _ = assembled(kit, tmp_path / "store")
     assert isinstance(kit.target, Ios)
-    shipped = release.layout(kit.target, view, kit.target.assemble(view, sources, Store(tmp_path)), tmp_path / "dist")
+    shipped = kit.target.layout(view, kit.target.assemble(view, sources, Store(tmp_path)), tmp_path / "dist")
     assert {each.path: each.artifact.kind for each in shipped} == {
         "swift/vision-1.0.0.zip": "swift-package",
         "swift/onnxruntime-binary-1.29.0.zip": "swift-runtime",
@@ -214,7 +214,7 @@ def test_a_full_disk_leaves_nothing_of_a_release(kit: Case, tmp_path: Path) -> N
     (tmp_path / "disk").mkdir()
     with tiny_disk(tmp_path / "disk"):
         with pytest.raises(ToolError, match="no space left"), release.staged(tmp_path / "disk/dist") as staging:
-            release.layout(kit.target, view, (artifact,), staging)
+            kit.target.layout(view, (artifact,), staging)
         assert list((tmp_path / "disk").iterdir()) == []
 
 

@@ -23,6 +23,7 @@ from packager.core.values import (
     baseline,
 )
 from packager.environments.runtime import Runtime
+from packager.targets import Shipped
 
 X = TensorSpec(name="x:0", identifier="x0", element=ElementType.FLOAT, shape=("batch", 3, None))
 MODEL = Model(
@@ -63,9 +64,9 @@ PARITY = Parity(
 PACKAGE = Package(name="vision", version="1.0.0", license="Apache-2.0")
 
 
-def shipped(path: str) -> release.Shipped:
+def shipped(path: str) -> Shipped:
     artifact = Artifact(target="android", kind="aar", path=Path("/cache/x.aar"), sha256="ef" * 32, size_bytes=12)
-    return release.Shipped(artifact=artifact, path=path)
+    return Shipped(artifact=artifact, path=path)
 
 
 def text(

@@ -15,7 +15,7 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError
 from packager.core.values import Package
 from packager.processes.downloads import pins
-from packager.release.maven import Coordinates, Dependency, Scope, add_to, dependency, write_repository
+from packager.targets.maven import Coordinates, Dependency, Scope, add_to, dependency, write_repository
 
 COORDINATES = Coordinates(group="com.example.ml", artifact="vision", version="1.2.0")
 POM = "{http://maven.apache.org/POM/4.0.0}"

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from packager import config as configuration
-from packager import release
 from packager.compile.operators import operator_config
 from packager.config import Config
 from packager.core.console import Console
@@ -428,7 +427,7 @@ def laid_out(runtime: PackagedRuntime | None, folder: Path) -> tuple[list[str], 
     for name in made.values():
         (folder / "store" / name).write_bytes(name.encode())
     artifacts = [artifact(folder / "store" / name, target="android", kind=kind) for kind, name in made.items()]
-    shipped = release.layout(Android(), view, artifacts, folder / "dist")
+    shipped = Android().layout(view, artifacts, folder / "dist")
     pom = folder / "dist/maven/com/example/vision/1.0.0/vision-1.0.0.pom"
     module = json.loads(pom.with_suffix(".module").read_text(encoding="utf-8"))
     found = [

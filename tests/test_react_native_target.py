@@ -16,7 +16,6 @@ import numpy.typing
 import onnxruntime
 import pytest
 
-from packager import release
 from packager.config import Config, from_document
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError
@@ -390,7 +389,7 @@ def test_a_release_has_the_package_where_npm_finds_it(tmp_path: Path) -> None:
     case = there(EVERYTHING, tmp_path / "files")
     view = case.view()
     artifacts = case.target.assemble(view, case.target.render(view), Store(tmp_path / "store"))
-    (shipped,) = release.layout(case.target, view, artifacts, tmp_path)
+    (shipped,) = case.target.layout(view, artifacts, tmp_path)
     assert (shipped.path, shipped.artifact.kind) == ("npm/example-every-thing-2.1.0.tgz", "npm-package")
     assert sha256_of(tmp_path / shipped.path) == shipped.artifact.sha256
 

@@ -14,9 +14,9 @@ from packager.core.values import Package, Plan, baseline
 from packager.environments.release import LOCK, releases
 from packager.files.store import Store
 from packager.processes.downloads import pins
-from packager.release.maven import Coordinates, Scope, dependency, write_repository
 from packager.targets.android import Android
 from packager.targets.ios import Ios
+from packager.targets.maven import Coordinates, Scope, dependency, write_repository
 from packager.targets.react_native import ReactNative
 from packager.targets.target import Built, RuntimeRange
 from packager.verification.ranges import prove_ranges

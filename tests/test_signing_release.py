@@ -18,13 +18,13 @@ from packager.files.zips import write_zip
 from packager.release import checking, signatures
 from packager.release.checking import Verified, verify_release
 from packager.release.contents import files_in, manifest_of, unpack
-from packager.release.maven import ALGORITHMS, digests
 from packager.release.signatures import without_signatures
 from packager.signing.envelope import parsed
 from packager.signing.keys import open_signer, spki
 from packager.signing.model_signing import UNSIGNED_NAME, signed_files
 from packager.signing.statements import release_statement
 from packager.signing.verifying import trusted, verify
+from packager.targets.maven import ALGORITHMS, digests
 from packager.workflows import signing
 from tests.signing_cases import Key, make_key, make_release
 

@@ -19,11 +19,10 @@ from packager.fleet import page as fleet_page
 from packager.packs import apple, play
 from packager.pages import bars, layers, parts
 from packager.quantization.measurement import page
-from packager.release import maven
 from packager.render import environment
 from packager.reporting import views
 from packager.runtimes import recipe
-from packager.targets import dimensions, golden, signed_list, swift_runtime, tuning
+from packager.targets import dimensions, golden, maven, signed_list, swift_runtime, tuning
 from packager.targets.android import aar, gradle, view
 from packager.targets.android import readme as android_readme
 from packager.targets.android import sources as android_sources

@@ -188,7 +188,7 @@ def add_to_repository(out: Path, repository: Path | None, console: "Console") ->
     """Adds the libraries of the release in `out` to a Maven repository, if one is named."""
     if repository is None:
         return
-    from packager.release import maven
+    from packager.targets import maven
 
     written = maven.add_to(repository, out / "maven")
     console.say(f"{repository}: {len(written)} files of the Android library")

@@ -13,6 +13,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from packager.files import host
 from packager.files.atomic import atomic_file
 
 # The earliest date a zip entry can have; Gradle and the Kotlin compiler write the same one.
@@ -158,6 +159,20 @@ def _write_entry(archive: zipfile.ZipFile, name: PurePosixPath, content: Content
 def is_link(entry: zipfile.ZipInfo) -> bool:
     """Whether an entry that `write_zip` wrote is a link: its content is the link's target."""
     return entry.external_attr >> 16 == LINK
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Extracts an archive with a single top-level folder to `folder`."""
+    with zipfile.ZipFile(archive) as content:
+        for entry in content.infolist():
+            _, _, inside = entry.filename.partition("/")
+            path = folder / inside
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if is_link(entry):
+                host.link(path, content.read(entry).decode())
+                continue
+            with content.open(entry) as source, path.open("wb") as target:
+                shutil.copyfileobj(source, target, CHUNK_BYTES)
 
 
 def _reader(content: bytes | Path) -> IO[bytes]:

@@ -8,9 +8,8 @@ from typing import Any
 from packager.core.values import Compiled, Model, Plan, Variant, distinct_files
 from packager.files.hashes import known_sha256
 from packager.provenance.resources import KIND
-from packager.release import Shipped
 from packager.release.contents import inside
-from packager.targets import MODELS_IN
+from packager.targets import MODELS_IN, Shipped
 
 Sources = Mapping[str, Sequence[Path]]
 """Name of a model -> the files that it is read from."""

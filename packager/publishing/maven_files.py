@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from packager.core.errors import ConfigError
 from packager.publishing.release import File, Release
-from packager.release.maven import ALGORITHMS, METADATA, Coordinates
+from packager.targets.maven import ALGORITHMS, METADATA, Coordinates
 
 FOLDER = "maven/"
 POM = "{http://maven.apache.org/POM/4.0.0}"

@@ -13,7 +13,7 @@ from packager.publishing.http import Http, reader_of
 from packager.publishing.maven_files import Library, checksummed, libraries, media_type
 from packager.publishing.registry import ConflictError, Request, Session, State, TransientError
 from packager.publishing.release import Release, digest, size_of
-from packager.release.maven import ALGORITHMS, METADATA, Coordinates, merged_metadata, versions_of
+from packager.targets.maven import ALGORITHMS, METADATA, Coordinates, merged_metadata, versions_of
 
 CREDENTIALS = Credentials(
     token="MOBPACK_MAVEN_TOKEN",  # names of variables, no secrets  # noqa: S106

@@ -7,9 +7,8 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
-from packager.files.zips import Content, Link, write_zip
+from packager.files.zips import Content, Link, unpack, write_zip
 from packager.publishing.cms import FORMAT
-from packager.release.layouts import unpack
 
 MANIFEST = re.compile(r"Package(@swift-[\d.]+)?\.swift")
 LINE = f"\n// signature: {FORMAT};".encode()

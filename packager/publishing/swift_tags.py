@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import ClassVar
 
 from packager.core.errors import ConfigError, ToolError
+from packager.files.zips import unpack
 from packager.processes import children
 from packager.processes.commands import last_lines
 from packager.publishing.registry import Request, Session, State
 from packager.publishing.release import Release
 from packager.publishing.swift_archives import archive_of
-from packager.release.layouts import unpack
 
 PLAIN = ("-c", "core.autocrlf=false", "-c", "core.fileMode=false", "-c", "core.symlinks=true")
 """Settings of git by which files keep their bytes."""

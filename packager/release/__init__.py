@@ -1,8 +1,7 @@
-"""The files of a release: layouts, manifest, and the step that puts the finished folder in place."""
+"""The files of a release: manifest, and the step that puts the finished folder in place."""
 
 from packager.release.evidence import EVIDENCE, OF_ONE_MACHINE, evidence
-from packager.release.layouts import SPDX_SUFFIX, beside, described, layout
-from packager.release.manifest import Shipped, ShippedScales, manifest, model_entry
+from packager.release.manifest import ShippedScales, manifest, model_entry
 from packager.release.ort_package import component, write_ort_package
 from packager.release.publish import MANIFEST, staged
 
@@ -10,14 +9,9 @@ __all__ = [
     "EVIDENCE",
     "MANIFEST",
     "OF_ONE_MACHINE",
-    "SPDX_SUFFIX",
-    "Shipped",
     "ShippedScales",
-    "beside",
     "component",
-    "described",
     "evidence",
-    "layout",
     "manifest",
     "model_entry",
     "staged",

@@ -19,7 +19,6 @@ from packager.release.contents import (
     refuse_special,
 )
 from packager.release.evidence import OF_ONE_MACHINE
-from packager.release.maven import ALGORITHMS, digests
 from packager.release.publish import MANIFEST
 from packager.release.signatures import (
     CHECKSUMS,
@@ -36,6 +35,7 @@ from packager.signing.envelope import MAX_BUNDLE_BYTES, Bundle, parsed
 from packager.signing.model_signing import signed_files
 from packager.signing.statements import RELEASE, statement_in, subjects_of
 from packager.signing.verifying import refuse_differences
+from packager.targets.maven import ALGORITHMS, digests
 
 UNLISTED = (*OF_ONE_MACHINE, PROVENANCE)
 """files of a release that its manifest cannot list: they belong to one machine, or are made after it"""

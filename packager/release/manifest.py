@@ -12,7 +12,6 @@ from packager.core.findings import KernelProof, Parity, Partition, Report
 from packager.core.names import kebab_case
 from packager.core.to_json import plain
 from packager.core.values import (
-    Artifact,
     Compiled,
     Contract,
     KeptScales,
@@ -25,7 +24,7 @@ from packager.core.values import (
 )
 from packager.files.hashes import sha256_of
 from packager.targets.golden import tolerances
-from packager.targets.target import OwnRuntime, PackagedRuntime
+from packager.targets.target import OwnRuntime, PackagedRuntime, Shipped
 from packager.vectors import NO_VECTORS, Golden, Vectors
 from packager.xcframework.packaged import PackagedFramework
 
@@ -33,15 +32,6 @@ SCHEMA_VERSION = 2
 """Raised when a key gets another meaning or is gone; new keys leave it as it is."""
 NO_RUNTIMES: Mapping[str, OwnRuntime] = {}
 NOTHING: Mapping[str, Sequence[str]] = {}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shipped:
-    """An artifact and its path in the release."""
-
-    artifact: Artifact
-    path: str
-    """relative to the release's folder, in POSIX form"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,11 +26,11 @@ from packager.release.contents import (
     model_name,
     unpack,
 )
-from packager.release.maven import ALGORITHMS, digests
 from packager.release.publish import MANIFEST, staged
 from packager.signing.envelope import IN_TOTO, MAX_BUNDLE_BYTES, Bundle, parsed, written
 from packager.signing.model_signing import UNSIGNED_NAME, signed_files, statement
 from packager.signing.statements import LINK, release_statement
+from packager.targets.maven import ALGORITHMS, digests
 from packager.targets.typescript.tarball import PREFIX, write_tarball
 
 PROVENANCE = "provenance.intoto.json"

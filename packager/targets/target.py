@@ -1,6 +1,6 @@
 """Interfaces of targets: a target turns compiled models into a package for one kind of app."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import Field, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Literal, Protocol
@@ -199,6 +199,15 @@ class Built:
     """settings by chip, of its table"""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Shipped:
+    """An artifact and its path in the release."""
+
+    artifact: Artifact
+    path: str
+    """relative to the release's folder, in POSIX form"""
+
+
 class Printed(Protocol):
     """Steps that targets and wrappers share: render a view, assemble the package."""
 
@@ -231,6 +240,11 @@ class Printed(Protocol):
     def assemble(self, view: Any, sources: Sources, store: Store, announce: Announce = silent) -> tuple[Artifact, ...]:
         """The finished package, with the bill of materials that is in `sources` at `SBOM`; long parts of the work are
         announced. Raises ToolError if a required tool is missing or fails."""
+        ...
+
+    def layout(self, view: Any, artifacts: Sequence[Artifact], dist: Path, sbom: str = "") -> list[Shipped]:
+        """Copies the artifacts into the release folder `dist`, with what package managers need beside them, and returns
+        their paths there. `sbom` is the bill of materials that a Maven repository publishes with a library."""
         ...
 
 

@@ -15,7 +15,7 @@ from packager.files.store import Store
 from packager.files.store.pruning import prune_at_times
 from packager.runners import RUNNERS
 from packager.runtimes.shipping import Chosen
-from packager.targets import included
+from packager.targets import Shipped, included
 from packager.vectors import Golden
 from packager.verification import evidence
 from packager.verification.golden import golden_vectors
@@ -43,7 +43,7 @@ class Release:
     """Files that a build wrote to its output folder."""
 
     out: Path
-    shipped: tuple[release.Shipped, ...]
+    shipped: tuple[Shipped, ...]
     plans: tuple[Plan, ...]
     report: Report
     warnings: tuple[str, ...]
@@ -147,7 +147,7 @@ def vectors_for(
 
 def write_manifest(
     contents: Contents,
-    shipped: Sequence[release.Shipped],
+    shipped: Sequence[Shipped],
     scales: Sequence[release.ShippedScales],
     config: Config,
     request: Request,

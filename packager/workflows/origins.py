@@ -10,7 +10,7 @@ from packager.core.values import Plan
 from packager.locking import LOCK, Lock, compare, read
 from packager.locking.lock import BUILD
 from packager.provenance import FILE_NAME, Parameters, links, statement
-from packager.release import Shipped
+from packager.targets import Shipped
 from packager.workflows.ingredients import Project, ingredients
 from packager.workflows.inputs import sources_of
 from packager.workflows.options import options_of

@@ -17,7 +17,7 @@ from packager.quantization.variants import settings_of
 from packager.render import write_sources
 from packager.runtimes.shipping import Chosen
 from packager.sbom import Described
-from packager.targets import SBOM, Built, DefaultProviders, Printed, Target, included
+from packager.targets import SBOM, Built, DefaultProviders, Printed, Shipped, Target, included, layouts
 from packager.vectors import Golden
 from packager.workflows.requested import Request, targets_of, wrappers_of
 
@@ -43,9 +43,9 @@ class Contents:
 
 def package_all(
     contents: Contents, config: Config, request: Request, staging: Path, store: Store, console: Console
-) -> list[release.Shipped]:
+) -> list[Shipped]:
     """Packages every target and wrapper of `request` below `staging`."""
-    shipped: list[release.Shipped] = []
+    shipped: list[Shipped] = []
     built: dict[str, Built] = {}
     for name, table in targets_of(config, request.targets).items():
         with console.step(f"package for {name}") as announce:
@@ -108,16 +108,16 @@ def described(config: Config) -> Described:
 
 def package_target(
     target: Printed, view: Any, bills: Bills, staging: Path, store: Store, request: Request, announce: Announce
-) -> list[release.Shipped]:
+) -> list[Shipped]:
     """Renders, assembles and lays out one target below `staging`, its bill of materials inside and beside."""
     parts = target.parts(view)
     sources = with_bill(target.render(view), bills.inside(parts))
     artifacts = target.assemble(view, sources, store, announce)
     announce("lay it out")
-    shipped = release.layout(target, view, artifacts, staging, sbom=sources.texts[SBOM])
-    shipped.append(release.beside(target, shipped, bills.beside(parts), staging))
+    shipped = target.layout(view, artifacts, staging, sources.texts[SBOM])
+    shipped.append(layouts.beside(target, shipped, bills.beside(parts), staging))
     if request.emit_spdx:
-        shipped.append(release.beside(target, shipped, bills.as_spdx(parts), staging, suffix=release.SPDX_SUFFIX))
+        shipped.append(layouts.beside(target, shipped, bills.as_spdx(parts), staging, suffix=layouts.SPDX_SUFFIX))
     if request.emit_project:
         write_sources(target.project(view, sources, store), staging / target.NAME / "project")
     return shipped
@@ -127,16 +127,17 @@ def with_bill(sources: Sources, bill: str) -> Sources:
     return replace(sources, texts=dict(sorted({**sources.texts, SBOM: bill}.items())))
 
 
-def operators_of(target: Target, package: Package, plans: tuple[Plan, ...], staging: Path) -> list[release.Shipped]:
+def operators_of(target: Target, package: Package, plans: tuple[Plan, ...], staging: Path) -> list[Shipped]:
     """Operator configuration of one target's files, for a reduced build of ONNX Runtime."""
+    (staging / target.NAME).mkdir(exist_ok=True)
     config = staging / target.NAME / f"{package.name}-{package.version}.required_operators_and_types.config"
     text = operator_config([each.operators for each in distinct_files(plans)])
     config.write_text(text, encoding="utf-8", newline="\n")
-    return [release.described(config, staging, target=target.NAME, kind="operator-config")]
+    return [layouts.described(config, staging, target=target.NAME, kind="operator-config")]
 
 
-def ort_package(target: Target, plans: tuple[Plan, ...], staging: Path) -> list[release.Shipped]:
+def ort_package(target: Target, plans: tuple[Plan, ...], staging: Path) -> list[Shipped]:
     """The target's files as an ORT Model Package, verified with ONNX Runtime's own reader."""
     folder = staging / target.NAME / "ort-package"
     files = release.write_ort_package(folder, [release.component(plan) for plan in plans])
-    return [release.described(file, staging, target=target.NAME, kind="ort-package") for file in files]
+    return [layouts.described(file, staging, target=target.NAME, kind="ort-package") for file in files]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
-from packager.release import layouts
+from packager.files.zips import unpack
 from tests.contract_table import cases
 from tests.toolchain import command, dart, jsc, jvm, node, swift_packages
 from tests.toolchain.device import Library, device
@@ -206,7 +206,7 @@ def _answers(found: Mapping[str, Mapping[str, Any]]) -> Answers:
 def dart_package(asked: Asked, folder: Path) -> Answers:
     """The package for Flutter, in a program of Dart with ONNX Runtime for Linux."""
     [archive] = (asked.dist / "flutter").glob("*.zip")
-    layouts.unpack(archive, folder / "package")
+    unpack(archive, folder / "package")
     package = dart.configured_package(folder / "package", "models")
     shutil.copy(PROGRAMS / "contract_table.dart", package)
     toolchain = dart.dart()

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from packager.release.layouts import unpack
+from packager.files.zips import unpack
 from tests import delivery_releases
 from tests.delivery_drivers.swift import Driver
 from tests.delivery_releases import BUNDLED

@@ -6,10 +6,10 @@ The .aar that their build makes besides takes longer than they do. Every byte of
 from pathlib import Path
 from typing import Any
 
-from packager import release
 from packager.cli import commands
 from packager.core.console import Announce
 from packager.files.store import Store
+from packager.targets import Shipped
 from packager.targets.android import Android
 from packager.workflows import packages
 from packager.workflows.requested import Request
@@ -19,12 +19,11 @@ package_target = packages.package_target
 
 def package_others(
     target: Any, view: Any, bills: packages.Bills, staging: Path, store: Store, request: Request, announce: Announce
-) -> list[release.Shipped]:
+) -> list[Shipped]:
     """In the place of `packages.package_target`."""
-    if not isinstance(target, Android):
-        return package_target(target, view, bills, staging, store, request, announce)
-    (staging / Android.NAME).mkdir()
-    return []
+    if isinstance(target, Android):
+        return []
+    return package_target(target, view, bills, staging, store, request, announce)
 
 
 if __name__ == "__main__":

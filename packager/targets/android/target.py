@@ -27,6 +27,7 @@ from packager.targets import delivery, signed_list, tuning
 from packager.targets.android import aar, files, gradle, kotlin, native, tensors, typed, units
 from packager.targets.android.files import Files
 from packager.targets.android.golden import golden_views
+from packager.targets.android.layout import lay_out
 from packager.targets.android.names import KEYWORDS, ONNXRUNTIME, package_part
 from packager.targets.android.readme import readme
 from packager.targets.android.runtime import (
@@ -57,6 +58,7 @@ from packager.targets.target import (
     DefaultProviders,
     PackagedRuntime,
     RuntimeRange,
+    Shipped,
     artifact,
     runtime_range,
 )
@@ -363,6 +365,10 @@ class Android:
         if own and own.ship == "maven":
             names["runtime-aar"] = runtime_name(own)
         return tuple(artifact(made / name, target=self.NAME, kind=kind) for kind, name in names.items())
+
+    def layout(self, view: AndroidView, artifacts: Sequence[Artifact], dist: Path, sbom: str = "") -> list[Shipped]:
+        """The library, and a Maven repository with it."""
+        return lay_out(view, artifacts, dist, sbom)
 
     def _libraries(self, view: AndroidView, store: Store) -> Mapping[PurePosixPath, Path]:
         """The part of the package that is in C, by path in the .aar; empty for a package that needs none."""

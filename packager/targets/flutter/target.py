@@ -16,7 +16,7 @@ from packager.core.values import Artifact, Package, Sources
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
-from packager.files.zips import Content, Link, write_zip
+from packager.files.zips import Content, Link, unpack, write_zip
 from packager.processes import downloads
 from packager.providers import all_providers
 from packager.targets import included_runtime, signed_list
@@ -28,8 +28,9 @@ from packager.targets.flutter.license import license_text
 from packager.targets.flutter.model import model_view, refuse, setup_view
 from packager.targets.flutter.view import AndroidView, DeclaredAssetView, FlutterView, ModelView, NamesView, SettingView
 from packager.targets.included_runtime import LIBRARY
+from packager.targets.layouts import copied
 from packager.targets.partials import MANIFEST, with_partial
-from packager.targets.target import TOP, Built, OwnRuntime, artifact
+from packager.targets.target import TOP, Built, OwnRuntime, Shipped, artifact
 from packager.targets.typescript import naming as npm
 from packager.targets.typescript.files import Layout, Platform, lay_out
 from packager.targets.typescript.golden import golden_views
@@ -210,6 +211,11 @@ class Flutter:
 
         made = store.results(ASSEMBLY, inputs, make)
         return (artifact(made / f"{stem}.zip", target=self.NAME, kind="pub-package"),)
+
+    def layout(self, view: FlutterView, artifacts: Sequence[Artifact], dist: Path, sbom: str = "") -> list[Shipped]:
+        """The archive of the package, and its files in a folder that apps add by path."""
+        unpack(artifacts[0].path, dist / self.NAME / view.names.pub_name)
+        return copied(artifacts, dist, self.NAME)
 
 
 def _list_asset(package: Package, systems: tuple[str, ...]) -> tuple[DeclaredAssetView, ...]:

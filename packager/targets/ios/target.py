@@ -1,7 +1,7 @@
 """The target iOS and macOS: a Swift package whose classes load and run the models."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
@@ -25,9 +25,10 @@ from packager.targets import privacy, signed_list, swift_runtime, tuning
 from packager.targets.delivery import delivery_view
 from packager.targets.ios import files, package, swift, tensors, texts
 from packager.targets.ios.golden import golden_views
+from packager.targets.ios.layout import lay_out
 from packager.targets.ios.runtime import runtime_view
 from packager.targets.ios.view import IosView, License, RuntimeView
-from packager.targets.target import Built, DefaultProviders, RuntimeRange, artifact, runtime_range
+from packager.targets.target import Built, DefaultProviders, RuntimeRange, Shipped, artifact, runtime_range
 from packager.vectors import NO_VECTORS, Golden
 from packager.xcframework.layout import version_key
 from packager.xcframework.packaged import PackagedFramework
@@ -281,6 +282,10 @@ class Ios:
             return (own,)
         runtime = _archive(view.dependency.identity, swift_runtime.sources(view.own), store)
         return (own, artifact(runtime, target=self.NAME, kind="swift-runtime"))
+
+    def layout(self, view: IosView, artifacts: Sequence[Artifact], dist: Path, sbom: str = "") -> list[Shipped]:
+        """The archives, their metadata for registries, and their files in folders that apps add by path."""
+        return lay_out(view.package, artifacts, dist)
 
 
 def _archive(stem: str, sources: Sources, store: Store) -> Path:

@@ -1,6 +1,6 @@
 """The target React Native: an npm package over the files of the Android and iOS packages."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
@@ -17,11 +17,12 @@ from packager.files.store import Step, Store
 from packager.processes import downloads
 from packager.targets import included_runtime, signed_list
 from packager.targets.delivery import delivery_view
+from packager.targets.layouts import copied
 from packager.targets.partials import MANIFEST, with_partial
 from packager.targets.react_native import naming, runtime, swift_package, texts
 from packager.targets.react_native.headers import without_comments
 from packager.targets.react_native.view import NamesView, ReactNativeView
-from packager.targets.target import Built, OwnRuntime, artifact
+from packager.targets.target import Built, OwnRuntime, Shipped, artifact
 from packager.targets.typescript import files, tarball, typed
 from packager.targets.typescript import naming as npm
 from packager.targets.typescript.files import Platform
@@ -211,6 +212,10 @@ class ReactNative:
 
         made = store.results(ASSEMBLY, inputs, make)
         return (artifact(made / name, target=self.NAME, kind="npm-package"),)
+
+    def layout(self, view: ReactNativeView, artifacts: Sequence[Artifact], dist: Path, sbom: str = "") -> list[Shipped]:
+        """The package as a tarball for `npm install`."""
+        return copied(artifacts, dist, "npm")
 
 
 def _signed_lists(view: ReactNativeView) -> dict[PurePosixPath, str]:

@@ -1,6 +1,6 @@
 """The target web: an npm package whose models run on ONNX Runtime's WebAssembly, in browsers and in Node."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
@@ -20,7 +20,8 @@ from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, providers_of
 from packager.targets import signed_list
 from packager.targets.delivery import delivery_view
-from packager.targets.target import Built, DefaultProviders, Page, RuntimeRange, artifact
+from packager.targets.layouts import copied
+from packager.targets.target import Built, DefaultProviders, Page, RuntimeRange, Shipped, artifact
 from packager.targets.typescript import naming, tarball, typed
 from packager.targets.typescript.files import Layout, Platform
 from packager.targets.typescript.model import model_views
@@ -226,6 +227,10 @@ class Web:
 
         made = store.results(ASSEMBLY, inputs, make)
         return (artifact(made / name, target=self.NAME, kind="web-package"),)
+
+    def layout(self, view: WebView, artifacts: Sequence[Artifact], dist: Path, sbom: str = "") -> list[Shipped]:
+        """The package as a tarball for `npm install`."""
+        return copied(artifacts, dist, "npm")
 
 
 def _signed_list(view: WebView) -> dict[PurePosixPath, str]:
