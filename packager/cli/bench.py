@@ -1,11 +1,11 @@
 """`mobpack bench`: times a model, its variants and the files that ship, on every runner that the machine has."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from packager.cli.build import configured, with_cache
 from packager.cli.options import (
     MODEL,
     cache_option,
@@ -17,10 +17,29 @@ from packager.cli.options import (
     shape_option,
     target_option,
 )
+from packager.cli.project_options import ProjectOptions, into
 
 if TYPE_CHECKING:
     from packager.bench.document import BenchDocument
+    from packager.config import Config
     from packager.core.console import Console
+    from packager.workflows.bench import Request
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchOptions(ProjectOptions):
+    """Options of `mobpack bench`."""
+
+    variants: tuple[str, ...]
+    calibration: str | None
+    against: str
+    threads: int
+    rounds: int
+    seconds: float
+    gates: tuple[str, ...]
+    baseline: Path | None
+    page: Path | None
+    as_json: bool
 
 
 @click.command(short_help="Time a model and what ships on the runners of this machine.")
@@ -64,57 +83,21 @@ if TYPE_CHECKING:
 @cache_option
 @no_code_option
 @json_option
-def bench(
-    model: Path | None,
-    targets: tuple[str, ...],
-    variants: tuple[str, ...],
-    calibration: str | None,
-    against: str,
-    threads: int,
-    rounds: int,
-    seconds: float,
-    gates: tuple[str, ...],
-    baseline: Path | None,
-    page: Path | None,
-    config_path: Path,
-    settings: tuple[str, ...],
-    shapes: tuple[str, ...],
-    cache_url: str | None,
-    no_code: bool,
-    as_json: bool,
-) -> None:
+@into(BenchOptions)
+def bench(options: BenchOptions) -> None:
     """Time MODEL.onnx, or all files that mobpack.toml ships beside their originals: latency, throughput, load time,
     memory and CPU time.
 
     For example: mobpack bench model.onnx --variant dynamic --report bench.html
     """
-    from packager.bench import comparing, writing
-    from packager.bench.gates import parse
-    from packager.bench.rounds import Method
+    from packager.bench import writing
     from packager.core.console import Console
     from packager.core.errors import MobpackError
-    from packager.runners import Pace
     from packager.workflows import bench as workflow
-    from packager.workflows import trust
-    from packager.workflows.requested import requested_targets
 
+    page, as_json = options.page, options.as_json
     console = Console(quiet=as_json)
-    parse_shapes(shapes)
-    judged = parse(gates, has_baseline=baseline is not None)
-    before = comparing.read(baseline) if baseline else None
-    if no_code:
-        trust.refuse_texts({"--calibration": calibration})
-    config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
-    config = with_cache(config, cache_url)
-    request = workflow.Request(
-        targets=() if model and not targets else requested_targets(config, targets),
-        variants=variants,
-        calibration=calibration,
-        against=tuple(name.strip() for name in against.split(",") if name.strip()),
-        method=Method(rounds=rounds, threads=threads, pace=Pace(seconds=seconds)),
-        gates=judged,
-        baseline=before,
-    )
+    config, request = _asked(options)
     found = workflow.bench(config, request, console)
     if as_json and found.is_partial:
         click.echo(writing.as_text(found), nl=False)
@@ -133,6 +116,32 @@ def bench(
         raise
     if as_json:
         click.echo(writing.as_text(found), nl=False)
+
+
+def _asked(options: BenchOptions) -> "tuple[Config, Request]":
+    from packager.bench import comparing
+    from packager.bench.gates import parse
+    from packager.bench.rounds import Method
+    from packager.runners import Pace
+    from packager.workflows import trust
+    from packager.workflows.bench import Request
+    from packager.workflows.requested import requested_targets
+
+    parse_shapes(options.shapes)
+    gates = parse(options.gates, has_baseline=options.baseline is not None)
+    baseline = comparing.read(options.baseline) if options.baseline else None
+    if options.no_code:
+        trust.refuse_texts({"--calibration": options.calibration})
+    config = options.config()
+    return config, Request(
+        targets=() if options.model and not options.targets else requested_targets(config, options.targets),
+        variants=options.variants,
+        calibration=options.calibration,
+        against=tuple(name.strip() for name in options.against.split(",") if name.strip()),
+        method=Method(rounds=options.rounds, threads=options.threads, pace=Pace(seconds=options.seconds)),
+        gates=gates,
+        baseline=baseline,
+    )
 
 
 def _document(found: "BenchDocument") -> dict[str, object]:

@@ -1,6 +1,6 @@
 """`mobpack build`: builds packages from a model or a project."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,6 @@ from packager.cli.options import (
     no_code_option,
     outside_option,
     parse_gates,
-    parse_shapes,
     print_json,
     require_option,
     runners_option,
@@ -27,13 +26,33 @@ from packager.cli.options import (
     target_option,
     with_runners,
 )
+from packager.cli.project_options import ProjectOptions, into
 from packager.core import parsing
 
 if TYPE_CHECKING:
-    from packager.config import Config
     from packager.core.console import Console
     from packager.encryption import ModelKey
-    from packager.workflows.unchanged import Summary
+    from packager.workflows.unchanged import Start, Summary
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildOptions(ProjectOptions):
+    """Options of `mobpack build`."""
+
+    out: Path
+    gates: tuple[str, ...]
+    runners: str
+    require: str
+    evidence: Path
+    emit_project: bool
+    emits: tuple[str, ...]
+    repository: Path | None
+    model_key: str | None
+    strict: bool
+    verify: bool
+    locked: bool
+    allow_outside: bool
+    as_json: bool
 
 
 @click.command(short_help="Build packages from a model or a project.")
@@ -83,48 +102,39 @@ if TYPE_CHECKING:
 @no_code_option
 @outside_option
 @json_option
-def build(
-    model: Path | None,
-    targets: tuple[str, ...],
-    out: Path,
-    config_path: Path,
-    settings: tuple[str, ...],
-    shapes: tuple[str, ...],
-    gates: tuple[str, ...],
-    runners: str,
-    require: str,
-    evidence: Path,
-    emit_project: bool,
-    emits: tuple[str, ...],
-    repository: Path | None,
-    model_key: str | None,
-    strict: bool,
-    verify: bool,
-    locked: bool,
-    cache_url: str | None,
-    no_code: bool,
-    allow_outside: bool,
-    as_json: bool,
-) -> None:
+@into(BuildOptions)
+def build(options: BuildOptions) -> None:
     """Build packages from MODEL.onnx, or from mobpack.toml when no MODEL is given."""
     from packager.core.console import Console
     from packager.workflows import unchanged
 
+    out, as_json = options.out, options.as_json
     console = Console(quiet=as_json)
-    key = read_key(model_key, folder_of(model, config_path)) if model_key else None
-    said = click.get_current_context().params
-    command = {key: value for key, value in said.items() if key not in ("verify", "as_json", "cache_url")}
-    known_key = {"key": key.fingerprint} if key else {}
-    begun = unchanged.start({**command, "lock": unchanged.lock_beside(config_path, model), **known_key})
-    if not verify and not locked and (known := unchanged.known_result(begun, out, evidence)):
+    key = read_key(options.model_key, options.folder) if options.model_key else None
+    begun = unchanged.start(known_by(options, key))
+    does_every_step = options.verify or options.locked
+    if not does_every_step and (known := unchanged.known_result(begun, out, options.evidence)):
         words = unchanged.in_words(out)
         console.say(f"nothing has changed since the last build: {words} (--verify builds all the same)")
         show(known, out, console, as_json=as_json)
-        add_to_repository(out, repository, console)
-        return
+    else:
+        show(built(options, key, begun, console), out, console, as_json=as_json)
+    add_to_repository(out, options.repository, console)
 
+
+def known_by(options: BuildOptions, key: "ModelKey | None") -> dict[str, object]:
+    """The command, by which the next one finds its result."""
+    from packager.workflows import unchanged
+
+    command = {name: value for name, value in vars(options).items() if name not in ("verify", "as_json", "cache_url")}
+    known_key = {"key": key.fingerprint} if key else {}
+    return {**command, "lock": unchanged.lock_beside(options.config_path, options.model), **known_key}
+
+
+def built(options: BuildOptions, key: "ModelKey | None", begun: "Start", console: "Console") -> "Summary":
+    """The result of a build, which is made here or comes from another machine."""
     from packager.workflows import build as workflow
-    from packager.workflows import shared_builds
+    from packager.workflows import shared_builds, unchanged
     from packager.workflows.confinement import refuse_outside
     from packager.workflows.gates import Rules
     from packager.workflows.ingredients import Project, refuse_changed
@@ -132,32 +142,30 @@ def build(
     from packager.workflows.requested import Request, requested_targets
     from packager.workflows.shared_store import store_of
 
-    settings = with_runners(settings, runners, require)
-    config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
-    config = with_cache(config, cache_url)
-    refuse_outside(config, folder_of(model, config_path), is_outside_allowed=allow_outside)
+    settings = with_runners(options.settings, options.runners, options.require)
+    config = replace(options, settings=settings).config()
+    refuse_outside(config, options.folder, is_outside_allowed=options.allow_outside)
     request = Request(
-        targets=requested_targets(config, targets),
-        out=out,
-        emit_project=emit_project,
-        emit_ort_package="ort-package" in emits,
-        emit_spdx="spdx" in emits,
-        rules=Rules(gates=parse_gates(gates, config.check), strict=strict, evidence=evidence),
-        has_project=model is None,
+        targets=requested_targets(config, options.targets),
+        out=options.out,
+        emit_project=options.emit_project,
+        emit_ort_package="ort-package" in options.emits,
+        emit_spdx="spdx" in options.emits,
+        rules=Rules(gates=parse_gates(options.gates, config.check), strict=options.strict, evidence=options.evidence),
+        has_project=options.model is None,
         model_key=key,
     )
-    project = None
-    if model is None:
-        project = Project(config=config, file=config_path, settings=settings, shapes=shapes)
-    if locked:
+    file = options.config_path if options.model is None else None
+    project = Project(config=config, file=file, settings=settings, shapes=options.shapes) if file else None
+    if options.locked:
         refuse_changed(project, request.targets)
     with store_of(config, console) as store:
         shared = shared_builds.shared_build(project, request, store)
-        sent = shared_builds.fetched(shared, store) if shared and not verify and not locked else None
+        does_every_step = options.verify or options.locked
+        sent = shared_builds.fetched(shared, store) if shared and not does_every_step else None
         if sent:
-            console.say(
-                f"another machine has built exactly this: {out} is what it sent (--verify builds it all the same)"
-            )
+            words = f"another machine has built exactly this: {options.out} is what it sent"
+            console.say(f"{words} (--verify builds it all the same)")
             result = sent
         else:
             origins = partial(origins_of, project, request.targets, console)
@@ -165,16 +173,10 @@ def build(
             result = shared_builds.summarized(made)
             if shared:
                 shared_builds.offer(shared, made, result, store)
-    ended = unchanged.Ended(
-        config=config,
-        project=config_path if model is None else None,
-        targets=request.targets,
-        out=out,
-        summary=result,
+    unchanged.keep(
+        begun, unchanged.Ended(config=config, project=file, targets=request.targets, out=options.out, summary=result)
     )
-    unchanged.keep(begun, ended)
-    show(result if sent else replace(result, warnings=()), out, console, as_json=as_json)
-    add_to_repository(out, repository, console)
+    return result if sent else replace(result, warnings=())
 
 
 def read_key(place: str, project: Path) -> "ModelKey":
@@ -192,55 +194,6 @@ def add_to_repository(out: Path, repository: Path | None, console: "Console") ->
 
     written = maven.add_to(repository, out / "maven")
     console.say(f"{repository}: {len(written)} files of the Android library")
-
-
-def configured(
-    model: Path | None,
-    config_path: Path,
-    *,
-    targets: tuple[str, ...],
-    settings: tuple[str, ...],
-    shapes: tuple[str, ...],
-    has_code: bool = True,
-) -> "Config":
-    """The Config of a command that takes a MODEL or a project file. Without `has_code`, a config that names code of the
-    project is refused."""
-    from packager import config as configuration
-    from packager.workflows import trust
-    from packager.workflows.importing.project import refuse_absent
-
-    if model is None:
-        config = configuration.load(config_path, targets=targets, settings=settings)
-    else:
-        config = configuration.for_model(model, targets=targets, settings=settings)
-        refuse_absent(model)
-    if not has_code:
-        trust.refuse_code(config)
-    return with_shapes(with_cache(config, None), shapes)
-
-
-def with_cache(config: "Config", option: str | None) -> "Config":
-    """The Config with the remote store of `--cache` or the environment. Raises ConfigError for a mode that does not
-    exist."""
-    from packager.workflows.shared_store import named
-
-    return config.model_copy(update={"cache": named(config.cache, option)})
-
-
-def folder_of(model: Path | None, config_path: Path) -> Path:
-    """The project's folder: that of mobpack.toml, or the current folder when a MODEL is given."""
-    return config_path.parent if model is None else Path.cwd()
-
-
-def with_shapes(config: "Config", shapes: tuple[str, ...]) -> "Config":
-    """The Config with `--shape` applied to every model."""
-    if not shapes:
-        return config
-    fixed = parse_shapes(shapes)
-    models = {
-        name: table.model_copy(update={"shapes": {**table.shapes, **fixed}}) for name, table in config.model.items()
-    }
-    return config.model_copy(update={"model": models})
 
 
 def show(result: "Summary", out: Path, console: "Console", *, as_json: bool) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from packager.files.store.pruning import Entry
     from packager.files.store.remote import Counts
 
+    Removed = tuple[Entry, str]
+
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 DAY_S = 24 * 60 * 60
 
@@ -74,49 +76,56 @@ def cache(
             raise ConfigError("--remote and --push go with --max-age alone", hint="run one after the other")
         with_remote(cache_url, None if max_age is None else max_age * DAY_S, is_pushed=is_pushed, as_json=as_json)
         return
-    from packager.core.console import Console, size
     from packager.files.store import Store
     from packager.files.store.pruning import entries, prune, verify
     from packager.files.user_cache import cache_folder
-    from packager.workflows.shared_store import all_totals, described
 
     store = Store(cache_folder() / "store")
     removed = [(entry, f"damaged: {damage}") for entry, damage in (verify(store) if is_verified else ())]
     if max_size is not None or max_age is not None:
         max_age_s = None if max_age is None else max_age * DAY_S
         removed += [(entry, "not needed") for entry in prune(store, max_bytes=max_size, max_age_s=max_age_s)]
-    left = entries(store)
-    shared = all_totals()
     if as_json:
-        print_json(
-            {
-                "folder": str(store.root),
-                "size-bytes": sum(entry.size_bytes for entry in left),
-                "steps": [
-                    {
-                        "name": name,
-                        "entries": len(found),
-                        "size-bytes": sum(entry.size_bytes for entry in found),
-                        "oldest-use": day_and_time(found),
-                    }
-                    for name, found in by_step(left)
-                ],
-                "removed": [
-                    {"step": entry.step, "key": entry.key, "size-bytes": entry.size_bytes, "reason": reason}
-                    for entry, reason in removed
-                ],
-                "shared": [{"cache": name, **described(counts)} for name, counts in shared.items()],
-            }
-        )
+        print_json(_document(store.root, entries(store), removed))
         return
+    _show(store.root, entries(store), removed)
+
+
+def _document(root: Path, left: "Sequence[Entry]", removed: "Sequence[Removed]") -> dict[str, object]:
+    from packager.workflows.shared_store import all_totals, described
+
+    return {
+        "folder": str(root),
+        "size-bytes": sum(entry.size_bytes for entry in left),
+        "steps": [
+            {
+                "name": name,
+                "entries": len(found),
+                "size-bytes": sum(entry.size_bytes for entry in found),
+                "oldest-use": day_and_time(found),
+            }
+            for name, found in by_step(left)
+        ],
+        "removed": [
+            {"step": entry.step, "key": entry.key, "size-bytes": entry.size_bytes, "reason": reason}
+            for entry, reason in removed
+        ],
+        "shared": [{"cache": name, **described(counts)} for name, counts in all_totals().items()],
+    }
+
+
+def _show(root: Path, left: "Sequence[Entry]", removed: "Sequence[Removed]") -> None:
+    from packager.core.console import Console, size
+    from packager.workflows.shared_store import all_totals
+
     console = Console()
     rows = [
         [name, str(len(found)), size(sum(entry.size_bytes for entry in found)), day_and_time(found)]
         for name, found in by_step(left)
     ]
-    console.table(str(store.root), ["step", "results", "size", "oldest use"], rows)
+    console.table(str(root), ["step", "results", "size", "oldest use"], rows)
     console.result(f"{len(left)} results, {size(sum(entry.size_bytes for entry in left))}")
-    if shared:
+    if shared := all_totals():
         columns = ["shared cache", "asked for", "fetched", "received", "sent", "bytes sent", "refused", "not sent"]
         console.table("", columns, [shared_row(name, counts) for name, counts in shared.items()])
     for entry, reason in removed:

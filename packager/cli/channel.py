@@ -1,5 +1,6 @@
 """`mobpack channel`: publishes models to a folder or a store, from which apps that have shipped get them."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from packager.cli.channel_options import (
     trusted_option,
 )
 from packager.cli.options import MODEL, json_option, print_json, subject_option
+from packager.cli.project_options import into
 
 if TYPE_CHECKING:
     from packager.channel.document import Document
@@ -32,6 +34,71 @@ if TYPE_CHECKING:
     from packager.channel.publishing import Published
 
 HOUR_S = 60 * 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignedOptions:
+    """Options of every command that signs a new document."""
+
+    url: str
+    name: str
+    key: str
+    trusted: tuple[Path, ...]
+    subject: str | None
+    days: int
+    after: int = 0
+    clock_is_right: bool
+    is_dry: bool
+    as_json: bool
+
+    def signed_place(self) -> "tuple[Place, Signing]":
+        """The channel, trusted if the signer or one of the `trusted` keys has signed it."""
+        from packager.channel.log import Place, Signing
+        from packager.channel.storage import open_storage
+        from packager.workflows import signing
+
+        signer = signing.signer(self.key, None)
+        trust = signing.trust_of_signer(self.key, self.trusted, subject=self.subject)
+        place = Place(storage=open_storage(self.url), channel=self.name, trust=trust)
+        now = datetime.now(UTC).replace(microsecond=0)
+        return place, Signing(
+            signer=signer, now=now, days=self.days, after=self.after, is_clock_trusted=self.clock_is_right
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishOptions(SignedOptions):
+    """Options of `mobpack channel publish`."""
+
+    release: Path
+    models: tuple[str, ...]
+    percent: int
+    wifi: bool
+    charging: bool
+    free: int
+    min_app: str
+    notes: str
+    new_contract: bool
+    keep: int
+    deltas: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromoteOptions(SignedOptions):
+    """Options of `mobpack channel promote`."""
+
+    from_channel: str | None
+    percent: int | None
+    models: tuple[str, ...]
+    new_contract: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class RollbackOptions(SignedOptions):
+    """Options of `mobpack channel rollback`."""
+
+    number: int | None
+    models: tuple[str, ...]
 
 
 @click.group(short_help="Publish models to apps that have shipped.")
@@ -61,29 +128,8 @@ def channel() -> None:
 @clock_option
 @dry_option
 @json_option
-def publish(
-    release: Path,
-    url: str,
-    name: str,
-    key: str,
-    trusted: tuple[Path, ...],
-    subject: str | None,
-    models: tuple[str, ...],
-    percent: int,
-    wifi: bool,
-    charging: bool,
-    free: int,
-    min_app: str,
-    notes: str,
-    new_contract: bool,
-    keep: int,
-    deltas: int,
-    days: int,
-    after: int,
-    clock_is_right: bool,
-    is_dry: bool,
-    as_json: bool,
-) -> None:
+@into(PublishOptions)
+def publish(options: PublishOptions) -> None:
     """Publish the models of RELEASE (default: dist). The same command again continues after a failure, and changes
     nothing when all is there.
 
@@ -94,18 +140,20 @@ def publish(
     from packager.channel.document import Conditions
 
     terms = publishing.Terms(
-        percent=percent,
-        conditions=Conditions(wifi=wifi, charging=charging, free_bytes=free),
-        min_app=min_app,
-        notes=notes,
-        is_new_contract=new_contract,
+        percent=options.percent,
+        conditions=Conditions(wifi=options.wifi, charging=options.charging, free_bytes=options.free),
+        min_app=options.min_app,
+        notes=options.notes,
+        is_new_contract=options.new_contract,
     )
-    limits = publishing.Limits(keep=keep, deltas=deltas)
-    place, signing = _signed_place(
-        url, name, key, trusted, subject, days=days, after=after, is_clock_trusted=clock_is_right
+    limits = publishing.Limits(keep=options.keep, deltas=options.deltas)
+    place, signing = options.signed_place()
+    _tell(
+        publishing.publish(
+            place, options.release, terms, signing, models=options.models, limits=limits, is_dry=options.is_dry
+        ),
+        options,
     )
-    made = publishing.publish(place, release, terms, signing, models=models, limits=limits, is_dry=is_dry)
-    _tell(made, as_json=as_json, is_dry=is_dry)
 
 
 @channel.command(short_help="Give a release to more devices, or to another channel.")
@@ -122,32 +170,27 @@ def publish(
 @clock_option
 @dry_option
 @json_option
-def promote(
-    url: str,
-    name: str,
-    key: str,
-    trusted: tuple[Path, ...],
-    subject: str | None,
-    from_channel: str | None,
-    percent: int | None,
-    models: tuple[str, ...],
-    new_contract: bool,
-    days: int,
-    clock_is_right: bool,
-    is_dry: bool,
-    as_json: bool,
-) -> None:
+@into(PromoteOptions)
+def promote(options: PromoteOptions) -> None:
     """Give the newest releases of a channel to more devices (--percent), or those of another channel to this one
     (--from-channel beta). No blob is written: channels at the same address share them."""
     from packager.channel import publishing
     from packager.channel.log import Place
 
-    place, signing = _signed_place(url, name, key, trusted, subject, days=days, is_clock_trusted=clock_is_right)
-    source = Place(storage=place.storage, channel=from_channel, trust=place.trust) if from_channel else None
+    place, signing = options.signed_place()
+    source = None
+    if options.from_channel:
+        source = Place(storage=place.storage, channel=options.from_channel, trust=place.trust)
     made = publishing.promote(
-        place, signing, source=source, percent=percent, models=models, is_new_contract=new_contract, is_dry=is_dry
+        place,
+        signing,
+        source=source,
+        percent=options.percent,
+        models=options.models,
+        is_new_contract=options.new_contract,
+        is_dry=options.is_dry,
     )
-    _tell(made, as_json=as_json, is_dry=is_dry)
+    _tell(made, options)
 
 
 @channel.command(short_help="Publish older models again.")
@@ -162,27 +205,15 @@ def promote(
 @clock_option
 @dry_option
 @json_option
-def rollback(
-    url: str,
-    name: str,
-    key: str,
-    trusted: tuple[Path, ...],
-    subject: str | None,
-    number: int | None,
-    models: tuple[str, ...],
-    days: int,
-    clock_is_right: bool,
-    is_dry: bool,
-    as_json: bool,
-) -> None:
+@into(RollbackOptions)
+def rollback(options: RollbackOptions) -> None:
     """Publish the models of an older document again, under a new and larger number: devices never go back to an older
     document, and go back to older models only this way."""
     from packager.channel import publishing
 
-    place, signing = _signed_place(url, name, key, trusted, subject, days=days, is_clock_trusted=clock_is_right)
-    _tell(
-        publishing.rollback(place, signing, number=number, models=models, is_dry=is_dry), as_json=as_json, is_dry=is_dry
-    )
+    place, signing = options.signed_place()
+    made = publishing.rollback(place, signing, number=options.number, models=options.models, is_dry=options.is_dry)
+    _tell(made, options)
 
 
 @channel.command(short_help="Sign the same models anew, before the document expires.")
@@ -196,25 +227,13 @@ def rollback(
 @clock_option
 @dry_option
 @json_option
-def renew(
-    url: str,
-    name: str,
-    key: str,
-    trusted: tuple[Path, ...],
-    subject: str | None,
-    days: int,
-    after: int,
-    clock_is_right: bool,
-    is_dry: bool,
-    as_json: bool,
-) -> None:
+@into(SignedOptions)
+def renew(options: SignedOptions) -> None:
     """Sign the same models anew, with a later end and a larger number. CI runs it on a schedule."""
     from packager.channel import publishing
 
-    place, signing = _signed_place(
-        url, name, key, trusted, subject, days=days, after=after, is_clock_trusted=clock_is_right
-    )
-    _tell(publishing.renew(place, signing, is_dry=is_dry), as_json=as_json, is_dry=is_dry)
+    place, signing = options.signed_place()
+    _tell(publishing.renew(place, signing, is_dry=options.is_dry), options)
 
 
 @channel.command(short_help="Show the models of a channel.")
@@ -318,37 +337,15 @@ def _place(url: str, name: str, keys: tuple[Path, ...], subject: str | None) -> 
     return Place(storage=open_storage(url), channel=name, trust=signing.trust(keys, None, subject=subject))
 
 
-def _signed_place(
-    url: str,
-    name: str,
-    key: str,
-    trusted: tuple[Path, ...],
-    subject: str | None,
-    *,
-    days: int,
-    after: int = 0,
-    is_clock_trusted: bool = False,
-) -> "tuple[Place, Signing]":
-    """The channel, trusted if the signer or one of the `trusted` keys has signed it."""
-    from packager.channel.log import Place, Signing
-    from packager.channel.storage import open_storage
-    from packager.workflows import signing
-
-    signer = signing.signer(key, None)
-    trust = signing.trust_of_signer(key, trusted, subject=subject)
-    place = Place(storage=open_storage(url), channel=name, trust=trust)
-    now = datetime.now(UTC).replace(microsecond=0)
-    return place, Signing(signer=signer, now=now, days=days, after=after, is_clock_trusted=is_clock_trusted)
-
-
-def _tell(made: "Published", *, as_json: bool, is_dry: bool) -> None:
+def _tell(made: "Published", options: SignedOptions) -> None:
     from packager.core.console import Console, size
     from packager.core.to_json import plain
 
+    is_dry = options.is_dry
     console = Console()
     for note in made.notes:
         console.caution(note)
-    if as_json:
+    if options.as_json:
         print_json({"dry-run": is_dry, **plain(made)})
         return
     if not made.is_new:

@@ -1,11 +1,11 @@
 """`mobpack check`: plans the files for each provider and proves them, without packaging."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from packager.cli.build import configured, folder_of, with_cache
 from packager.cli.options import (
     MODEL,
     cache_option,
@@ -24,9 +24,25 @@ from packager.cli.options import (
     target_option,
     with_runners,
 )
+from packager.cli.project_options import ProjectOptions, into
 
 if TYPE_CHECKING:
     from packager.workflows.build import Examination
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(ProjectOptions):
+    """Options of `mobpack check`."""
+
+    gates: tuple[str, ...]
+    runners: str
+    require: str
+    evidence: Path
+    page: Path | None
+    sides: tuple[str, str] | None
+    strict: bool
+    allow_outside: bool
+    as_json: bool
 
 
 @click.command(short_help="Plan the files for each provider and prove them.")
@@ -52,24 +68,8 @@ if TYPE_CHECKING:
 @no_code_option
 @outside_option
 @json_option
-def check(
-    model: Path | None,
-    targets: tuple[str, ...],
-    config_path: Path,
-    settings: tuple[str, ...],
-    shapes: tuple[str, ...],
-    gates: tuple[str, ...],
-    runners: str,
-    require: str,
-    evidence: Path,
-    page: Path | None,
-    sides: tuple[str, str] | None,
-    strict: bool,
-    cache_url: str | None,
-    no_code: bool,
-    allow_outside: bool,
-    as_json: bool,
-) -> None:
+@into(CheckOptions)
+def check(options: CheckOptions) -> None:
     """Plan MODEL.onnx, or the models of mobpack.toml, for each provider, and prove the files that a build would ship.
 
     Without a target, the model is checked for android.
@@ -83,21 +83,21 @@ def check(
     from packager.workflows.gates import Rules, judge
     from packager.workflows.requested import Request, requested_targets
 
+    page, as_json = options.page, options.as_json
     console = Console(quiet=as_json)
-    settings = with_runners(settings, runners, require)
-    targets = targets or ((DEFAULT_TARGET,) if model else ())
-    config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
-    config = with_cache(config, cache_url)
-    refuse_outside(config, folder_of(model, config_path), is_outside_allowed=allow_outside)
+    targets = options.targets or ((DEFAULT_TARGET,) if options.model else ())
+    settings = with_runners(options.settings, options.runners, options.require)
+    config = replace(options, targets=targets, settings=settings).config()
+    refuse_outside(config, options.folder, is_outside_allowed=options.allow_outside)
     request = Request(
         targets=requested_targets(config, targets),
         out=Path(),
-        rules=Rules(gates=parse_gates(gates, config.check), strict=strict, evidence=evidence),
+        rules=Rules(gates=parse_gates(options.gates, config.check), strict=options.strict, evidence=options.evidence),
     )
-    if sides and page:
+    if options.sides and page:
         raise ConfigError("--bisect writes no report", hint="omit --report, or run the check without --bisect")
-    if sides:
-        part(config, request, sides, console, as_json=as_json)
+    if options.sides:
+        part(config, request, options.sides, console, as_json=as_json)
         return
     found = workflow.check(config, request, console, page)
     if not as_json:

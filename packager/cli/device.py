@@ -1,5 +1,6 @@
 """`mobpack device`: lists connected devices, and tests, compares and times there what ships."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from packager.cli.options import (
     set_option,
     shape_option,
 )
+from packager.cli.project_options import ProjectOptions, into
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from packager.core.console import Console
     from packager.devices.document import DeviceDocument
     from packager.devices.words import Table
+    from packager.workflows.device.benching import Request
+    from packager.workflows.device.checking import Checked
     from packager.workflows.device.preparing import Wanted
 
 package_option = click.option(
@@ -56,6 +60,70 @@ timeout_option = click.option(
     show_default=True,
     help="Longest time in seconds to open a model, or to run it once.",
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceOptions:
+    """Options that say what runs on which devices."""
+
+    package: Path
+    devices: tuple[str, ...]
+    providers: tuple[str, ...]
+    models: tuple[str, ...] = ()
+    runtime: Path | None
+    timeout_s: float
+
+    def wanted(self) -> "Wanted":
+        """The same, for the workflow. Raises ConfigError for an unknown provider."""
+        from packager.core.errors import ConfigError, nearest
+        from packager.providers import PROVIDERS
+        from packager.workflows.device.preparing import Wanted
+
+        known = ["cpu", *PROVIDERS]
+        for name in self.providers:
+            if name not in known:
+                raise ConfigError(f"--provider {name}: unknown provider", hint=nearest(name, known))
+        return Wanted(
+            package=self.package,
+            devices=self.devices,
+            providers=self.providers,
+            models=self.models,
+            runtime=self.runtime,
+            timeout_s=self.timeout_s,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfTestOptions(DeviceOptions):
+    """Options of `mobpack device self-test`."""
+
+    as_json: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchOptions(DeviceOptions):
+    """Options of `mobpack device bench`."""
+
+    sample: Path | None
+    threads: int
+    rounds: int
+    seconds: float
+    cool_down: float
+    wait: float
+    gates: tuple[str, ...]
+    baseline: Path | None
+    page: Path | None
+    merge: Path | None
+    as_json: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(DeviceOptions, ProjectOptions):
+    """Options of `mobpack device check`."""
+
+    evidence: Path
+    sides: tuple[str, str] | None
+    as_json: bool
 
 
 @click.group(short_help="Run what ships on connected devices.")
@@ -92,15 +160,8 @@ def list_devices(as_json: bool) -> None:
 @runtime_option
 @timeout_option
 @json_option
-def self_test(
-    package: Path,
-    devices: tuple[str, ...],
-    providers: tuple[str, ...],
-    models: tuple[str, ...],
-    runtime: Path | None,
-    timeout_s: float,
-    as_json: bool,
-) -> None:
+@into(SelfTestOptions)
+def self_test(options: SelfTestOptions) -> None:
     """Run the samples that travel with a package on devices, with every provider, by the package's own code."""
     from packager.core.console import Console
     from packager.core.errors import MobpackError
@@ -109,8 +170,9 @@ def self_test(
     from packager.workflows.device import self_testing
     from packager.workflows.device.preparing import is_interrupted
 
+    as_json = options.as_json
     console = Console(quiet=as_json)
-    found = self_testing.self_test(_wanted(package, devices, providers, models, runtime, timeout_s), console)
+    found = self_testing.self_test(options.wanted(), console)
     if not as_json:
         _tables(words.test_tables(found), console)
         for line in words.device_notes(found.devices):
@@ -180,25 +242,8 @@ def self_test(
 @runtime_option
 @timeout_option
 @json_option
-def bench(
-    package: Path,
-    devices: tuple[str, ...],
-    providers: tuple[str, ...],
-    models: tuple[str, ...],
-    sample: Path | None,
-    threads: int,
-    rounds: int,
-    seconds: float,
-    cool_down: float,
-    wait: float,
-    gates: tuple[str, ...],
-    baseline: Path | None,
-    page: Path | None,
-    merge: Path | None,
-    runtime: Path | None,
-    timeout_s: float,
-    as_json: bool,
-) -> None:
+@into(BenchOptions)
+def bench(options: BenchOptions) -> None:
     """Time the models of a package on devices, with every provider, by the package's own code: latency, load, memory,
     and how many nodes each provider runs.
 
@@ -208,21 +253,13 @@ def bench(
     from packager.core.console import Console
     from packager.core.errors import MobpackError
     from packager.core.to_json import plain
-    from packager.devices import comparing, merging
-    from packager.devices.gates import parse
-    from packager.devices.measuring import Method
-    from packager.runners import Pace
+    from packager.devices import merging
     from packager.workflows.device import benching
     from packager.workflows.device.preparing import is_interrupted
 
+    page, merge, as_json = options.page, options.merge, options.as_json
     console = Console(quiet=as_json)
-    request = benching.Request(
-        wanted=_wanted(package, devices, providers, models, runtime, timeout_s),
-        method=Method(rounds=rounds, threads=threads, pace=Pace(seconds=seconds), cool_down_s=cool_down, wait_s=wait),
-        sample=sample,
-        gates=parse(gates, has_baseline=baseline is not None),
-        baseline=comparing.read(baseline) if baseline else None,
-    )
+    request = _request(options)
     if merge:
         merging.refuse_unfit(merge)
     found = benching.bench(request, console)
@@ -247,6 +284,28 @@ def bench(
         click.echo(in_lines(found), nl=False)
 
 
+def _request(options: BenchOptions) -> "Request":
+    from packager.devices import comparing
+    from packager.devices.gates import parse
+    from packager.devices.measuring import Method
+    from packager.runners import Pace
+    from packager.workflows.device.benching import Request
+
+    return Request(
+        wanted=options.wanted(),
+        method=Method(
+            rounds=options.rounds,
+            threads=options.threads,
+            pace=Pace(seconds=options.seconds),
+            cool_down_s=options.cool_down,
+            wait_s=options.wait,
+        ),
+        sample=options.sample,
+        gates=parse(options.gates, has_baseline=options.baseline is not None),
+        baseline=comparing.read(options.baseline) if options.baseline else None,
+    )
+
+
 @device.command(short_help="Compare with the original.")
 @click.argument("model", type=MODEL, required=False)
 @config_option
@@ -268,57 +327,30 @@ def bench(
 @cache_option
 @no_code_option
 @json_option
-def check(
-    model: Path | None,
-    config_path: Path,
-    settings: tuple[str, ...],
-    shapes: tuple[str, ...],
-    package: Path,
-    devices: tuple[str, ...],
-    providers: tuple[str, ...],
-    evidence: Path,
-    sides: tuple[str, str] | None,
-    runtime: Path | None,
-    timeout_s: float,
-    cache_url: str | None,
-    no_code: bool,
-    as_json: bool,
-) -> None:
+@into(CheckOptions)
+def check(options: CheckOptions) -> None:
     """Compare the files that ship of MODEL.onnx, or of the models of mobpack.toml, with the originals on devices, with
     the samples and tolerances of `mobpack check`.
 
     For example: mobpack device check --bisect cpu device:qnn
     """
     from packager.cli.bisection import show
-    from packager.cli.build import configured, with_cache
     from packager.core.console import Console
     from packager.core.errors import MobpackError
-    from packager.core.to_json import plain
     from packager.devices import words
-    from packager.release.manifest import parity_entry
     from packager.workflows.device import checking
     from packager.workflows.gates import Rules
     from packager.workflows.requested import Request
 
+    as_json, evidence = options.as_json, options.evidence
     console = Console(quiet=as_json)
-    config = configured(
-        model, config_path, targets=(checking.TARGET,), settings=settings, shapes=shapes, has_code=not no_code
-    )
-    config = with_cache(config, cache_url)
+    config = replace(options, targets=(checking.TARGET,)).config()
     request = Request(targets=(checking.TARGET,), out=Path(), rules=Rules(evidence=evidence))
-    wanted = _wanted(package, devices, providers, (), runtime, timeout_s)
-    if sides:
-        show(checking.bisected(config, request, wanted, sides, console), evidence, console, as_json=as_json)
+    wanted = options.wanted()
+    if options.sides:
+        show(checking.bisected(config, request, wanted, options.sides, console), evidence, console, as_json=as_json)
         return
     found = checking.check(config, request, wanted, console)
-    document = {
-        "devices": plain(found.devices),
-        "parity": [parity_entry(each) for each in found.report.parities],
-        "failures": [
-            {"message": each.message, "node": each.node, "evidence": str(each.evidence or "")}
-            for each in found.report.failures
-        ],
-    }
     if not as_json:
         if found.report.parities:
             console.table("", words.PARITY_COLUMNS, [words.parity_cells(each) for each in found.report.parities])
@@ -327,10 +359,24 @@ def check(
     try:
         checking.judge(found)
     except MobpackError as error:
-        error.document = document
+        error.document = _document(found)
         raise
     if as_json:
-        print_json(document)
+        print_json(_document(found))
+
+
+def _document(found: "Checked") -> dict[str, object]:
+    from packager.core.to_json import plain
+    from packager.release.manifest import parity_entry
+
+    return {
+        "devices": plain(found.devices),
+        "parity": [parity_entry(each) for each in found.report.parities],
+        "failures": [
+            {"message": each.message, "node": each.node, "evidence": str(each.evidence or "")}
+            for each in found.report.failures
+        ],
+    }
 
 
 @device.command(short_help="Remove mobpack's files from devices.")
@@ -343,27 +389,6 @@ def clean(devices: tuple[str, ...]) -> None:
     console = Console()
     for name, count in listing.clean(devices):
         console.result(f"{name}: removed {size(count)}")
-
-
-def _wanted(
-    package: Path,
-    devices: tuple[str, ...],
-    providers: tuple[str, ...],
-    models: tuple[str, ...],
-    runtime: Path | None,
-    timeout_s: float,
-) -> "Wanted":
-    from packager.core.errors import ConfigError, nearest
-    from packager.providers import PROVIDERS
-    from packager.workflows.device.preparing import Wanted
-
-    known = ["cpu", *PROVIDERS]
-    for name in providers:
-        if name not in known:
-            raise ConfigError(f"--provider {name}: unknown provider", hint=nearest(name, known))
-    return Wanted(
-        package=package, devices=devices, providers=providers, models=models, runtime=runtime, timeout_s=timeout_s
-    )
 
 
 def show(found: "DeviceDocument", console: "Console") -> None:

@@ -1,5 +1,6 @@
 """`mobpack device app`, `xcode` and `read`: for devices in farms, and for those at somebody else's desk."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,7 +8,8 @@ import click
 
 from packager.cli.device import package_option, runtime_option, show
 from packager.cli.options import MODEL, json_option, print_json
-from packager.cli.tune import dry_run_option, give_recorded, minutes_option, most_option, project_option
+from packager.cli.project_options import into
+from packager.cli.tune import Ends, dry_run_option, give_recorded, minutes_option, most_option, project_option
 
 if TYPE_CHECKING:
     from packager.core.console import Console
@@ -75,6 +77,27 @@ def app(
     console.say(f"it runs {', '.join(models)}; docs/farms.md says how farms take it")
 
 
+@dataclass(frozen=True, kw_only=True)
+class XcodeOptions:
+    """Options of `mobpack device xcode`."""
+
+    package: Path
+    output: Path
+    is_run: bool
+    device: str
+    team: str
+    is_search: bool
+    most: int
+    minutes: float
+    project: Path
+    dry_run: bool
+    journal: Path
+    gates: tuple[str, ...]
+    baseline: Path | None
+    page: Path | None
+    as_json: bool
+
+
 @click.command("xcode", short_help="Make an Xcode project that tests a Swift package on devices.")
 @click.argument("package", type=MODEL)
 @click.option("--out", "output", type=MODEL, default=Path(), help="Folder for DeviceTests; default: this one.")
@@ -106,75 +129,71 @@ def app(
 @baseline_option
 @page_option
 @json_option
-@click.pass_context
-def xcode_tests(
-    context: click.Context,
-    package: Path,
-    output: Path,
-    is_run: bool,
-    device: str,
-    team: str,
-    is_search: bool,
-    most: int,
-    minutes: float,
-    project: Path,
-    dry_run: bool,
-    journal: Path,
-    gates: tuple[str, ...],
-    baseline: Path | None,
-    page: Path | None,
-    as_json: bool,
-) -> None:
+@into(XcodeOptions)
+def xcode_tests(options: XcodeOptions) -> None:
     """Make an Xcode project whose test times and checks the Swift PACKAGE, a folder dist/swift/NAME, on an iPhone.
 
     Its README says how to run it, on a Mac; give the results to `mobpack device read`. With --run, all of that is done.
 
     With --tune, the test searches for the fastest settings; give its results to `mobpack tune --from`.
     """
-    _refuse_unfit(context, is_run=is_run, is_search=is_search)
-    if is_search:
-        from packager.core.console import Console
-        from packager.workflows import tune_results
-        from packager.workflows.device import iphone_tuning
+    _refuse_unfit(click.get_current_context(), is_run=options.is_run, is_search=options.is_search)
+    if options.is_search:
+        _tune(options)
+        return
+    if options.is_run:
+        _run(options)
+        return
+    from packager.core.console import Console
+    from packager.devices.xcode_tests import write_device_tests
 
-        bounds = iphone_tuning.Bounds(most=most, minutes=minutes)
-        console = Console(quiet=as_json)
-        if is_run:
-            if not dry_run:
-                tune_results.text_of(project)  # refused before the search
-            wanted = iphone_tuning.RunRequest(package=package, bounds=bounds, kept=journal, device=device, team=team)
-            kept = iphone_tuning.run(wanted, console)
-            console.say(f"results: {kept}")
-            give_recorded((kept,), project, (), page, None, console, dry_run=dry_run, as_json=as_json)
-            return
-        folder, tests, plan = iphone_tuning.write(package, output, bounds)
+    folder, tests = write_device_tests(options.package, options.output)
+    Console().result(f"{folder}: tests of {', '.join(tests.classes)}; on a Mac, follow {folder / 'README.md'}")
+
+
+def _tune(options: XcodeOptions) -> None:
+    """Writes the test that searches, or runs it."""
+    from packager.core.console import Console
+    from packager.workflows import tune_results
+    from packager.workflows.device import iphone_tuning
+
+    bounds = iphone_tuning.Bounds(most=options.most, minutes=options.minutes)
+    console = Console(quiet=options.as_json)
+    if not options.is_run:
+        folder, tests, plan = iphone_tuning.write(options.package, options.output, bounds)
         console.result(
             f"{folder}: {len(plan.candidates)} ways to run {', '.join(tests.classes)}; on a Mac, follow "
             f"{folder / 'README.md'}"
         )
         return
-    if is_run:
-        from packager.core.console import Console
-        from packager.devices import comparing
-        from packager.devices.gates import parse
-        from packager.workflows.device import iphone_testing
+    if not options.dry_run:
+        tune_results.text_of(options.project)  # refused before the search
+    wanted = iphone_tuning.RunRequest(
+        package=options.package, bounds=bounds, kept=options.journal, device=options.device, team=options.team
+    )
+    kept = iphone_tuning.run(wanted, console)
+    console.say(f"results: {kept}")
+    ends = Ends(report=options.page, as_json=options.as_json)
+    give_recorded((kept,), options.project, (), ends, console, dry_run=options.dry_run)
 
-        before = comparing.read(baseline) if baseline else None
-        request = iphone_testing.RunRequest(
-            package=package,
-            device=device,
-            team=team,
-            gates=parse(gates, has_baseline=before is not None),
-            baseline=before,
-        )
-        console = Console(quiet=as_json)
-        _give(iphone_testing.run(request, console), page, console, as_json=as_json)
-        return
+
+def _run(options: XcodeOptions) -> None:
+    """Runs the test on a device, and gives its results."""
     from packager.core.console import Console
-    from packager.devices.xcode_tests import write_device_tests
+    from packager.devices import comparing
+    from packager.devices.gates import parse
+    from packager.workflows.device import iphone_testing
 
-    folder, tests = write_device_tests(package, output)
-    Console().result(f"{folder}: tests of {', '.join(tests.classes)}; on a Mac, follow {folder / 'README.md'}")
+    before = comparing.read(options.baseline) if options.baseline else None
+    request = iphone_testing.RunRequest(
+        package=options.package,
+        device=options.device,
+        team=options.team,
+        gates=parse(options.gates, has_baseline=before is not None),
+        baseline=before,
+    )
+    console = Console(quiet=options.as_json)
+    _give(iphone_testing.run(request, console), options.page, console, as_json=options.as_json)
 
 
 def _refuse_unfit(context: click.Context, *, is_run: bool, is_search: bool) -> None:

@@ -1,15 +1,36 @@
 """`mobpack export`: exports a PyTorch module to ONNX and compares it with PyTorch's outputs."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from packager.cli.options import MODEL, json_option, print_json
+from packager.cli.project_options import into
 
 if TYPE_CHECKING:
     from packager.core.console import Console
     from packager.workflows.export import Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """Options of `mobpack export`."""
+
+    factory: str
+    output: Path
+    dynamic: tuple[str, ...]
+    opset: int | None
+    samples: int | None
+    rtol: float | None
+    atol: float | None
+    input_names: str | None
+    output_names: str | None
+    keep_samples: Path | None
+    force: bool
+    strict: bool
+    as_json: bool
 
 
 @click.command(short_help="Export a PyTorch module to ONNX and compare the two.")
@@ -36,21 +57,8 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Write the model even if its outputs differ from PyTorch's.")
 @click.option("--strict", is_flag=True, help="Treat warnings as errors: write nothing if there is one.")
 @json_option
-def export(
-    factory: str,
-    output: Path,
-    dynamic: tuple[str, ...],
-    opset: int | None,
-    samples: int | None,
-    rtol: float | None,
-    atol: float | None,
-    input_names: str | None,
-    output_names: str | None,
-    keep_samples: Path | None,
-    force: bool,
-    strict: bool,
-    as_json: bool,
-) -> None:
+@into(ExportOptions)
+def export(options: ExportOptions) -> None:
     """Write an ONNX model from a PyTorch module. MODULE:FACTORY is a function that returns (module, example inputs);
     MODULE is imported from the current folder.
 
@@ -62,22 +70,27 @@ def export(
     from packager.workflows.export import Request, run
     from packager.workflows.export.request import parse_dynamic
 
-    console = Console(quiet=as_json)
-    given = {"opset": opset, "sample_count": samples, "rtol": rtol, "atol": atol}
+    console = Console(quiet=options.as_json)
+    given = {
+        "opset": options.opset,
+        "sample_count": options.samples,
+        "rtol": options.rtol,
+        "atol": options.atol,
+    }
     request = Request(
-        factory=factory,
+        factory=options.factory,
         code_folder=Path.cwd(),
-        output=output,
-        dynamic=parse_dynamic(dynamic),
-        input_names=_names(input_names),
-        output_names=_names(output_names),
-        keep=keep_samples,
-        is_forced=force,
-        is_strict=strict,
+        output=options.output,
+        dynamic=parse_dynamic(options.dynamic),
+        input_names=_names(options.input_names),
+        output_names=_names(options.output_names),
+        keep=options.keep_samples,
+        is_forced=options.force,
+        is_strict=options.strict,
         **{key: value for key, value in given.items() if value is not None},  # type: ignore[arg-type]
     )
     result = run(request, Store(cache_folder() / "store"), console)
-    if as_json:
+    if options.as_json:
         from packager.workflows.export.steps import as_json as json_of
 
         print_json({**json_of(result), "warnings": console.warnings})

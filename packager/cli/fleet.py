@@ -1,6 +1,7 @@
 """`mobpack fleet`: builds many projects on many workers."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,15 +17,42 @@ from packager.cli.options import (
     set_option,
     target_option,
 )
+from packager.cli.project_options import into
 
 if TYPE_CHECKING:
+    from packager.core.console import Console
     from packager.core.errors import MobpackError
     from packager.fleet.document import FleetDocument
     from packager.verification.partition.report import Gates
+    from packager.workflows.fleet.asked import Asked
 
 OWN_GATES = ("regressions", "skipped")
 SHOWN = 5
 """Number of failed projects that the last message names."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetOptions:
+    """Options of `mobpack fleet`."""
+
+    paths: tuple[Path, ...]
+    out: Path
+    targets: tuple[str, ...]
+    settings: tuple[str, ...]
+    workers: int | None
+    scheduler: str
+    insecure_scheduler: bool
+    memory: str | None
+    store: Path | None
+    cache_url: str | None
+    gates: tuple[str, ...]
+    evidence: Path
+    strict: bool
+    verify: bool
+    dry_run: bool
+    no_code: bool
+    allow_outside: bool
+    as_json: bool
 
 
 @click.command(short_help="Build many projects, on many machines.")
@@ -76,68 +104,57 @@ SHOWN = 5
 @no_code_option
 @outside_option
 @json_option
-def fleet(
-    paths: tuple[Path, ...],
-    out: Path,
-    targets: tuple[str, ...],
-    settings: tuple[str, ...],
-    workers: int | None,
-    scheduler: str,
-    insecure_scheduler: bool,
-    memory: str | None,
-    store: Path | None,
-    cache_url: str | None,
-    gates: tuple[str, ...],
-    evidence: Path,
-    strict: bool,
-    verify: bool,
-    dry_run: bool,
-    no_code: bool,
-    allow_outside: bool,
-    as_json: bool,
-) -> None:
+@into(FleetOptions)
+def fleet(options: FleetOptions) -> None:
     """Build the projects of fleet.toml, or of the PATHS of several mobpack.toml, each as `mobpack build` does."""
     from packager.core.console import Console
-    from packager.core.errors import ConfigError
-    from packager.fleet.projects import parse_size, projects_of
-    from packager.workflows.fleet.asked import Asked
     from packager.workflows.fleet.run import PAGE
 
-    if scheduler and workers:
-        raise ConfigError("--workers starts workers here, --scheduler uses those of a cluster", hint="give one of them")
-    asked = Asked(
-        projects=projects_of(paths or (Path("fleet.toml"),), settings),
-        out=out,
-        evidence=evidence,
-        targets=targets,
-        workers=workers or max(1, (os.cpu_count() or 1) // 2),
-        scheduler=scheduler,
-        is_insecure_allowed=insecure_scheduler,
-        gates=project_gates(gates),
-        stops_on=tuple(name for name in gates if name in OWN_GATES),
-        strict=strict,
-        has_code=not no_code,
-        is_outside_allowed=allow_outside,
-        verify=verify,
-        store=store.absolute() if store else None,
-        cache=cache_url or "",
-        memory_bytes=parse_size("--memory", memory) if memory else 0,
-    )
+    asked = _asked(options)
+    as_json = options.as_json
     console = Console(quiet=as_json)
-    if dry_run:
+    if options.dry_run:
         list_tasks(asked, console, as_json=as_json)
         return
     from packager.core.to_json import plain
     from packager.workflows.fleet.run import fleet as build
 
     found = build(asked, console)
+    page = options.out / PAGE
     document = {key: value for key, value in plain(found).items() if key != "schema-version"}
     if not as_json:
-        show(found, out / PAGE)
+        show(found, page)
     if found.exit_code:
-        raise failure(found, out / PAGE, document)
+        raise failure(found, page, document)
     if as_json:
         print_json(document)
+
+
+def _asked(options: FleetOptions) -> "Asked":
+    from packager.core.errors import ConfigError
+    from packager.fleet.projects import parse_size, projects_of
+    from packager.workflows.fleet.asked import Asked
+
+    if options.scheduler and options.workers:
+        raise ConfigError("--workers starts workers here, --scheduler uses those of a cluster", hint="give one of them")
+    return Asked(
+        projects=projects_of(options.paths or (Path("fleet.toml"),), options.settings),
+        out=options.out,
+        evidence=options.evidence,
+        targets=options.targets,
+        workers=options.workers or max(1, (os.cpu_count() or 1) // 2),
+        scheduler=options.scheduler,
+        is_insecure_allowed=options.insecure_scheduler,
+        gates=project_gates(options.gates),
+        stops_on=tuple(name for name in options.gates if name in OWN_GATES),
+        strict=options.strict,
+        has_code=not options.no_code,
+        is_outside_allowed=options.allow_outside,
+        verify=options.verify,
+        store=options.store.absolute() if options.store else None,
+        cache=options.cache_url or "",
+        memory_bytes=parse_size("--memory", options.memory) if options.memory else 0,
+    )
 
 
 def failure(found: "FleetDocument", page: Path, document: dict[str, object]) -> "MobpackError":
@@ -167,14 +184,11 @@ def project_gates(gates: tuple[str, ...]) -> "Gates":
     return parse_gates(tuple(text for text in gates if text not in OWN_GATES), CheckTable())
 
 
-def list_tasks(asked: object, console: object, *, as_json: bool) -> None:
+def list_tasks(asked: "Asked", console: "Console", *, as_json: bool) -> None:
     """Prints what a run would do."""
-    from packager.core.console import Console
-    from packager.workflows.fleet.asked import SHARES, Asked
+    from packager.workflows.fleet.asked import SHARES
     from packager.workflows.fleet.expanding import expanded, graph_of
 
-    assert isinstance(asked, Asked)
-    assert isinstance(console, Console)
     graph = graph_of([expanded(each, asked.targets) for each in asked.projects], SHARES)
     if as_json:
         tasks = [

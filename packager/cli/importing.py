@@ -1,17 +1,40 @@
 """`mobpack import`: makes an ONNX model of one of another framework and compares the two."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from packager.cli.options import MODEL, json_option, print_json
+from packager.cli.project_options import into
 from packager.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from packager.core.console import Console
     from packager.workflows.importing import Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions:
+    """Options of `mobpack import`."""
+
+    source: str
+    output: Path
+    importer: str
+    samples: Path | None
+    sample_count: int | None
+    sizes: tuple[str, ...]
+    rtol: float | None
+    atol: float | None
+    allow_code: bool
+    keep_layout: bool
+    keep_samples: Path | None
+    force: bool
+    strict: bool
+    update: bool
+    as_json: bool
 
 
 @click.command("import", short_help="Import a model of another framework and compare the two.")
@@ -40,23 +63,8 @@ if TYPE_CHECKING:
 @click.option("--update", is_flag=True, help="Fetch the newest revision from the hub, not the one in OUTPUT.lock.")
 @click.option("--strict", is_flag=True, help="Treat warnings as errors: write nothing if there is one.")
 @json_option
-def import_model(
-    source: str,
-    output: Path,
-    importer: str,
-    samples: Path | None,
-    sample_count: int | None,
-    sizes: tuple[str, ...],
-    rtol: float | None,
-    atol: float | None,
-    allow_code: bool,
-    keep_layout: bool,
-    keep_samples: Path | None,
-    force: bool,
-    strict: bool,
-    update: bool,
-    as_json: bool,
-) -> None:
+@into(ImportOptions)
+def import_model(options: ImportOptions) -> None:
     """Write an ONNX model from SOURCE, a model that another framework has saved.
 
     For example: mobpack import model.keras -o model.onnx
@@ -69,25 +77,25 @@ def import_model(
     from packager.files.user_cache import cache_folder
     from packager.workflows.importing import Request, run
 
-    console = Console(quiet=as_json)
-    given = {"sample_count": sample_count, "rtol": rtol, "atol": atol}
+    console = Console(quiet=options.as_json)
+    given = {"sample_count": options.sample_count, "rtol": options.rtol, "atol": options.atol}
     request = Request(
-        source=source,
+        source=options.source,
         folder=Path.cwd(),
-        output=output,
-        importer=importer,
-        samples=samples,
-        sizes=parse_sizes(sizes),
-        is_code_allowed=allow_code,
-        is_layout_kept=keep_layout,
-        keep=keep_samples,
-        is_forced=force,
-        is_strict=strict,
-        is_updated=update,
+        output=options.output,
+        importer=options.importer,
+        samples=options.samples,
+        sizes=parse_sizes(options.sizes),
+        is_code_allowed=options.allow_code,
+        is_layout_kept=options.keep_layout,
+        keep=options.keep_samples,
+        is_forced=options.force,
+        is_strict=options.strict,
+        is_updated=options.update,
         **{key: value for key, value in given.items() if value is not None},  # type: ignore[arg-type]
     )
     result = run(request, Store(cache_folder() / "store"), console)
-    if as_json:
+    if options.as_json:
         from packager.workflows.importing.steps import as_json as json_of
 
         print_json({**json_of(result), "warnings": console.warnings})

@@ -100,6 +100,7 @@ def project_file(
     files: Mapping[str, Path | None] = NO_FILES,
 ) -> str:
     """The text of mobpack.toml: common keys, each with a comment; optional ones are commented out at their defaults."""
+    about = "needed: it runs on no random inputs" if sizes.refusal else "random inputs when absent"
     lines = [
         "# Build with: mobpack build",
         "# Paths are relative to this file.",
@@ -109,16 +110,7 @@ def project_file(
         'version = "1.0.0"',
         _line('# license = "Apache-2.0"', "SPDX identifier, for the package's metadata"),
         "",
-        _line(f"[model.{model.name}]", "the class name derives from this key"),
-        f"path = {toml_string(_relative(model.path, out))}",
-        *(
-            _line(f"{key} = {toml_string(_relative(file, out))}", "docs/generation.md")
-            for key, file in files.items()
-            if file
-        ),
-        _line('# license = "MODEL_LICENSE.txt"', "shipped in the package"),
-        _line('# card = { license = "Apache-2.0" }', "of the weights, as SPDX says it: docs/sbom.md"),
-        *_rename(model),
+        *_model(model, out, files),
         *([] if files.get("encoder") else _shapes(model, sizes)),
         *(_texts(model, out, tables) or _contract(model)),
         "",
@@ -130,11 +122,34 @@ def project_file(
         _line("[parity]", "nothing ships that computes something else than the model"),
         _line(
             '# samples = "samples/"',
-            ".npz files keyed by input name; "
-            + ("needed: it runs on no random inputs" if sizes.refusal else "random inputs when absent"),
+            f".npz files keyed by input name; {about}",
         ),
         _line("# tolerance = 1e-3", "largest allowed error: atol + tolerance x the output's largest value"),
         "",
+        *_targets(),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _model(model: "Model", out: Path, files: Mapping[str, Path | None]) -> list[str]:
+    """The table of the model, without its shapes and its contract."""
+    return [
+        _line(f"[model.{model.name}]", "the class name derives from this key"),
+        f"path = {toml_string(_relative(model.path, out))}",
+        *(
+            _line(f"{key} = {toml_string(_relative(file, out))}", "docs/generation.md")
+            for key, file in files.items()
+            if file
+        ),
+        _line('# license = "MODEL_LICENSE.txt"', "shipped in the package"),
+        _line('# card = { license = "Apache-2.0" }', "of the weights, as SPDX says it: docs/sbom.md"),
+        *_rename(model),
+    ]
+
+
+def _targets() -> list[str]:
+    """The tables of the targets and of the runtime."""
+    return [
         "[target.android]",
         _line('group = "com.example"', "Maven group and start of the Kotlin package"),
         _line('# variant = "small"', "which numbers ship; the model's own when absent"),
@@ -157,7 +172,6 @@ def project_file(
         _line("# [runtime]", "an ONNX Runtime of your own: mobpack runtime recipe"),
         '# android = "runtime.aar"',
     ]
-    return "\n".join(lines) + "\n"
 
 
 def _providers(target: str) -> str:

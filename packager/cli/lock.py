@@ -16,6 +16,7 @@ from packager.cli.options import (
     target_option,
     with_runners,
 )
+from packager.cli.project_options import ProjectOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,6 @@ def lock(
 
     `mobpack build --locked` then uses nothing else. The options are those of the build.
     """
-    from packager.cli.build import configured
     from packager.core.console import Console
     from packager.core.to_json import plain
     from packager.locking import compare, write
@@ -59,7 +59,7 @@ def lock(
     from packager.workflows.requested import requested_targets
 
     settings = with_runners(settings, runners, require)
-    config = configured(None, config_path, targets=targets, settings=settings, shapes=shapes)
+    config = ProjectOptions(config_path=config_path, targets=targets, settings=settings, shapes=shapes).config()
     project = Project(config=config, file=config_path, settings=settings, shapes=shapes)
     refuse_without_environments(config, requested_targets(config, targets), "--check" if check else "mobpack lock")
     with Console(quiet=as_json).step("read what the packages are built from"):

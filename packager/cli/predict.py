@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from packager.cli.build import with_cache
 from packager.cli.options import cache_option, config_option, json_option, no_code_option, print_json, set_option
+from packager.cli.project_options import ProjectOptions
 
 if TYPE_CHECKING:
     from packager.workflows.predict import Prediction
@@ -45,16 +45,12 @@ def predict(
 
     The graph includes the pre- and postprocessing of the contract, exactly as it ships: apps get the same results.
     """
-    from packager import config as configuration
     from packager.core.console import Console
-    from packager.workflows import trust
     from packager.workflows.predict import predict as answers_for
 
     console = Console(quiet=as_json)
-    config = with_cache(configuration.load(config_path, settings=settings), cache_url)
-    if no_code:
-        trust.refuse_code(config)
-    found = answers_for(config, name, given, console, top=top, seed=seed)
+    project = ProjectOptions(config_path=config_path, settings=settings, cache_url=cache_url, no_code=no_code)
+    found = answers_for(project.config(), name, given, console, top=top, seed=seed)
     if as_json:
         entries = [{**_named(each), **_answers(each)} for each in found]
         print_json({"schema-version": 1, "predictions": entries})

@@ -1,6 +1,6 @@
 """`mobpack quantize`: quantizes one ONNX file and measures the result."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,15 +16,39 @@ from packager.cli.options import (
     print_json,
     shape_option,
 )
+from packager.cli.project_options import into
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from packager.core.console import Console
+    from packager.core.values import Model
     from packager.quantization.measurement.metrics import Score
     from packager.quantization.measurement.report import QuantizationReport
     from packager.quantizers import Calibration
-    from packager.workflows.quantize import Result
+    from packager.workflows.quantize import Request, Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuantizeOptions:
+    """Options of `mobpack quantize`."""
+
+    model: Path
+    quantizer: str
+    calibration: str | None
+    max_drop: float | None
+    metric: str | None
+    settings: tuple[str, ...]
+    output: Path | None
+    report: bool
+    scales: Path | None
+    integer_io: bool
+    force: bool
+    strict: bool
+    shapes: tuple[str, ...]
+    cache_url: str | None
+    no_code: bool
+    as_json: bool
 
 
 @click.command(short_help="Quantize a model and measure the loss.")
@@ -73,74 +97,75 @@ if TYPE_CHECKING:
 @cache_option
 @no_code_option
 @json_option
-def quantize(
-    model: Path,
-    quantizer: str,
-    calibration: str | None,
-    max_drop: float | None,
-    metric: str | None,
-    settings: tuple[str, ...],
-    output: Path | None,
-    report: bool,
-    scales: Path | None,
-    integer_io: bool,
-    force: bool,
-    strict: bool,
-    shapes: tuple[str, ...],
-    cache_url: str | None,
-    no_code: bool,
-    as_json: bool,
-) -> None:
+@into(QuantizeOptions)
+def quantize(options: QuantizeOptions) -> None:
     """Quantize MODEL.onnx and write a report beside it with the change in size, speed and accuracy.
 
     For example: mobpack quantize model.onnx -q auto --calibration samples/ --max-drop 0.01 --metric top1
     """
-    from packager import config, models
-    from packager.core import names
     from packager.core.console import Console
     from packager.files.store.pruning import prune_at_times
-    from packager.workflows import trust
     from packager.workflows.private_models import is_known
-    from packager.workflows.quantize import Request, run
+    from packager.workflows.quantize import run
     from packager.workflows.shared_store import opened_store
 
-    console = Console(quiet=as_json)
-    known = config.keys_of(quantizer)
-    table = {"calibration": calibration, "max-drop": max_drop, "metric": metric}
-    given = {key: value for key, value in table.items() if value is not None and key in known}
-    of_samples = [] if "calibration" in known else [each for each in settings if each.startswith("calibration.")]
-    recipe = config.recipe({"quantizer": quantizer, **given}, [each for each in settings if each not in of_samples])
-    if no_code:
-        trust.refuse_functions(recipe, f"quantizer '{quantizer}'")
-        trust.refuse_texts({"--calibration": calibration, "--metric": metric})
-    with console.step(f"load {model.name}"):
-        loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes))
-        models.refuse_blocked(loaded)
-        loaded = models.hashed(loaded)
-    for note in loaded.notes:
-        console.warn(note)
-    request = Request(
-        model=loaded,
-        recipe=recipe,
-        output=output or Path(f"{model.stem}-{quantizer}.onnx"),
-        metric=metric or str(getattr(recipe, "metric", "sqnr")),
-        samples=_samples(calibration, of_samples) if calibration else None,
-        max_drop=None if "max-drop" in known else max_drop,
-        wants_report=report,
-        wants_integers=integer_io,
-        is_forced=force,
-        is_strict=strict,
-        scales=scales,
-    )
-    with opened_store(cache_table(cache_url), console, is_private=is_known(model)) as store, store.in_use():
+    model = options.model
+    console = Console(quiet=options.as_json)
+    request = _request(options, console)
+    with opened_store(cache_table(options.cache_url), console, is_private=is_known(model)) as store, store.in_use():
         result = run(request, store, console)
     prune_at_times(store)
-    if as_json:
+    if options.as_json:
         from packager.quantization.measurement.report import as_json as json_of
 
         print_json({**json_of(result.report), "files": [str(file) for file in result.files]})
     else:
         _show(result, console)
+
+
+def _request(options: QuantizeOptions, console: "Console") -> "Request":
+    """The request, with its model loaded."""
+    from packager import config
+    from packager.workflows import trust
+    from packager.workflows.quantize import Request
+
+    quantizer, calibration, metric = options.quantizer, options.calibration, options.metric
+    known = config.keys_of(quantizer)
+    table = {"calibration": calibration, "max-drop": options.max_drop, "metric": metric}
+    given = {key: value for key, value in table.items() if value is not None and key in known}
+    settings = options.settings
+    of_samples = [] if "calibration" in known else [each for each in settings if each.startswith("calibration.")]
+    recipe = config.recipe({"quantizer": quantizer, **given}, [each for each in settings if each not in of_samples])
+    if options.no_code:
+        trust.refuse_functions(recipe, f"quantizer '{quantizer}'")
+        trust.refuse_texts({"--calibration": calibration, "--metric": metric})
+    return Request(
+        model=_loaded(options, console),
+        recipe=recipe,
+        output=options.output or Path(f"{options.model.stem}-{quantizer}.onnx"),
+        metric=metric or str(getattr(recipe, "metric", "sqnr")),
+        samples=_samples(calibration, of_samples) if calibration else None,
+        max_drop=None if "max-drop" in known else options.max_drop,
+        wants_report=options.report,
+        wants_integers=options.integer_io,
+        is_forced=options.force,
+        is_strict=options.strict,
+        scales=options.scales,
+    )
+
+
+def _loaded(options: QuantizeOptions, console: "Console") -> "Model":
+    from packager import models
+    from packager.core import names
+
+    model = options.model
+    with console.step(f"load {model.name}"):
+        loaded = models.load(model, names.model_name(model), fixed=parse_shapes(options.shapes))
+        models.refuse_blocked(loaded)
+        loaded = models.hashed(loaded)
+    for note in loaded.notes:
+        console.warn(note)
+    return loaded
 
 
 def _samples(samples: str, settings: "Sequence[str]") -> "Calibration":

@@ -26,7 +26,8 @@ class Options:
 def rebuild(release: Path, config_path: Path, how: Options, *, as_json: bool) -> "Rebuilt":
     """Builds `release` again. Raises ConfigError for code that may not run, GateError if a file differs; with
     `as_json`, its document has all differences."""
-    from packager.cli.build import configured, read_key
+    from packager.cli.build import read_key
+    from packager.cli.project_options import ProjectOptions
     from packager.core.console import Console
     from packager.core.to_json import plain
     from packager.workflows import rebuild as workflow
@@ -39,14 +40,14 @@ def rebuild(release: Path, config_path: Path, how: Options, *, as_json: bool) ->
         )
 
     def configure(parameters: "Parameters") -> "Config":
-        return configured(
-            None,
-            project,
+        options = ProjectOptions(
+            config_path=project,
             targets=parameters.targets,
             settings=parameters.settings,
             shapes=parameters.shapes,
-            has_code=how.has_code,
+            no_code=not how.has_code,
         )
+        return options.config()
 
     key = read_key(how.model_key, project.parent) if how.model_key else None
     console = Console(quiet=as_json)

@@ -1,5 +1,6 @@
 """`mobpack release`: from a project to published packages, in one command that stops where something is wrong."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,13 +19,33 @@ from packager.cli.options import (
     shape_option,
     target_option,
 )
+from packager.cli.project_options import ProjectOptions, into
 from packager.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from packager.config import Config
-    from packager.workflows.release import Released
+    from packager.workflows.release import Order, Released
 
 FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions(ProjectOptions):
+    """Options of `mobpack release`."""
+
+    previous: Path | None
+    is_first: bool
+    bump: bool
+    changelog: Path | None
+    rebuild: bool
+    key: str | None
+    model_key: str | None
+    certificate: Path | None
+    named: tuple[str, ...]
+    registry_settings: tuple[str, ...]
+    out: Path
+    is_dry: bool
+    as_json: bool
 
 
 @click.command(short_help="Build, compare, sign and publish a new version.")
@@ -57,77 +78,60 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @cache_option
 @no_code_option
 @json_option
-def release(
-    targets: tuple[str, ...],
-    previous: Path | None,
-    is_first: bool,
-    bump: bool,
-    changelog: Path | None,
-    rebuild: bool,
-    key: str | None,
-    model_key: str | None,
-    certificate: Path | None,
-    named: tuple[str, ...],
-    registry_settings: tuple[str, ...],
-    out: Path,
-    is_dry: bool,
-    config_path: Path,
-    settings: tuple[str, ...],
-    shapes: tuple[str, ...],
-    cache_url: str | None,
-    no_code: bool,
-    as_json: bool,
-) -> None:
+@into(ReleaseOptions)
+def release(options: ReleaseOptions) -> None:
     """Make a release of the project: build it, compare it with the one before, enter the changes in the changelog,
     verify, sign and publish.
 
     A version that is too low for what has changed is refused (exit code 6). After a failure, the same command
     continues. Each step is a command, too: build, diff, verify, sign, publish.
     """
-    if bool(previous) == is_first:
+    if bool(options.previous) == options.is_first:
         raise ConfigError(
             "either --previous names the release before, or --first says that there is none",
             hint="for example: --previous released/1.0.0",
         )
-    if certificate and not key:
+    if options.certificate and not options.key:
         raise ConfigError("--certificate belongs to a key", hint="give --key, too")
-    from packager import publishing
-    from packager.cli.build import configured, read_key, with_cache
     from packager.core.console import Console
     from packager.workflows import release as workflow
-    from packager.workflows import signing
     from packager.workflows.confinement import refuse_outside
 
-    registries = publishing.registries(named, registry_settings)
-    signer = signing.signer(key, certificate) if key else None
-    order = workflow.Order(
-        project=config_path,
-        targets=targets,
-        settings=settings,
-        shapes=shapes,
-        out=out,
-        previous=previous,
-        changelog=changelog or config_path.with_name("CHANGELOG.md"),
-        day=datetime.now(UTC).date().isoformat(),
-        signer=signer,
-        model_key=read_key(model_key, config_path.parent) if model_key else None,
-        registries=registries,
-        raises_version=bump,
-        is_rebuilt=rebuild,
-        is_dry=is_dry,
-    )
-
     def read() -> "Config":
-        config = configured(None, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
-        config = with_cache(config, cache_url)
-        refuse_outside(config, config_path.parent, is_outside_allowed=False)
+        config = options.config()
+        refuse_outside(config, options.folder, is_outside_allowed=False)
         return config
 
-    made = workflow.release(order, read, Console(quiet=as_json))
-    if as_json:
-        print_json(_document(made, is_dry=is_dry))
+    made = workflow.release(_order(options), read, Console(quiet=options.as_json))
+    if options.as_json:
+        print_json(_document(made, is_dry=options.is_dry))
         return
-    _print(made, is_dry=is_dry)
+    _print(made, is_dry=options.is_dry)
+
+
+def _order(options: ReleaseOptions) -> "Order":
+    from packager import publishing
+    from packager.cli.build import read_key
+    from packager.workflows import signing
+    from packager.workflows.release import Order
+
+    registries = publishing.registries(options.named, options.registry_settings)
+    return Order(
+        project=options.config_path,
+        targets=options.targets,
+        settings=options.settings,
+        shapes=options.shapes,
+        out=options.out,
+        previous=options.previous,
+        changelog=options.changelog or options.config_path.with_name("CHANGELOG.md"),
+        day=datetime.now(UTC).date().isoformat(),
+        signer=signing.signer(options.key, options.certificate) if options.key else None,
+        model_key=read_key(options.model_key, options.folder) if options.model_key else None,
+        registries=registries,
+        raises_version=options.bump,
+        is_rebuilt=options.rebuild,
+        is_dry=options.is_dry,
+    )
 
 
 def _document(made: "Released", *, is_dry: bool) -> dict[str, object]:

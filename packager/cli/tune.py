@@ -1,5 +1,6 @@
 """`mobpack tune`: searches for the fastest settings on connected devices."""
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,6 +9,7 @@ import click
 
 from packager.cli.device import device_option, model_option, runtime_option, timeout_option
 from packager.cli.options import MODEL, json_option, print_json
+from packager.cli.project_options import into
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +30,36 @@ project_option = partial(
     click.option, "--config", "project", type=MODEL, default=Path("mobpack.toml"), show_default=True
 )
 dry_run_option = partial(click.option, "--dry-run", is_flag=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneOptions:
+    """Options of `mobpack tune`."""
+
+    sources: tuple[Path, ...]
+    packages: tuple[Path, ...]
+    devices: tuple[str, ...]
+    models: tuple[str, ...]
+    project: Path
+    dry_run: bool
+    most: int
+    minutes: float
+    seconds: float
+    journal: Path
+    report: Path | None
+    merge: Path | None
+    runtime: Path | None
+    timeout_s: float
+    as_json: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ends:
+    """Places that a search is explained in."""
+
+    report: Path | None
+    merge: Path | None = None
+    as_json: bool
 
 
 @click.command(short_help="Find the fastest settings on devices.")
@@ -74,25 +106,8 @@ dry_run_option = partial(click.option, "--dry-run", is_flag=True)
 @runtime_option
 @timeout_option
 @json_option
-@click.pass_context
-def tune(
-    context: click.Context,
-    sources: tuple[Path, ...],
-    packages: tuple[Path, ...],
-    devices: tuple[str, ...],
-    models: tuple[str, ...],
-    project: Path,
-    dry_run: bool,
-    most: int,
-    minutes: float,
-    seconds: float,
-    journal: Path,
-    report: Path | None,
-    merge: Path | None,
-    runtime: Path | None,
-    timeout_s: float,
-    as_json: bool,
-) -> None:
+@into(TuneOptions)
+def tune(options: TuneOptions) -> None:
     """Find the provider, number of threads and options that run each model of a package the fastest on each device, and
     write them into mobpack.toml by chip. Packages that are built with them follow them at run time.
 
@@ -105,32 +120,40 @@ def tune(
     from packager.devices import merging
     from packager.runners import Pace
     from packager.workflows import tune as tuning
-    from packager.workflows import tune_results as ends
+    from packager.workflows import tune_results
     from packager.workflows.device.preparing import Wanted
 
-    console = Console(quiet=as_json)
-    if sources:
-        _refuse_with_results(context)
-        give_recorded(sources, project, models, report, merge, console, dry_run=dry_run, as_json=as_json)
+    console = Console(quiet=options.as_json)
+    ends = Ends(report=options.report, merge=options.merge, as_json=options.as_json)
+    project = options.project
+    if options.sources:
+        _refuse_with_results(click.get_current_context())
+        give_recorded(options.sources, project, options.models, ends, console, dry_run=options.dry_run)
         return
-    first, *others = packages or (Path("dist"),)
+    first, *others = options.packages or (Path("dist"),)
     request = tuning.Request(
-        wanted=Wanted(package=first, devices=devices, models=models, runtime=runtime, timeout_s=timeout_s),
+        wanted=Wanted(
+            package=first,
+            devices=options.devices,
+            models=options.models,
+            runtime=options.runtime,
+            timeout_s=options.timeout_s,
+        ),
         others=tuple(others),
-        most=most,
-        minutes=minutes,
-        pace=Pace(seconds=seconds),
-        journal=journal,
+        most=options.most,
+        minutes=options.minutes,
+        pace=Pace(seconds=options.seconds),
+        journal=options.journal,
         project=project,
     )
-    if not dry_run:
-        ends.text_of(project)  # refused before the search
-    if merge:
-        merging.refuse_unfit(merge)
+    if not options.dry_run:
+        tune_results.text_of(project)  # refused before the search
+    if options.merge:
+        merging.refuse_unfit(options.merge)
     found = tuning.tune(request, console)
     advice = "run again to go on, or allow more --minutes"
-    _explain(found, tuning.bounds_of(request), report, merge, console, advice=advice, as_json=as_json)
-    if not dry_run:
+    _explain(found, tuning.bounds_of(request), ends, console, advice=advice)
+    if not options.dry_run:
         _write(project, found, console)
 
 
@@ -138,23 +161,21 @@ def give_recorded(
     sources: tuple[Path, ...],
     project: Path,
     models: tuple[str, ...],
-    report: Path | None,
-    merge: Path | None,
+    ends: Ends,
     console: "Console",
     *,
     dry_run: bool,
-    as_json: bool,
 ) -> None:
     """Decides the searches in results that came back, explains them, and writes the settings unless `dry_run`."""
     from packager.devices import merging
     from packager.workflows import tune_recorded as recorded
 
-    if merge:
-        merging.refuse_unfit(merge)
+    if ends.merge:
+        merging.refuse_unfit(ends.merge)
     request = recorded.Request(results=sources, project=project, models=models, is_dry=dry_run)
     read = recorded.recorded(request, console)
     advice = "give the test more --minutes, where it is made"
-    _explain(read.found, read.bounds, report, merge, console, advice=advice, as_json=as_json)
+    _explain(read.found, read.bounds, ends, console, advice=advice)
     if not dry_run:
         _write(project, recorded.settled(read.found, project, console), console)
 
@@ -167,36 +188,27 @@ def _refuse_with_results(context: click.Context) -> None:
             raise click.UsageError(f"{parameter.opts[0]} is for devices that are connected: leave it out with --from")
 
 
-def _explain(
-    found: "Sequence[Found]",
-    bounds: "Bounds",
-    report: Path | None,
-    merge: Path | None,
-    console: "Console",
-    *,
-    advice: str,
-    as_json: bool,
-) -> None:
+def _explain(found: "Sequence[Found]", bounds: "Bounds", ends: Ends, console: "Console", *, advice: str) -> None:
     """Prints the searches, writes their page, and adds them to a release; `advice` is for those that had no time."""
-    from packager.workflows import tune_results as ends
+    from packager.workflows import tune_results
 
-    if as_json:
+    if ends.as_json:
         print_json({"results": [_document(each) for each in found]})
     else:
         for each in found:
             _show(each, advice, console)
-    if report:
-        ends.write_page(report, found, bounds)
-        console.say(f"report: {report}")
-    if merge:
-        ends.merge(merge, found, bounds)
-        console.say(f"merged into {merge}")
+    if ends.report:
+        tune_results.write_page(ends.report, found, bounds)
+        console.say(f"report: {ends.report}")
+    if ends.merge:
+        tune_results.merge(ends.merge, found, bounds)
+        console.say(f"merged into {ends.merge}")
 
 
 def _write(project: Path, found: "Sequence[Found]", console: "Console") -> None:
-    from packager.workflows import tune_results as ends
+    from packager.workflows import tune_results
 
-    changed = ends.write(project, found, console)
+    changed = tune_results.write(project, found, console)
     console.say(f"{project}: " + ("settings were written; build again" if changed else "nothing to change"))
 
 
