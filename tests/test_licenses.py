@@ -12,7 +12,7 @@ from packager.core.errors import ConfigError, GateError
 from packager.core.licenses import Duty
 from packager.core.values import Package
 from packager.workflows.gates import Rules
-from packager.workflows.requested import Request
+from packager.workflows.requested import Request, package_of
 from packager.workflows.terms import judge_licenses, warn_of_example_group
 
 
@@ -129,13 +129,13 @@ def project(folder: Path, terms: str) -> config.Config:
 
 def test_conflicts_are_warnings_and_errors_with_strict(tmp_path: Path) -> None:
     read, console = project(tmp_path, "AGPL-3.0-only"), Console(quiet=True)
-    judge_licenses(read, Request(targets=("android",), out=tmp_path / "dist"), console)
+    judge_licenses(package_of(read), read, Request(targets=("android",), out=tmp_path / "dist"), console)
     assert [each.partition(":")[0] for each in console.warnings] == [
         "model 'net' is under AGPL-3.0-only (network copyleft), the package under MIT"
     ]
     strict = Request(targets=("android",), out=tmp_path / "dist", rules=Rules(strict=True))
     with pytest.raises(GateError, match=r"--strict: model 'net' is under AGPL-3.0-only") as error:
-        judge_licenses(read, strict, console)
+        judge_licenses(package_of(read), read, strict, console)
     assert "license in [model.net.card]" in error.value.hint
     assert error.value.EXIT_CODE == 6
 
@@ -145,9 +145,9 @@ def test_a_project_without_any_licence_is_told_the_keys_and_a_model_alone_is_not
 ) -> None:
     (tmp_path / "net.onnx").write_bytes(b"")
     read, console = config.for_model(tmp_path / "net.onnx", targets=("android",), settings=()), Console()
-    judge_licenses(read, Request(targets=("android",), out=tmp_path), console)
+    judge_licenses(package_of(read), read, Request(targets=("android",), out=tmp_path), console)
     assert capsys.readouterr().err == ""
-    judge_licenses(read, Request(targets=("android",), out=tmp_path, has_project=True), console)
+    judge_licenses(package_of(read), read, Request(targets=("android",), out=tmp_path, has_project=True), console)
     assert "license in [package] and in [model.net.card]" in " ".join(capsys.readouterr().err.split())
     assert console.warnings == []
 

@@ -20,7 +20,7 @@ from packager.targets.react_native.target import HEADERS, ONNXRUNTIME
 from packager.targets.react_native.view import ReactNativeView
 from packager.targets.target import PackagedRuntime
 from packager.workflows import build
-from packager.workflows.requested import Request
+from packager.workflows.requested import Request, package_of
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable
 from packager.xcframework.packaged import PackagedFramework
 from tests.golden.cases import DELIVERED, TRUSTED
@@ -157,9 +157,9 @@ def test_what_nobody_opened_runs_on_ios_alone(tmp_path: Path) -> None:
     config = configured({}, runtime={"ios": address, "ios-checksum": "c" * 64})
     runtimes = choose_runtimes(config, ("android", "ios", "react_native"), Store(tmp_path), Console(quiet=True))
     assert list(runtimes) == ["ios"]
-    refuse_unwrappable(config, ("ios",), runtimes, Console(quiet=True))
+    refuse_unwrappable(package_of(config), config, ("ios",), runtimes, Console(quiet=True))
     with pytest.raises(ConfigError, match=r"\[runtime\] ios is an address") as refused:
-        refuse_unwrappable(config, ("ios", "react_native"), runtimes, Console(quiet=True))
+        refuse_unwrappable(package_of(config), config, ("ios", "react_native"), runtimes, Console(quiet=True))
     assert refused.value.hint.startswith("download the .zip and use the file")
 
 

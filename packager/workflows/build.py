@@ -74,7 +74,7 @@ def build_in(store: Store, ready: Checked, console: Console, origins: Origins | 
     """Builds what `build` does, with results in `store`."""
     config, request = ready.config, ready.request
     runtimes = choose_runtimes(config, request.targets, store, console)
-    refuse_unwrappable(config, request.targets, runtimes, console)
+    refuse_unwrappable(ready.package, config, request.targets, runtimes, console)
     with store.in_use(), release.staged(request.out) as staging:
         planned = plan_all(config, request.targets, store, console, runtimes)
         say_added(planned.plans, console)
@@ -197,7 +197,7 @@ def check(config: Config, request: Request, console: Console, page: Path | None 
     ready = checked(config, request, console, is_packaged=False)
     with store_of(config, console) as store, store.in_use():
         runtimes = choose_runtimes(config, request.targets, store, console)
-        refuse_unwrappable(config, request.targets, runtimes, console)
+        refuse_unwrappable(ready.package, config, request.targets, runtimes, console)
         planned = plan_all(config, request.targets, store, console, runtimes)
         with store.scratch() as scratch:
             report = examine(planned, ready, References(scratch), store, console, runtimes)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from packager import sbom
@@ -38,13 +38,18 @@ class Checked:
 
     config: Config
     request: Request
-    package: Package
+
+    @cached_property
+    def package(self) -> Package:
+        """The package, read once. Raises ConfigError for keys that cannot be trusted."""
+        return package_of(self.config)
 
 
 def checked(config: Config, request: Request, console: Console, *, is_packaged: bool = True) -> Checked:
     """Raises an error for everything that stops a build: what its tables ask for, files, tools and runners. If nothing
     `is_packaged`, packages need nothing."""
     targets = request.targets
+    ready = Checked(config=config, request=request)
     packaging: list[Check] = [
         lambda: refuse_unverified(config, targets),
         lambda: refuse_undelivered(config, targets),
@@ -54,13 +59,13 @@ def checked(config: Config, request: Request, console: Console, *, is_packaged: 
     ]
     always: list[Check] = [
         lambda: refuse_unvarying(config, targets),
-        lambda: judge_licenses(config, request, console),  # and keys that cannot be trusted
+        lambda: judge_licenses(ready.package, config, request, console),  # and keys that cannot be trusted
     ]
     checks = [*packaging, *always] if is_packaged else always
     refuse(_raised(checks), _absent_files(config, targets), _absent_tools(config, request, is_packaged=is_packaged))
     if is_packaged:
         warn_of_example_group(config, request, console)
-    return Checked(config=config, request=request, package=package_of(config))
+    return ready
 
 
 def refuse(*problems: Iterator[MobpackError]) -> None:

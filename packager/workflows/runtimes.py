@@ -5,11 +5,12 @@ from pathlib import Path
 
 from packager.config import Config
 from packager.core.console import Console
+from packager.core.values import Package
 from packager.files.store import Store
 from packager.runtimes import ios, shipping
 from packager.runtimes.shipping import Chosen
 from packager.targets import PackagedRuntime, included
-from packager.workflows.requested import package_of, targets_of, wrappers_of
+from packager.workflows.requested import targets_of, wrappers_of
 
 
 def choose_runtimes(config: Config, targets: Sequence[str], store: Store, console: Console) -> Mapping[str, Chosen]:
@@ -44,14 +45,14 @@ def choose_runtime(config: Config, target: str, store: Store) -> Chosen:
 
 
 def refuse_unwrappable(
-    config: Config, targets: Sequence[str], runtimes: Mapping[str, Chosen], console: Console
+    package: Package, config: Config, targets: Sequence[str], runtimes: Mapping[str, Chosen], console: Console
 ) -> None:
     """Prints the targets that each wrapper needs. Raises ConfigError for a package or a runtime that a wrapper cannot
     include."""
     own = {target: chosen.packaged for target, chosen in runtimes.items()}
     for name, wrapper in wrappers_of(config, targets).items():
         console.say(f"  {name} includes the packages for {', '.join(included(wrapper, targets))}")
-        wrapper.refuse(package_of(config), own)
+        wrapper.refuse(package, own)
 
 
 def runtimes_of(config: Config, targets: Sequence[str], runtimes: Mapping[str, Chosen]) -> dict[str, str]:

@@ -5,12 +5,12 @@ from packager.config import Config
 from packager.core.console import Console
 from packager.core.errors import GateError
 from packager.core.names import EXAMPLE_GROUP
-from packager.workflows.requested import Request, package_of
+from packager.core.values import Package
+from packager.workflows.requested import Request
 
 
-def judge_licenses(config: Config, request: Request, console: Console) -> None:
+def judge_licenses(package: Package, config: Config, request: Request, console: Console) -> None:
     """Warns about each licence that a release would not keep. With --strict, raises GateError for the first."""
-    package = package_of(config)
     cards = {name: table.card for name, table in config.model.items()}
     has_files = {name: table.license is not None for name, table in config.model.items()}
     found = sbom.conflicts(package, cards, has_files=has_files)
