@@ -1,5 +1,6 @@
 """Imports point down, never up, never sideways between plug-ins, never in a circle."""
 
+import ast
 import re
 from functools import cache
 from graphlib import TopologicalSorter
@@ -29,6 +30,9 @@ LAYERS = (
     ("__init__", "core"),
 )
 """From top to bottom. A module imports modules below its line and from its own folder, never its neighbours."""
+
+MOST_LINES, MOST_PARAMETERS = 60, 12
+"""of a function"""
 
 PLUGIN_FAMILIES = {
     "providers": ("provider",),
@@ -211,6 +215,28 @@ def test_only_the_family_itself_names_its_plugins(family: str) -> None:
 def test_modules_never_import_in_a_circle() -> None:
     # A folder's __init__.py gathers what is below it; what is below imports its neighbours by their own names.
     TopologicalSorter({module: targets - {module} for module, targets in imports().items()}).prepare()
+
+
+def test_functions_are_short_and_take_few_parameters() -> None:
+    """Commands get their options as one dataclass."""
+    sizes = {
+        f"{path.relative_to(ROOT)}: {node.name}": ((node.end_lineno or 0) - node.lineno + 1, count(node.args))
+        for path in sorted((ROOT / "packager").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    wrong = {name: found for name, found in sizes.items() if found[0] > MOST_LINES or found[1] > MOST_PARAMETERS}
+    assert wrong == {}
+
+
+def count(parameters: ast.arguments) -> int:
+    return len([*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs])
+
+
+def test_the_documentation_lists_the_rooms_from_top_to_bottom() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rooms = [name for names in LAYERS for name in names if not name.startswith("__")]
+    assert re.findall(r"^\| `(\w+)(?:\.py)?` \|", page, re.MULTILINE) == rooms
 
 
 def test_what_other_interpreters_run_imports_nothing_of_mobpack() -> None:

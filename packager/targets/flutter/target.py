@@ -26,7 +26,15 @@ from packager.targets.flutter.assets import declared, too_large
 from packager.targets.flutter.assets import platforms as platforms_of
 from packager.targets.flutter.license import license_text
 from packager.targets.flutter.model import model_view, refuse, setup_view
-from packager.targets.flutter.view import AndroidView, DeclaredAssetView, FlutterView, ModelView, NamesView, SettingView
+from packager.targets.flutter.view import (
+    AndroidView,
+    DeclaredAssetView,
+    FlutterView,
+    ModelView,
+    NamesView,
+    SettingView,
+    SetupView,
+)
 from packager.targets.included_runtime import LIBRARY
 from packager.targets.layouts import copied
 from packager.targets.partials import MANIFEST, with_partial
@@ -35,6 +43,7 @@ from packager.targets.typescript import naming as npm
 from packager.targets.typescript.files import Layout, Platform, lay_out
 from packager.targets.typescript.golden import golden_views
 from packager.targets.typescript.model import reshaped_outputs
+from packager.targets.typescript.view import FileView
 from packager.vectors import NO_VECTORS, Golden
 from packager.xcframework.packaged import PackagedFramework
 
@@ -106,16 +115,7 @@ class Flutter:
                 class_name=class_name(plan.model.name),
                 file=file_names[plan.model.name],
                 library=included_runtime.linked(built[ANDROID]).library if ANDROID in built else LIBRARY,
-                setups=tuple(
-                    setup_view(
-                        each.target,
-                        _oldest(each),
-                        each.providers,
-                        laid_out[each.target][plan.model.name],
-                        settings_of(plan.model.name, each.tuned),
-                    )
-                    for each in included
-                ),
+                setups=tuple(_setup(each, plan.model.name, opened[plan.model.name][each.target]) for each in included),
                 golden=tested[plan.model.name],
                 reshaped={name for each in platforms for name in reshaped_outputs(report, each, plan.model.name)},
                 page=pages.page_view(page, plan.model.name),
@@ -216,6 +216,10 @@ class Flutter:
         """The archive of the package, and its files in a folder that apps add by path."""
         unpack(artifacts[0].path, dist / self.NAME / view.names.pub_name)
         return copied(artifacts, dist, self.NAME)
+
+
+def _setup(built: Built, model: str, files: Sequence[FileView]) -> SetupView:
+    return setup_view(built.target, _oldest(built), built.providers, files, settings_of(model, built.tuned))
 
 
 def _list_asset(package: Package, systems: tuple[str, ...]) -> tuple[DeclaredAssetView, ...]:

@@ -146,7 +146,6 @@ class Ios:
         runtime: PackagedFramework | None = None,
         golden: Golden = NO_VECTORS,
     ) -> IosView:
-        pinned = downloads.pins()["ios"]
         module = swift.module_name(package.name, self.module)
         contracts = tuple(plan.model.contract for plan in plans if plan.model.contract)
         linked = swift_runtime.framework_view(runtime)
@@ -178,7 +177,7 @@ class Ios:
             has_runtime=not self.runtime_package,
             own=runtime,
             min_ios=self.min_ios or swift_runtime.oldest_ios(runtime),
-            min_macos=self.min_macos or pinned["min-macos"],
+            min_macos=self.min_macos or downloads.pins()["ios"]["min-macos"],
             models=tuple(
                 tensors.model_view(
                     plan.model,
@@ -196,11 +195,7 @@ class Ios:
                 for name, each in laid_out.items()
                 for resource in (*each.resources, *(made.resource for made in tested[name]))
             ),
-            licenses=tuple(
-                License(name=f"LICENSE-{plan.model.name}.txt", file=plan.model.license_file)
-                for plan in plans
-                if plan.model.license_file
-            ),
+            licenses=_licenses(plans),
             contracts=contracts,
         )
 
@@ -286,6 +281,11 @@ class Ios:
     def layout(self, view: IosView, artifacts: Sequence[Artifact], dist: Path, sbom: str = "") -> list[Shipped]:
         """The archives, their metadata for registries, and their files in folders that apps add by path."""
         return lay_out(view.package, artifacts, dist)
+
+
+def _licenses(plans: Sequence[Plan]) -> tuple[License, ...]:
+    found = [(plan.model.name, plan.model.license_file) for plan in plans]
+    return tuple(License(name=f"LICENSE-{name}.txt", file=file) for name, file in found if file)
 
 
 def _archive(stem: str, sources: Sources, store: Store) -> Path:
