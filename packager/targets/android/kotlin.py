@@ -173,6 +173,10 @@ def _options(compiler: Compiler, module_name: str, libraries: Sequence[Path], fr
         "-jvm-default=no-compatibility",
         # An annotation for debuggers, a thirtieth of all classes: the attribute that it repeats stays.
         "-Xno-source-debug-extension",
+        # Android's compiler makes the same of both, and classes are smaller without bootstrap methods.
+        "-Xstring-concat=inline",
+        # Checks that Android's own functions return no null, before the callee checks it.
+        "-Xno-call-assertions",
         "-Werror",
         *([f"-Xfriend-paths={friends}"] if friends else []),
     ]

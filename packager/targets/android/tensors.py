@@ -61,11 +61,9 @@ IMPORTS = (
     "android.content.Context",
     "androidx.annotation.WorkerThread",
     "java.io.File",
-    "kotlinx.coroutines.Dispatchers",
     "kotlinx.coroutines.flow.Flow",
     "kotlinx.coroutines.flow.conflate",
-    "kotlinx.coroutines.flow.map",
-    "kotlinx.coroutines.withContext",
+    "kotlinx.coroutines.flow.transformWhile",
 )
 """imports of every model's file"""
 

@@ -86,6 +86,3 @@ internal class Bundle(private val context: Context, private val verify: Verify) 
         }
     }
 }
-
-/** Some processors read numbers in place only where they are aligned. */
-internal const val ALIGNMENT_BYTES = 4L

@@ -139,5 +139,3 @@ internal class Calls(private val className: String, private val limit: Int, priv
         }
     }
 }
-
-internal fun closedException(className: String) = IllegalStateException("$className is closed")

@@ -47,7 +47,7 @@ internal class Downloads(
          */
         fun remove(model: ModelFiles, context: Context, kept: Set<String> = emptySet()) {
             val place = placeOf(model, context)
-            val records = Folder.recordsOf(model, context)
+            val records = model.recordsIn(context)
             val found = listOf(place, records).flatMap { it.list().orEmpty().asList() }
             for (name in found.map { it.substringBefore('.') }.toSet() - kept) {
                 val file = File(place, name)

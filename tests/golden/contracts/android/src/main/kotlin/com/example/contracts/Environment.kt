@@ -81,6 +81,13 @@ internal class Environment private constructor(val ort: OrtEnvironment, private 
     }
 }
 
+/** The context of the whole app, which outlives the screen that loads a model, with the storage of [context]. */
+internal fun appOf(context: Context): Context {
+    val app = context.applicationContext ?: context
+    val isBeforeUnlock = context.isDeviceProtectedStorage && !app.isDeviceProtectedStorage
+    return if (isBeforeUnlock) app.createDeviceProtectedStorageContext() else app
+}
+
 /** The threads that [options] ask for: by default one for each big core, four at most. */
 internal fun threadsFor(options: Options): Int = if (options.threads > 0) options.threads else defaultThreads
 

@@ -12,7 +12,7 @@ internal class Folder(
     private val context: Context,
     private val verify: Verify,
 ) : Files {
-    private val records = recordsOf(model, context)
+    private val records = model.recordsIn(context)
 
     override fun map(asset: Asset): Mapped {
         val file = File(folder, asset.sha256)
@@ -26,9 +26,4 @@ internal class Folder(
     }
 
     private fun checked(asset: Asset) = Checked(asset, File(records, "${asset.sha256}.ok"), context, verify)
-
-    companion object {
-        /** Where it is recorded which files were right. */
-        fun recordsOf(model: ModelFiles, context: Context) = File(context.noBackupFilesDir, "${model.folder}/checked")
-    }
 }

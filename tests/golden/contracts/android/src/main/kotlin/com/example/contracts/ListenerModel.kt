@@ -10,11 +10,9 @@ import androidx.annotation.WorkerThread
 import java.io.File
 import java.nio.FloatBuffer
 import java.nio.LongBuffer
-import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.conflate
-import kotlinx.coroutines.flow.map
-import kotlinx.coroutines.withContext
+import kotlinx.coroutines.flow.transformWhile
 
 /**
  * The model `listener`.
@@ -122,7 +120,10 @@ public class ListenerModel private constructor(private val session: ModelSession
     public fun <Frame, Answer> frames(
         frames: Flow<Frame>,
         answer: suspend ListenerModel.(Frame) -> Answer,
-    ): Flow<Answer> = frames.conflate().map { answer(it) }
+    ): Flow<Answer> = frames.conflate().transformWhile { // `map` is inlined: 6 kB more for each model
+        emit(answer(it))
+        true
+    }
 
     /** Runs the model [runs] times, as [run] does, so that later calls do not pay for lazy initialization. */
     public suspend fun warmUp(input: Input, runs: Int = 1): Unit =
@@ -354,8 +355,7 @@ public class ListenerModel private constructor(private val session: ModelSession
          * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is
          * open may need again: models that are open keep working.
          */
-        public suspend fun removeDownloads(context: Context): Unit =
-            withContext(Dispatchers.IO) { removeDownloadsBlocking(context) }
+        public suspend fun removeDownloads(context: Context): Unit = inBackground { removeDownloadsBlocking(context) }
 
         /** [removeDownloads] for threads that may wait, and for Java. */
         @WorkerThread
@@ -364,7 +364,7 @@ public class ListenerModel private constructor(private val session: ModelSession
 
         /** [removeDownloads], but for the files of this version. */
         public suspend fun removeOldDownloads(context: Context): Unit =
-            withContext(Dispatchers.IO) { removeOldDownloadsBlocking(context) }
+            inBackground { removeOldDownloadsBlocking(context) }
 
         /** [removeOldDownloads] for threads that may wait, and for Java. */
         @WorkerThread

@@ -8,7 +8,6 @@ import kotlin.concurrent.timer
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.awaitCancellation
-import kotlinx.coroutines.coroutineScope
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
@@ -30,17 +29,14 @@ internal class Deadline(private val firstMs: Long, private val from: Long = 0) {
 
     val isOver: Boolean
         get() {
-            val earned = (most - from) * TimeUnit.SECONDS.toMillis(1) / LEAST_BYTES_PER_SECOND
+            val leastBytesPerSecond = 16 * 1024
+            val earned = (most - from) * TimeUnit.SECONDS.toMillis(1) / leastBytesPerSecond
             return System.nanoTime() - began > TimeUnit.MILLISECONDS.toNanos(firstMs + earned)
         }
 
     /** The file has come up to byte [size]: what comes twice earns nothing. */
     fun reached(size: Long) {
         most = maxOf(most, size)
-    }
-
-    private companion object {
-        const val LEAST_BYTES_PER_SECOND = 16 * 1024
     }
 }
 
@@ -78,7 +74,7 @@ internal class Loading(val patience: Patience = Patience(), onProgress: ((Progre
     fun <T> use(connection: HttpURLConnection, deadline: Deadline, work: (HttpURLConnection) -> T): T {
         check()
         // Timeouts of connections begin anew with every byte.
-        val watch = timer(daemon = true, period = WATCH_MS) {
+        val watch = timer(daemon = true, period = 100) {
             if (isCancelled || deadline.isOver) connection.disconnect()
         }
         try {
@@ -93,10 +89,6 @@ internal class Loading(val patience: Patience = Patience(), onProgress: ((Progre
     fun cancel() {
         isCancelled = !isOver
     }
-
-    private companion object {
-        const val WATCH_MS = 100L
-    }
 }
 
 /** Does [open] away from the main thread; a model that nobody waits for any more is closed. */
@@ -104,7 +96,7 @@ internal suspend fun <T : AutoCloseable> loadInBackground(onProgress: (Progress)
     val loading = Loading(onProgress = onProgress)
     var opened: T? = null
     try {
-        return coroutineScope {
+        return withContext(Dispatchers.IO) {
             val watcher = launch(Dispatchers.Unconfined) {
                 try {
                     awaitCancellation()
@@ -112,7 +104,8 @@ internal suspend fun <T : AutoCloseable> loadInBackground(onProgress: (Progress)
                     loading.cancel()
                 }
             }
-            withContext(Dispatchers.IO) { open(loading).also { opened = it } }.also {
+            open(loading).also {
+                opened = it
                 loading.end()
                 watcher.cancel()
             }
@@ -125,6 +118,8 @@ internal suspend fun <T : AutoCloseable> loadInBackground(onProgress: (Progress)
     }
 }
 
+internal suspend fun inBackground(work: () -> Unit): Unit = withContext(Dispatchers.IO) { work() }
+
 /** What [open] gives to a thread that may wait, and whose interrupt cancels it. */
 internal fun <T : AutoCloseable> loadInterruptibly(listener: ProgressListener, open: (Loading) -> T): T =
-    runBlocking { loadInBackground(listener::onProgress, open) }
+    runBlocking { loadInBackground({ listener.onProgress(it) }, open) }

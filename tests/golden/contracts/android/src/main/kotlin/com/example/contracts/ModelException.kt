@@ -3,6 +3,8 @@
 package com.example.contracts
 
 import ai.onnxruntime.OrtException
+import java.io.File
+import java.io.IOException
 
 /** A model cannot be loaded or run. */
 public open class ModelException internal constructor(message: String, cause: Throwable? = null) :
@@ -42,6 +44,15 @@ internal fun <T> convertingErrors(what: String, work: () -> T): T = try {
 } catch (failure: SecurityException) {
     throw failed(what, failure)
 }
+
+/** Does [work], which makes [file]: what fails there is the fault of the device's storage. */
+internal inline fun <T> keeping(file: File, work: () -> T): T = try {
+    work()
+} catch (failure: IOException) {
+    throw ModelStorageException("cannot keep $file: ${failure.message}", failure)
+}
+
+internal fun closedException(className: String) = IllegalStateException("$className is closed")
 
 private fun failed(what: String, failure: Exception) = ModelException("$what: ${failure.message}", failure)
 

@@ -2,6 +2,7 @@
 
 package com.example.contracts
 
+import android.content.Context
 import android.os.Build
 import android.system.ErrnoException
 import android.system.Os
@@ -27,12 +28,17 @@ internal class ModelFiles(
     /** Path of the model's own folder, below the private folders of apps. */
     val folder: String get() = "${files.first().asset.path.substringBeforeLast('/')}/downloads/$name"
 
+    /** Where it is recorded which files were right. */
+    fun recordsIn(context: Context) = File(context.noBackupFilesDir, "$folder/checked")
+
     /** SHA-256 of every file that a load may need. */
     val digests: Set<String> get() = files.flatMap(ModelFile::assets).map(Asset::sha256).toSet()
 
     /** The files meant for [provider] on this device: first those made for its chip, then those for any. */
-    fun meantFor(provider: Provider): List<ModelFile> =
-        files.filter { provider in it.providers && it.fitsChip() }.sortedBy { it.chips.isEmpty() }
+    fun meantFor(provider: Provider): List<ModelFile> {
+        val (ofChip, ofAny) = files.filter { provider in it.providers && it.fitsChip() }.partition { it.chips.isNotEmpty() }
+        return ofChip + ofAny
+    }
 }
 
 /** A file of a model, and how ONNX Runtime opens it. */

@@ -168,7 +168,7 @@ internal class ModelOpener(
         addConfigEntry("session.use_ort_model_bytes_for_initializers", "1")
         for ((key, value) in file.settings) addConfigEntry(key, value)
         if (file.weights.isNotEmpty()) {
-            addConfigEntry("session.model_external_initializers_file_folder_path", Weights.ROOT)
+            addConfigEntry("session.model_external_initializers_file_folder_path", WEIGHTS_ROOT)
         }
     }
 
@@ -181,12 +181,12 @@ internal class ModelOpener(
             Provider.CPU -> Unit
         }
     }
-}
 
-/** Does [work] with this, which is closed if that fails. */
-private inline fun <C : AutoCloseable, T> C.orClosed(work: (C) -> T): T = try {
-    work(this)
-} catch (failure: Throwable) {
-    close()
-    throw failure
+    /** Does [work] with this, which is closed if that fails. */
+    private inline fun <C : AutoCloseable, T> C.orClosed(work: (C) -> T): T = try {
+        work(this)
+    } catch (failure: Throwable) {
+        close()
+        throw failure
+    }
 }

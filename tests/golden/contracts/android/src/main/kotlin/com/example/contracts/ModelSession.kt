@@ -144,8 +144,9 @@ internal class ModelSession(
 
     /** Counts a run that the CPU did in the place of [provider]: what fails there as well is the input's fault. */
     private fun blame(provider: Provider, failure: ModelException) {
-        if (failuresInARow.incrementAndGet() < LIMIT || !sessions.stayOnSpare()) return
-        fallbacks = fallbacks + Fallback(provider, "$LIMIT runs in a row failed: ${failure.cause?.message}")
+        val limit = 3 // from which on the model stays on the CPU
+        if (failuresInARow.incrementAndGet() < limit || !sessions.stayOnSpare()) return
+        fallbacks = fallbacks + Fallback(provider, "$limit runs in a row failed: ${failure.cause?.message}")
     }
 
     private fun observed(provider: Provider, isRetry: Boolean, work: () -> Unit) {
@@ -169,10 +170,5 @@ internal class ModelSession(
     } catch (failure: ModelException) {
         if (Calls.ofThisThread?.isCancelled == true) throw CancellationException("the run was cancelled", failure)
         throw failure
-    }
-
-    private companion object {
-        /** Runs in a row that fail before a model stays on the CPU. */
-        const val LIMIT = 3
     }
 }

@@ -7,6 +7,7 @@ import android.content.Context
 import android.content.res.Configuration
 import android.os.Build
 import android.os.PowerManager
+import java.util.concurrent.TimeUnit
 
 /** What a model does by itself when the system gets into trouble. */
 public data class Policies @JvmOverloads constructor(
@@ -29,7 +30,7 @@ public data class Policies @JvmOverloads constructor(
  * Whether the device has become so hot that Android slows it down, and is not cool again; it is one of both for [leastNs].
  * Android is asked once a second at most.
  */
-internal class Heat(context: Context, private val leastNs: Long = LEAST_NS) {
+internal class Heat(context: Context, private val leastNs: Long = TimeUnit.MINUTES.toNanos(1)) {
     private val power = if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) powerOf(context) else null
     private var asked = Long.MIN_VALUE
     private var changed = Long.MIN_VALUE
@@ -38,7 +39,7 @@ internal class Heat(context: Context, private val leastNs: Long = LEAST_NS) {
     @Synchronized
     fun isHot(): Boolean {
         val now = System.nanoTime()
-        if (power == null || !isOver(INTERVAL_NS, asked, now)) return isHot
+        if (power == null || !isOver(TimeUnit.SECONDS.toNanos(1), asked, now)) return isHot
         asked = now
         val status = power.currentThermalStatus
         val isHotNow = status >= if (isHot) PowerManager.THERMAL_STATUS_MODERATE else PowerManager.THERMAL_STATUS_SEVERE
@@ -53,17 +54,15 @@ internal class Heat(context: Context, private val leastNs: Long = LEAST_NS) {
 
     private fun powerOf(context: Context): PowerManager? =
         context.getSystemService(Context.POWER_SERVICE) as PowerManager?
-
-    private companion object {
-        const val INTERVAL_NS = 1_000_000_000L
-        const val LEAST_NS = 60 * INTERVAL_NS
-    }
 }
 
-/** Calls [release] when Android wants memory back, and from the level [least] on, until it is closed. */
+/**
+ * Calls [release] when Android wants memory back, and from the level [least] on, until it is closed: by default that of
+ * ComponentCallbacks2.TRIM_MEMORY_BACKGROUND; the levels above it are more urgent.
+ */
 internal class MemoryPressure(
     private val context: Context,
-    private val least: Int = BACKGROUND,
+    private val least: Int = 40,
     private val release: () -> Unit,
 ) : ComponentCallbacks2, AutoCloseable {
     init {
@@ -71,7 +70,8 @@ internal class MemoryPressure(
     }
 
     override fun onTrimMemory(level: Int) {
-        if (level == RUNNING_CRITICAL || level >= least) release()
+        // TRIM_MEMORY_RUNNING_CRITICAL, which Android 14 and later do not send.
+        if (level == 15 || level >= least) release()
     }
 
     override fun onLowMemory(): Unit = release()
@@ -79,12 +79,4 @@ internal class MemoryPressure(
     override fun onConfigurationChanged(newConfig: Configuration): Unit = Unit
 
     override fun close(): Unit = context.unregisterComponentCallbacks(this)
-
-    private companion object {
-        /** ComponentCallbacks2.TRIM_MEMORY_RUNNING_CRITICAL, which Android 14 and later do not send. */
-        const val RUNNING_CRITICAL = 15
-
-        /** ComponentCallbacks2.TRIM_MEMORY_BACKGROUND; the levels above it are more urgent. */
-        const val BACKGROUND = 40
-    }
 }

@@ -135,7 +135,7 @@ internal class Reopening(
 
     /** Does [work] while nobody else opens a session. It ends early with the call that it is for, and with the model. */
     private fun <T> alone(work: (Loading) -> T): T = Calls.aside { mine ->
-        while (!opening.tryLock() && !opening.tryLock(POLL_MS, TimeUnit.MILLISECONDS)) {
+        while (!opening.tryLock() && !opening.tryLock(50, TimeUnit.MILLISECONDS)) {
             mine.check()
             requireOpen()
         }
@@ -220,9 +220,5 @@ internal class Reopening(
 
     private fun requireOpen() {
         if (isClosed.get()) throw closedException(className)
-    }
-
-    private companion object {
-        const val POLL_MS = 50L
     }
 }

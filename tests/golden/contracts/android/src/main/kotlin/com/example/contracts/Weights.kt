@@ -12,7 +12,7 @@ import java.nio.ByteBuffer
  * [files] are by the name that the model has for them.
  */
 internal class Weights(private val files: Map<String, Mapped>) {
-    /** [model] with every location relative to [ROOT]. */
+    /** [model] with every location relative to [WEIGHTS_ROOT]. */
     fun locateIn(model: ByteBuffer): ByteBuffer {
         val bytes = ByteArray(model.capacity()).also { model.duplicate().whole().get(it) }
         val located = located(Message.MODEL, Reader(bytes, 0, bytes.size))
@@ -26,10 +26,12 @@ internal class Weights(private val files: Map<String, Mapped>) {
         while (fields.hasNext()) {
             val field = fields.next()
             val part = message.part(field.number)
-            when (part) {
-                null -> result.write(field)
-                Message.REFERENCE -> reference += entry(field.content())
-                else -> result.write(field.number, located(part, field.content()))
+            if (part == null) {
+                result.write(field)
+            } else if (part == Message.REFERENCE) {
+                reference += entry(field.content())
+            } else {
+                result.write(field.number, located(part, field.content()))
             }
         }
         for ((key, value) in located(reference)) {
@@ -41,19 +43,17 @@ internal class Weights(private val files: Map<String, Mapped>) {
     private fun located(reference: Map<String, String>): Map<String, String> {
         val file = files[reference["location"]] ?: return reference
         val offset = file.offset + (reference["offset"] ?: "0").toLong()
-        return reference + mapOf("location" to file.path.removePrefix(ROOT), "offset" to "$offset")
+        return reference + mapOf("location" to file.path.removePrefix(WEIGHTS_ROOT), "offset" to "$offset")
     }
 
     private fun entry(fields: Reader): Pair<String, String> {
         val texts = fields.asSequence().associate { it.number to it.content().text() }
         return texts[1].orEmpty() to texts[2].orEmpty()
     }
-
-    companion object {
-        /** What locations are relative to: ONNX Runtime follows none that leaves a folder it is given. */
-        const val ROOT = "/"
-    }
 }
+
+/** What locations are relative to: ONNX Runtime follows none that leaves a folder it is given. */
+internal const val WEIGHTS_ROOT = "/"
 
 private const val EXTERNAL_DATA = 13
 
@@ -61,13 +61,15 @@ private const val EXTERNAL_DATA = 13
 private enum class Message {
     MODEL, GRAPH, NODE, ATTRIBUTE, TENSOR, REFERENCE;
 
-    fun part(field: Int): Message? = when (this) {
-        MODEL -> GRAPH.takeIf { field == 7 }
-        GRAPH -> when (field) { 1 -> NODE; 5 -> TENSOR; else -> null }
-        NODE -> ATTRIBUTE.takeIf { field == 5 }
-        ATTRIBUTE -> when (field) { 5, 10 -> TENSOR; 6, 11 -> GRAPH; else -> null }
-        TENSOR -> REFERENCE.takeIf { field == EXTERNAL_DATA }
-        REFERENCE -> null
+    fun part(field: Int): Message? = when {
+        this == MODEL && field == 7 -> GRAPH
+        this == GRAPH && field == 1 -> NODE
+        this == GRAPH && field == 5 -> TENSOR
+        this == NODE && field == 5 -> ATTRIBUTE
+        this == ATTRIBUTE && (field == 5 || field == 10) -> TENSOR
+        this == ATTRIBUTE && (field == 6 || field == 11) -> GRAPH
+        this == TENSOR && field == EXTERNAL_DATA -> REFERENCE
+        else -> null
     }
 }
 
@@ -106,14 +108,12 @@ private class Reader(private val bytes: ByteArray, private var at: Int, private 
         } while (byte < 0)
         return result
     }
-
-    private companion object {
-        const val VARINT = 0
-        const val FIXED64 = 1
-        const val LENGTH_DELIMITED = 2
-        const val FIXED32 = 5
-    }
 }
+
+private const val VARINT = 0
+private const val FIXED64 = 1
+private const val LENGTH_DELIMITED = 2
+private const val FIXED32 = 5
 
 private class Writer {
     private val bytes = ByteArrayOutputStream()

@@ -114,10 +114,3 @@ internal class Checked(private val asset: Asset, private val record: File, conte
         }
     }
 }
-
-/** Does [work], which makes [file]: what fails there is the fault of the device's storage. */
-internal inline fun <T> keeping(file: File, work: () -> T): T = try {
-    work()
-} catch (failure: IOException) {
-    throw ModelStorageException("cannot keep $file: ${failure.message}", failure)
-}

@@ -158,9 +158,11 @@ public data class Summary(
     internal fun attributes(name: String) = mapOf("$name.p50" to p50, "$name.p90" to p90, "$name.p99" to p99)
 }
 
-/** Counts times in buckets that are each 10 % wider than the one before, from a microsecond on. */
+/** Counts times in buckets that are each 10 % wider than the one before, from a microsecond on: up to 9 hours. */
 internal class Histogram {
-    private val buckets = LongArray(BUCKETS)
+    private val first = 1e-6
+    private val width = 1.1
+    private val buckets = LongArray(256)
     private var count = 0L
     private var sum = 0.0
     private var least = Double.MAX_VALUE
@@ -195,19 +197,10 @@ internal class Histogram {
         return 0.0
     }
 
-    private fun endOf(bucket: Int): Double = if (bucket < BUCKETS - 1) FIRST * WIDTH.pow(bucket) else Double.MAX_VALUE
+    private fun endOf(bucket: Int): Double =
+        if (bucket < buckets.lastIndex) first * width.pow(bucket) else Double.MAX_VALUE
 
+    /** A time at the end of a bucket is in it, whatever the logarithm rounds to. */
     private fun bucketOf(seconds: Double): Int =
-        if (seconds <= FIRST) 0 else min(ceil(ln(seconds / FIRST) / ln(WIDTH) - ROUNDING).toInt(), BUCKETS - 1)
-
-    private companion object {
-        const val FIRST = 1e-6
-        const val WIDTH = 1.1
-
-        /** Up to 9 hours. */
-        const val BUCKETS = 256
-
-        /** A time at the end of a bucket is in it, whatever the logarithm rounds to. */
-        const val ROUNDING = 1e-9
-    }
+        if (seconds <= first) 0 else min(ceil(ln(seconds / first) / ln(width) - 1e-9).toInt(), buckets.lastIndex)
 }

@@ -55,6 +55,9 @@ internal class OwnPart(
     }
 }
 
+/** Some processors read numbers in place only where they are aligned. */
+internal const val ALIGNMENT_BYTES = 4L
+
 /** ONNX Runtime reads native memory, and numbers where they are aligned: anything else is copied while it is open. */
 private fun readable(bytes: ByteBuffer, path: String, isInPlace: Boolean): Mapped {
     val copied = { Memory.of(bytes.capacity()) { it.put(bytes.duplicate().whole()) } }

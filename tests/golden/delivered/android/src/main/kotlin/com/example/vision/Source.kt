@@ -100,13 +100,6 @@ public abstract class Source internal constructor(private val name: String) {
     }
 }
 
-/** The context of the whole app, which outlives the screen that loads a model, with the storage of [context]. */
-internal fun appOf(context: Context): Context {
-    val app = context.applicationContext ?: context
-    val isBeforeUnlock = context.isDeviceProtectedStorage && !app.isDeviceProtectedStorage
-    return if (isBeforeUnlock) app.createDeviceProtectedStorageContext() else app
-}
-
 /** How far a load is, in bytes of the files that it needs from a server. */
 public data class Progress(
     /** What is on the device. */
