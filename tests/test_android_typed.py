@@ -132,7 +132,7 @@ def test_no_parameter_hides_what_the_method_calls_and_no_size_hides_a_tensor() -
         "run22",
     ]
     assert view.top == "top2"
-    assert view.about.endswith("[top2] of them at most.")
+    assert view.about.endswith("[top2] limits their number.")
     assert {each.identifier: each.value for each in view.arguments}["run"] == "run2"
 
 
@@ -152,8 +152,8 @@ def test_a_mask_of_a_fixed_size_needs_no_shape_of_the_run() -> None:
     mask = replace(MASK, classes=places[0], scores=places[1])
     fixed = method(with_contract(PIXELS, places, Contract(inputs=(IMAGE,), outputs=(mask,))))
     dynamic = method(with_contract(PIXELS, PLACES, Contract(inputs=(IMAGE,), outputs=(MASK,))))
-    assert fixed.results[0].value == "Mask(longArrayOf(4, 6), output.maskClasses, output.maskScores, emptyList())"
-    assert dynamic.results[0].value.startswith("Mask(output.maskClassesShape, ")
+    assert fixed.results[0].value == "maskOf(longArrayOf(4, 6), output.maskClasses, output.maskScores, emptyList())"
+    assert dynamic.results[0].value.startswith("maskOf(output.maskClassesShape, ")
 
 
 def test_a_state_whose_output_is_not_as_declared_is_copied() -> None:
@@ -178,7 +178,7 @@ def test_a_tensor_among_the_answers_brings_its_shape_under_a_free_name() -> None
 def test_a_threshold_is_a_float_of_kotlin(threshold: float, printed: str) -> None:
     classes = replace(CLASSES, threshold=threshold)
     view = method(with_contract(PIXELS, SCORES, Contract(inputs=(IMAGE,), outputs=(classes,))))
-    assert view.results[0].value == f"classifications(output.logitsScores, Words.logits, top, {printed})"
+    assert view.results[0].value == f"classificationsOf(output.logitsScores, Words.logits, top, {printed})"
 
 
 def test_labels_stand_several_in_a_line_of_code_and_in_order() -> None:

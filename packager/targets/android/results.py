@@ -1,43 +1,38 @@
-"""Views of a contract's results for Kotlin: expressions over the output tensors, and labels."""
+"""Spells a contract's results in Kotlin: types, expressions over the output tensors, labels."""
 
 from collections.abc import Mapping, Sequence
 
 from packager.core import names
-from packager.core.contract import (
-    SEVERAL,
-    BoxesOutput,
-    ClassesOutput,
-    Contract,
-    EmbeddingOutput,
-    GeneratedOutput,
-    MaskOutput,
-    PairsOutput,
-    SpansOutput,
-    TensorOutput,
-    TextOutput,
-    TypedOutput,
-)
+from packager.core.contract import LOWEST, Contract, TypedOutput
+from packager.core.described import Plain
 from packager.core.errors import ModelError
 from packager.render import kdoc_code
 from packager.targets.android.view import ModelView, OutputView, ResultView, WordsView
 
+PLAIN = {Plain.NUMBER: "Float", Plain.NUMBERS: "FloatArray", Plain.TEXTS: "Flow<String>"}
 PIECE = 90
 """characters of labels per line of code"""
 MOST_PIECES = 2000
 """limit of literals per method: the JVM allows 64 KiB of code, and each literal takes about ten bytes"""
-LOWEST = -3.4e38
-"""thresholds at or below this value accept everything"""
 
 
-def results(contract: Contract, view: ModelView, texts: Mapping[str, str]) -> tuple[ResultView, ...]:
+def results(contract: Contract, view: ModelView, texts: Mapping[str, str], top: str) -> tuple[ResultView, ...]:
     """The contract's results: one value per output, and the shape of a tensor whose size the run determines.
 
-    `texts` are the parameters with texts, by name of their tensor.
+    `texts` are the parameters with texts, by name of their tensor; `top` is the parameter for the number of classes,
+    empty for that of the contract.
     """
     taken = [each.identifier for each in contract.outputs]
-    top = "top" if contract.verb != SEVERAL else ""
     row = ".row(row, count)" if contract.is_batch else ""
-    return tuple(part for each in contract.outputs for part in _result(each, view, taken, top, texts, row))
+    return tuple(
+        part
+        for each in contract.outputs
+        for part in (
+            _tensor(each, view, taken, row)
+            if each.DESCRIBED.type is Plain.TENSOR
+            else (_result(each, view, texts, top, row),)
+        )
+    )
 
 
 def words(contract: Contract, model: str) -> tuple[WordsView, ...]:
@@ -72,21 +67,13 @@ def is_pinned(tensor: str, view: ModelView) -> bool:
     return any(each.tensor == tensor for each in view.pinned_outputs)
 
 
-def _result(
-    result: TypedOutput, view: ModelView, taken: Sequence[str], top: str, texts: Mapping[str, str], row: str
-) -> tuple[ResultView, ...]:
+def _tensors(result: TypedOutput, view: ModelView) -> list[OutputView]:
+    return [output(getattr(result, each).name, view) for each in result.DESCRIBED.tensors]
+
+
+def _tensor(result: TypedOutput, view: ModelView, taken: Sequence[str], row: str) -> tuple[ResultView, ...]:
     """`row` takes the values of one text of several out of a tensor; empty if there is one text."""
-    if isinstance(result, TensorOutput):
-        return _tensor(result, view, taken, row)
-    if isinstance(result, SpansOutput | PairsOutput):
-        kotlin_type, value, about = _of_texts(result, view, texts, row)
-    else:
-        kotlin_type, value, about = _value(result, view, top, row)
-    return (ResultView(identifier=result.identifier, kotlin_type=kotlin_type, value=value, about=about),)
-
-
-def _tensor(result: TensorOutput, view: ModelView, taken: Sequence[str], row: str) -> tuple[ResultView, ...]:
-    shown = output(result.spec.name, view)
+    (shown,) = _tensors(result, view)
     about = f"`{kdoc_code(shown.tensor)}`: {shown.element} `{kdoc_code(shown.shape)}`. {shown.note}".rstrip()
     value = ResultView(
         identifier=result.identifier,
@@ -94,7 +81,7 @@ def _tensor(result: TensorOutput, view: ModelView, taken: Sequence[str], row: st
         value=f"output.{shown.identifier}{row}",
         about=about,
     )
-    if is_pinned(result.spec.name, view):
+    if is_pinned(shown.tensor, view):
         return (value,)
     (name,) = names.identifiers([f"{result.identifier}-shape"], prefix="output", taken=taken)
     shape = ResultView(
@@ -106,59 +93,29 @@ def _tensor(result: TensorOutput, view: ModelView, taken: Sequence[str], row: st
     return value, shape
 
 
-def _value(
-    result: ClassesOutput | BoxesOutput | MaskOutput | EmbeddingOutput | TextOutput | GeneratedOutput,
-    view: ModelView,
-    top: str,
-    row: str,
-) -> tuple[str, str, str]:
-    """Type, expression and a sentence that describes it."""
+def _result(result: TypedOutput, view: ModelView, texts: Mapping[str, str], top: str, row: str) -> ResultView:
+    described = result.DESCRIBED
+    made = PLAIN[described.type] if isinstance(described.type, Plain) else described.type
+    tensors = [f"output.{each.identifier}{row}" for each in _tensors(result, view)]
+    shape = [_shape(getattr(result, described.shape).name, view)] if described.shape else []
+    text = [texts[getattr(result, described.text).name]] if described.text else []
     known = f"Words.{result.identifier}" if _lines(result) else "emptyList()"
-
-    def of(tensor: str) -> str:
-        return f"output.{output(tensor, view).identifier}{row}"
-
-    match result:
-        case ClassesOutput():
-            call = f"classifications({of(result.scores.name)}, {known}, {top or result.top_k}, {_float(result)})"
-            return "List<Classification>", call, "Which classes the model sees, best first."
-        case BoxesOutput():
-            tensors = f"{of(result.boxes.name)}, {of(result.scores.name)}, {of(result.classes.name)}"
-            return "List<Detection>", f"detections({tensors}, {known})", "What the model sees and where, best first."
-        case MaskOutput():
-            tensors = f"{of(result.classes.name)}, {of(result.scores.name)}"
-            call = f"Mask({_shape(result.classes.name, view)}, {tensors}, {known})"
-            return "Mask", call, "What the model sees at each place."
-        case EmbeddingOutput():
-            return "FloatArray", f"{of(result.vector.name)}.toArray()", "A point of length 1: near ones mean alike."
-        case TextOutput():
-            call = f"reading({of(result.symbols.name)}, {of(result.scores.name)}, {known})"
-            return "Reading", call, "What the model reads."
-        case GeneratedOutput():
-            return "Flow<String>", f"{of(result.code_points.name)}.text()", "The text that the model makes, in parts."
+    lines = [known] if described.lines else []
+    most, least = [getattr(result, each) for each in described.limits] or (0, 0.0)
+    limits = [top or str(most), _number(least)] if described.limits else []
+    call = f"{described.function}({', '.join([*shape, *tensors, *text, *lines, *limits])})"
+    return ResultView(
+        identifier=result.identifier,
+        kotlin_type=f"List<{made}>" if described.is_list else made,
+        value=call if described.function else f"{tensors[0]}.toArray()",
+        about=described.sentence,
+    )
 
 
-def _of_texts(
-    result: SpansOutput | PairsOutput, view: ModelView, texts: Mapping[str, str], row: str
-) -> tuple[str, str, str]:
-    """As `_value`."""
-    if isinstance(result, PairsOutput):
-        score = output(result.score.name, view).identifier
-        return "Float", f"output.{score}.get({'row' if row else 0})", "How well a document fits a query."
-    tensors = (result.classes, result.starts, result.ends, result.scores)
-    values = ", ".join(f"output.{output(each.name, view).identifier}" for each in tensors)
-    call = f"entitiesOf({values}, {texts[result.text.name]}, Words.{result.identifier})"
-    return "List<Entity>", call, "The named parts of the text, in its order."
-
-
-def _lines(result: TypedOutput) -> tuple[str, ...]:
-    match result:
-        case ClassesOutput() | BoxesOutput() | MaskOutput() | SpansOutput():
-            return result.labels
-        case TextOutput():
-            return result.alphabet
-        case _:
-            return ()
+def _lines(result: TypedOutput) -> Sequence[str]:
+    """Labels of classes, or the symbols of an alphabet."""
+    lines = result.DESCRIBED.lines
+    return getattr(result, lines) if lines else ()
 
 
 def _shape(tensor: str, view: ModelView) -> str:
@@ -167,5 +124,6 @@ def _shape(tensor: str, view: ModelView) -> str:
     return f"longArrayOf({', '.join(shown.sizes)})" if is_pinned(tensor, view) else f"output.{shown.shape_identifier}"
 
 
-def _float(result: ClassesOutput) -> str:
-    return "-Float.MAX_VALUE" if result.threshold <= LOWEST else f"{float(result.threshold)!r}f"
+def _number(value: float) -> str:
+    """A number in Kotlin syntax; the least one takes in every score but NaN."""
+    return "-Float.MAX_VALUE" if value <= LOWEST else f"{float(value)!r}f"

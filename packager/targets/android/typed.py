@@ -8,19 +8,14 @@ from packager.core import names
 from packager.core.contract import (
     SEVERAL,
     AudioInput,
-    BoxesOutput,
-    ClassesOutput,
     Contract,
     EmbeddingOutput,
     GeneratedOutput,
     ImageInput,
-    MaskOutput,
     PairsOutput,
-    SpansOutput,
     StateInput,
     TensorInput,
     TextInput,
-    TextOutput,
 )
 from packager.core.values import ElementType
 from packager.render import kdoc_code, kotlin_string
@@ -43,15 +38,11 @@ FILES: Mapping[type, tuple[str, ...]] = {
     ImageInput: ("Orientation", "Picture", "PixelFormat", "Plane"),
     AudioInput: ("Sound",),
     TextInput: ("CodePoints",),
-    ClassesOutput: ("Classification",),
-    BoxesOutput: ("Detection",),
-    MaskOutput: ("Mask",),
     EmbeddingOutput: ("Ranked", "Similarity"),
-    TextOutput: ("Reading",),
-    SpansOutput: ("Entity",),
     PairsOutput: ("Ranked",),
     GeneratedOutput: ("GeneratedText",),
 }
+"""beside the file of each result that is of a type of its own"""
 SHARED_FILE = "Values"
 """file of every package with a contract"""
 LISTS_FILE = "TextLists"
@@ -69,7 +60,8 @@ def files(contracts: Iterable[Contract | None]) -> tuple[str, ...]:
     lists = {LISTS_FILE} if any(contract.is_batch for contract in known) else set()
     parts = [type(part) for contract in known for part in (*contract.parameters, *contract.outputs)]
     needed = {name for part in parts for name in FILES.get(part, ())}
-    return tuple(sorted(needed | lists | {SHARED_FILE})) if known else ()
+    results = {made for each in known for part in each.outputs if isinstance(made := part.DESCRIBED.type, str)}
+    return tuple(sorted(needed | results | lists | {SHARED_FILE})) if known else ()
 
 
 RANKS = ("kotlinx.coroutines.currentCoroutineContext", "kotlinx.coroutines.ensureActive")
@@ -87,21 +79,22 @@ def with_contract(view: ModelView, contract: Contract | None) -> ModelView:
 
 
 def _typed(contract: Contract, view: ModelView) -> TypedView:
-    kept = {each.text.name for each in contract.outputs if isinstance(each, SpansOutput)}
+    kept = {getattr(each, field).name for each in contract.outputs if (field := each.DESCRIBED.text)}
     verbs = (contract.verb, f"{contract.verb}Blocking")
     taken = (*CALLED, *verbs, *(["output"] if kept else []), *(IN_ROWS if contract.is_batch else ()))
     passed = _passed(contract, taken)
     texts = {each.code_points.name: name for name, each in passed.items() if isinstance(each, TextInput)}
     parameters = _parameters(contract, view, passed, taken)
     is_several = contract.verb == SEVERAL
-    found = results.results(contract, view, texts)
     top, default_top = _top(contract, [each.identifier for each in parameters])
+    found = results.results(contract, view, texts, "top" if top else "")
     about = "What the model gives." if is_several else found[0].about
     example = f"{contract.verb}({', '.join(_example(each) for each in parameters if not each.default)})"
     return TypedView(
         verb=contract.verb,
         kotlin_type="Prediction" if is_several else found[0].kotlin_type,
-        about=f"{about.removesuffix('.')}, [{top}] of them at most." if top else about,
+        about=f"{about} [{top}] limits their number." if top else about,
+        noun="prediction" if is_several else contract.outputs[0].DESCRIBED.noun,
         example=f"{example}.toList()" if contract.generated else example,
         parameters=parameters,
         kept=tuple(name for tensor, name in texts.items() if tensor in kept),
@@ -298,9 +291,10 @@ def _state_sizes(contract: Contract, view: ModelView) -> dict[tuple[str, int], s
 def _top(contract: Contract, taken: Sequence[str]) -> tuple[str, int]:
     """Name and default of the parameter for the number of classes; an empty name if there is none."""
     first = contract.outputs[0]
-    if contract.verb == SEVERAL or not isinstance(first, ClassesOutput):
+    limits = first.DESCRIBED.limits
+    if contract.verb == SEVERAL or not limits:
         return "", 0
-    return names.identifiers(["top"], prefix="top", taken=taken)[0], first.top_k
+    return names.identifiers(["top"], prefix="top", taken=taken)[0], getattr(first, limits[0])
 
 
 def _example(parameter: ParameterView) -> str:

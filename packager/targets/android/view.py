@@ -254,7 +254,9 @@ class TypedView:
     kotlin_type: str
     """type of the result"""
     about: str
-    """description of the result: a sentence"""
+    """description of the result"""
+    noun: str
+    """name of the result in examples"""
     example: str
     """an example call"""
     parameters: tuple[ParameterView, ...]

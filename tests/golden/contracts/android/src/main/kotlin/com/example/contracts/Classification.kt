@@ -15,7 +15,7 @@ public data class Classification(
 )
 
 /** The best [top] classes that are not below [threshold], best first; of equal ones the lower index first. */
-internal fun classifications(
+internal fun classificationsOf(
     scores: FloatBuffer,
     labels: List<String>,
     top: Int,

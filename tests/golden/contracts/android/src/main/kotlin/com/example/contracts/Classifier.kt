@@ -21,7 +21,7 @@ import kotlinx.coroutines.flow.transformWhile
  *
  * ```kotlin
  * Classifier.load(context).use { model ->
- *     val found = model.classify(Picture.of(bitmap))
+ *     val classes = model.classify(Picture.of(bitmap))
  * }
  * ```
  *
@@ -50,7 +50,7 @@ public class Classifier private constructor(
     public val fallbacks: List<Fallback> get() = session.fallbacks
 
     /**
-     * Which classes the model sees, best first, [top] of them at most.
+     * The classes that fit, best first; classes below the threshold of the model are left out. [top] limits their number.
      *
      * Runs on the model's own thread, one call after the other. When its coroutine is cancelled, a call that waits for its
      * turn is dropped, and a run that is under way ends at its next operator.
@@ -253,7 +253,7 @@ public class Classifier private constructor(
     )
 
     private fun answer(output: Output, top: Int): List<Classification> =
-        classifications(output.logitsScores, Words.logits, top, 0.0f)
+        classificationsOf(output.logitsScores, Words.logits, top, 0.0f)
 
     /**
      * The model's inputs.

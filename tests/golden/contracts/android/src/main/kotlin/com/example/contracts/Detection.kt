@@ -26,7 +26,7 @@ public data class Box(
 )
 
 /** One for each row of [boxes], in the same order. */
-internal fun detections(
+internal fun detectionsOf(
     boxes: FloatBuffer,
     scores: FloatBuffer,
     classes: LongBuffer,

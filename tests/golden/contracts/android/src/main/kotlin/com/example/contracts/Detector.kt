@@ -47,7 +47,7 @@ public class Detector private constructor(private val session: ModelSession) : A
     public val fallbacks: List<Fallback> get() = session.fallbacks
 
     /**
-     * What the model sees and where, best first.
+     * The objects in a picture and where they are, best first.
      *
      * Runs on the model's own thread, one call after the other. When its coroutine is cancelled, a call that waits for its
      * turn is dropped, and a run that is under way ends at its next operator.
@@ -197,7 +197,7 @@ public class Detector private constructor(private val session: ModelSession) : A
     )
 
     private fun answer(output: Output): List<Detection> =
-        detections(output.foundBoxes, output.foundScores, output.foundClasses, Words.found)
+        detectionsOf(output.foundBoxes, output.foundScores, output.foundClasses, Words.found)
 
     /**
      * The model's inputs.

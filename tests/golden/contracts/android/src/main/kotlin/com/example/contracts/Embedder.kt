@@ -19,7 +19,7 @@ import kotlinx.coroutines.flow.transformWhile
  *
  * ```kotlin
  * Embedder.load(context).use { model ->
- *     val found = model.embed("some text")
+ *     val vector = model.embed("some text")
  * }
  * ```
  *
@@ -45,7 +45,7 @@ public class Embedder private constructor(private val session: ModelSession) : A
     public val fallbacks: List<Fallback> get() = session.fallbacks
 
     /**
-     * A point of length 1: near ones mean alike.
+     * A vector of length 1: vectors of similar inputs are near each other.
      *
      * Runs on the model's own thread, one call after the other. When its coroutine is cancelled, a call that waits for its
      * turn is dropped, and a run that is under way ends at its next operator.

@@ -21,7 +21,7 @@ import kotlinx.coroutines.flow.transformWhile
  *
  * ```kotlin
  * Finder.load(context).use { model ->
- *     val found = model.embed(Picture.of(bitmap))
+ *     val vector = model.embed(Picture.of(bitmap))
  * }
  * ```
  *
@@ -47,7 +47,7 @@ public class Finder private constructor(private val session: ModelSession) : Aut
     public val fallbacks: List<Fallback> get() = session.fallbacks
 
     /**
-     * A point of length 1: near ones mean alike.
+     * A vector of length 1: vectors of similar inputs are near each other.
      *
      * Runs on the model's own thread, one call after the other. When its coroutine is cancelled, a call that waits for its
      * turn is dropped, and a run that is under way ends at its next operator.

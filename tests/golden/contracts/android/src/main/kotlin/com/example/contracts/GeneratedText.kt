@@ -6,8 +6,8 @@ import java.nio.IntBuffer
 import java.nio.LongBuffer
 
 /** The text of code points, whatever the position. */
-internal fun IntBuffer.text(): String =
-    buildString(capacity()) { repeat(this@text.capacity()) { appendCodePoint(this@text[it]) } }
+internal fun textOf(codePoints: IntBuffer): String =
+    buildString(codePoints.capacity()) { repeat(codePoints.capacity()) { appendCodePoint(codePoints[it]) } }
 
 /** A seed, as models take it. */
 internal fun Long.seedTensor(): LongBuffer = allocateTensor("seed", Long.SIZE_BYTES, 1).asLongBuffer().put(0, this)

@@ -19,7 +19,7 @@ import kotlinx.coroutines.flow.transformWhile
  *
  * ```kotlin
  * ListenerModel.load(context).use { model ->
- *     val found = model.classify(Sound(samples, rate = 16_000))
+ *     val classes = model.classify(Sound(samples, rate = 16_000))
  * }
  * ```
  *
@@ -50,7 +50,7 @@ public class ListenerModel private constructor(private val session: ModelSession
     public val fallbacks: List<Fallback> get() = session.fallbacks
 
     /**
-     * Which classes the model sees, best first, [top] of them at most.
+     * The classes that fit, best first; classes below the threshold of the model are left out. [top] limits their number.
      *
      * State passes from one call to the next, until [reset]. Calls run on the model's own thread, one after the other. When
      * its coroutine is cancelled, a call that waits for its turn is dropped, and a run that is under way ends at its next
@@ -181,7 +181,7 @@ public class ListenerModel private constructor(private val session: ModelSession
     )
 
     private fun answer(output: Output, top: Int): List<Classification> =
-        classifications(output.logitsScores, Words.logits, top, 0.0f)
+        classificationsOf(output.logitsScores, Words.logits, top, 0.0f)
 
     private fun carry(output: Output, carried: Carried): Output {
         carried.state = output.stateN

@@ -18,9 +18,6 @@ public class Mask internal constructor(
     /** The names of the classes; empty when the package has none. */
     public val labels: List<String>,
 ) {
-    internal constructor(shape: LongArray, classes: ByteBuffer, scores: FloatBuffer, labels: List<String>) :
-        this(shape[1].toInt(), shape[0].toInt(), classes.toArray(), scores.toArray(), labels)
-
     /**
      * The class in column [x] of row [y].
      *
@@ -42,3 +39,7 @@ public class Mask internal constructor(
         return y * width + x
     }
 }
+
+/** The mask of [shape]: rows, then places of a row. */
+internal fun maskOf(shape: LongArray, classes: ByteBuffer, scores: FloatBuffer, labels: List<String>): Mask =
+    Mask(shape[1].toInt(), shape[0].toInt(), classes.toArray(), scores.toArray(), labels)

@@ -19,7 +19,7 @@ import kotlinx.coroutines.flow.transformWhile
  *
  * ```kotlin
  * Matcher.load(context).use { model ->
- *     val found = model.classify("some text", "some text")
+ *     val classes = model.classify("some text", "some text")
  * }
  * ```
  *
@@ -45,7 +45,7 @@ public class Matcher private constructor(private val session: ModelSession) : Au
     public val fallbacks: List<Fallback> get() = session.fallbacks
 
     /**
-     * Which classes the model sees, best first, [top] of them at most.
+     * The classes that fit, best first; classes below the threshold of the model are left out. [top] limits their number.
      *
      * Runs on the model's own thread, one call after the other. When its coroutine is cancelled, a call that waits for its
      * turn is dropped, and a run that is under way ends at its next operator.
@@ -173,7 +173,7 @@ public class Matcher private constructor(private val session: ModelSession) : Au
     )
 
     private fun answer(output: Output, top: Int): List<Classification> =
-        classifications(output.logitsScores, Words.logits, top, 0.0f)
+        classificationsOf(output.logitsScores, Words.logits, top, 0.0f)
 
     /**
      * The model's inputs.

@@ -2,6 +2,8 @@
 
 package com.example.contracts
 
+import java.nio.FloatBuffer
+
 /** An element of a list, and its score. */
 public data class Ranked(
     /** Its place in the list, from 0. */
@@ -15,3 +17,6 @@ internal fun ranked(scores: List<Float>): List<Ranked> =
     // The sort keeps the order of equal ones; a zero added makes equal what differs in the sign of zero alone.
     scores.mapIndexed(::Ranked)
         .sortedByDescending { if (it.score.isNaN()) Float.NEGATIVE_INFINITY else it.score + 0f }
+
+/** The only score of a pair of texts. */
+internal fun scoreOf(scores: FloatBuffer): Float = scores[0]

@@ -21,7 +21,7 @@ import kotlinx.coroutines.flow.transformWhile
  *
  * ```kotlin
  * Ranker.load(context).use { model ->
- *     val found = model.score("some text", "some text")
+ *     val score = model.score("some text", "some text")
  * }
  * ```
  *
@@ -47,7 +47,7 @@ public class Ranker private constructor(private val session: ModelSession) : Aut
     public val fallbacks: List<Fallback> get() = session.fallbacks
 
     /**
-     * How well a document fits a query.
+     * How well the document fits the query.
      *
      * Runs on the model's own thread, one call after the other. When its coroutine is cancelled, a call that waits for its
      * turn is dropped, and a run that is under way ends at its next operator.
@@ -195,7 +195,7 @@ public class Ranker private constructor(private val session: ModelSession) : Aut
     )
 
     private fun answer(output: Output): Float =
-        output.logitsScore.get(0)
+        scoreOf(output.logitsScore)
 
     /**
      * The model's inputs.

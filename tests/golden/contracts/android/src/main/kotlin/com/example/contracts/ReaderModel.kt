@@ -21,7 +21,7 @@ import kotlinx.coroutines.flow.transformWhile
  *
  * ```kotlin
  * ReaderModel.load(context).use { model ->
- *     val found = model.read(Picture.of(bitmap))
+ *     val reading = model.read(Picture.of(bitmap))
  * }
  * ```
  *
@@ -47,7 +47,7 @@ public class ReaderModel private constructor(private val session: ModelSession) 
     public val fallbacks: List<Fallback> get() = session.fallbacks
 
     /**
-     * What the model reads.
+     * The text that the model reads.
      *
      * Runs on the model's own thread, one call after the other. When its coroutine is cancelled, a call that waits for its
      * turn is dropped, and a run that is under way ends at its next operator.
@@ -197,7 +197,7 @@ public class ReaderModel private constructor(private val session: ModelSession) 
     )
 
     private fun answer(output: Output): Reading =
-        reading(output.textSymbols, output.textScores, Words.text)
+        readingOf(output.textSymbols, output.textScores, Words.text)
 
     /**
      * The model's inputs.

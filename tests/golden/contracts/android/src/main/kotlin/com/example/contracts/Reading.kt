@@ -13,7 +13,7 @@ public data class Reading(
     public val score: Float,
 )
 
-internal fun reading(symbols: LongBuffer, scores: FloatBuffer, alphabet: List<String>): Reading {
+internal fun readingOf(symbols: LongBuffer, scores: FloatBuffer, alphabet: List<String>): Reading {
     val each = scores.toArray()
     return Reading(
         text = each.indices.joinToString("") { alphabet[symbols.get(it).toInt()] },

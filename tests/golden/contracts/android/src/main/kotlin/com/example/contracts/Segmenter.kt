@@ -21,7 +21,7 @@ import kotlinx.coroutines.flow.transformWhile
  *
  * ```kotlin
  * Segmenter.load(context).use { model ->
- *     val found = model.segment(Picture.of(bitmap))
+ *     val mask = model.segment(Picture.of(bitmap))
  * }
  * ```
  *
@@ -47,7 +47,7 @@ public class Segmenter private constructor(private val session: ModelSession) : 
     public val fallbacks: List<Fallback> get() = session.fallbacks
 
     /**
-     * What the model sees at each place.
+     * The class at each place of a picture.
      *
      * Runs on the model's own thread, one call after the other. When its coroutine is cancelled, a call that waits for its
      * turn is dropped, and a run that is under way ends at its next operator.
@@ -197,7 +197,7 @@ public class Segmenter private constructor(private val session: ModelSession) : 
     )
 
     private fun answer(output: Output): Mask =
-        Mask(output.maskClassesShape, output.maskClasses, output.maskScores, emptyList())
+        maskOf(output.maskClassesShape, output.maskClasses, output.maskScores, emptyList())
 
     /**
      * The model's inputs.

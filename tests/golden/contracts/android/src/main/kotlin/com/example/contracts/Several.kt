@@ -188,7 +188,7 @@ public class Several private constructor(private val session: ModelSession) : Au
 
     private fun answer(output: Output): Prediction =
         Prediction(
-            logits = classifications(output.logitsScores, Words.logits, 3, 0.0f),
+            logits = classificationsOf(output.logitsScores, Words.logits, 3, 0.0f),
             feature = output.featureVector.toArray(),
             raw = output.raw,
             rawShape = output.rawShape,
@@ -328,9 +328,9 @@ public class Several private constructor(private val session: ModelSession) : Au
 
     /** The answer of [predict]. */
     public class Prediction internal constructor(
-        /** Which classes the model sees, best first. */
+        /** The classes that fit, best first; classes below the threshold of the model are left out. */
         public val logits: List<Classification>,
-        /** A point of length 1: near ones mean alike. */
+        /** A vector of length 1: vectors of similar inputs are near each other. */
         public val feature: FloatArray,
         /** `raw`: float `[1, steps, 8]`. */
         public val raw: FloatBuffer,

@@ -61,7 +61,7 @@ public class Storyteller private constructor(private val session: ModelSession) 
                 var tensors = inputOf(prompt, seed, carried)
                 while (true) {
                     val output = session.calls.run { next(tensors, carried) }
-                    val part = output.logitsCharacters.text()
+                    val part = textOf(output.logitsCharacters)
                     if (part.isNotEmpty()) emit(part)
                     if (output.logitsFinished[0] != 0) break
                     tensors = inputOf("", seed, carried)
