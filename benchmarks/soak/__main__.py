@@ -37,6 +37,8 @@ HEAD = (
 )
 ACTIONS = 40
 """between two samples"""
+PAUSE_S = 0.1
+"""after each action: five apps at once shall not wait for each other's processors"""
 KILL_EVERY = 5
 """samples"""
 KILLS_OF_A_DEVICE = 10
@@ -83,6 +85,7 @@ class Soak:
             while time.monotonic() < end:
                 for _ in range(ACTIONS):
                     app.act()
+                    time.sleep(PAUSE_S)
                 app.rest()
                 self.samples.append(sample(os.getpid()))
                 if len(self.samples) % KILL_EVERY == 0:
