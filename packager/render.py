@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 SWIFT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+TYPESCRIPT = ".ts.j2"
 SWIFT_GROUPED = 1_000_000
 """from this number on, Swift's formatter groups digits"""
 
@@ -46,12 +47,12 @@ def write_sources(sources: Sources, folder: Path) -> None:
 
 @cache
 def environment() -> "Environment":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     from packager.files.compiled_templates import CompiledTemplates
 
     made = Environment(  # source code, not HTML: every value passes its language's filter  # noqa: S701
-        loader=FileSystemLoader(templates_folder()),
+        loader=FunctionLoader(_template),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -78,6 +79,44 @@ def environment() -> "Environment":
         dart_string=dart_string,
     )
     return made
+
+
+def _template(name: str) -> tuple[str, str, None] | None:
+    """The text of a template. What lib/ lacks is made of the TypeScript in src/, where « and » enclose what only
+    TypeScript has."""
+    file = templates_folder() / name
+    ending = next((each for each in COMPILED if name.endswith(each)), TYPESCRIPT)
+    source = templates_folder() / name.replace("/lib/", "/src/").replace(ending, TYPESCRIPT)
+    if file.is_file():
+        text = file.read_text(encoding="utf-8")
+        return re.sub("[«»]", "", text) if name.endswith(TYPESCRIPT) else text, str(file), None
+    return (COMPILED[ending](source.read_text(encoding="utf-8")), str(source), None) if source.is_file() else None
+
+
+def declarations(typescript: str) -> str:
+    """A template of types as the compiler prints it: each list of parameters in one line."""
+    text = re.sub(r"\(\n +", "(", typescript)
+    text = re.sub(r",\n +(?=\w)", ", ", text)
+    return _laid_out(text)
+
+
+def javascript(typescript: str) -> str:
+    """A template of TypeScript as the compiler prints it in JavaScript."""
+    text = re.sub("«[^»]*»", "", typescript)
+    text = re.sub(r"=>\n +", "=> ", text)
+    text = re.sub(r"^( *)(if \(.*\)) ((?:return|throw) .*)", r"\1\2\n\1  \3", text, flags=re.MULTILINE)
+    text = re.sub(r"^( *)\} catch", r"\1}\n\1catch", text, flags=re.MULTILINE)
+    return _laid_out(text)
+
+
+def _laid_out(text: str) -> str:
+    """Without blank lines, indented by four spaces in the place of two."""
+    text = re.sub(r",\n +\)", ")", text)
+    text = re.sub(r"\n{2,}", "\n", text)
+    return re.sub("^ +", lambda found: " " * (2 * len(found[0]) - len(found[0]) % 2), text, flags=re.MULTILINE)
+
+
+COMPILED = {".d.ts.j2": declarations, ".js.j2": javascript}
 
 
 def xml_text(text: str) -> str:

@@ -593,4 +593,4 @@ def test_every_field_of_a_view_of_contracts_is_printed(nested: type) -> None:
         for expression in re.findall(r"\{[{%](.*?)[%}]\}", path.read_text(encoding="utf-8"), re.DOTALL)
     )
     assert {field.name for field in fields(nested) if not re.search(rf"\.{field.name}\b", expressions)} == set()
-    assert len(NESTED) == 10
+    assert len(NESTED) == 11

@@ -1,5 +1,6 @@
 """Maps templates of npm packages to their files: the shared ones in `typescript/`, and a target's own."""
 
+import re
 from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -88,5 +89,6 @@ def typed_copies(modules: Collection[str]) -> dict[PurePosixPath, Path]:
 @cache
 def _found(root: PurePosixPath) -> Sequence[PurePosixPath]:
     folder = templates_folder() / root
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return tuple(PurePosixPath(path.relative_to(folder).as_posix()) for path in files)
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    compiled = {re.sub(r"^src/(.*)\.ts\.j2$", r"lib/\1.js.j2", path) for path in files}
+    return tuple(map(PurePosixPath, sorted(files | compiled)))

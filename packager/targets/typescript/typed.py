@@ -29,6 +29,7 @@ from packager.targets.typescript.typed_view import (
     ImportView,
     ListsView,
     MadeView,
+    PassedView,
     PredictedView,
     StateView,
     TypedView,
@@ -116,6 +117,8 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
     texts = {each.code_points.name: name for name, each in parameters.items() if isinstance(each, TextInput)}
     placed = {getattr(each, field).name for each in contract.outputs if (field := each.DESCRIBED.text)}
     results = [shown(each, class_name, texts, top="top" if top else "") for each in contract.outputs]
+    result = results[0].type if is_single else f"{class_name}{PREDICTION}"
+    sync_options = "ClassifySyncOptions" if top else ""
     takes = ", ".join(f"{name}: {wanted}" for name, wanted in types.items())
     seed = contract.generated.seed.identifier if contract.generated and contract.generated.seed else ""
     state_keys = " | ".join(ts_string(each.input.identifier) for each in contract.states)
@@ -127,15 +130,18 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
         takes=takes,
         parameters="".join(f"{name}: {wanted}, " for name, wanted in types.items()),
         arguments=", ".join(parameters),
+        passed=tuple(
+            PassedView(name=name, type="Texts" if contract.is_batch else wanted) for name, wanted in types.items()
+        ),
         frame=next(iter(types.values())) if len(types) == 1 else f"readonly [{takes}]",
         frame_arguments="frame" if len(types) == 1 else "...frame",
         refused=" or ".join(dict.fromkeys(f"a {MADE[type(each)].noun}" for each in made.values())),
         options="ClassifyOptions" if top else "SeedOptions" if seed else "CallOptions",
-        sync_options="ClassifySyncOptions" if top else "",
+        sync_options=sync_options,
         top=top,
         kept=tuple(name for tensor, name in texts.items() if tensor in placed),
         ranks=contract.ranks,
-        result=results[0].type if is_single else f"{class_name}{PREDICTION}",
+        result=result,
         given=f"Omit<{class_name}Inputs, {kept}>" if kept else f"{class_name}Inputs",
         made=tuple(MadeView(name=local[name], function=_function(each), argument=name) for name, each in made.items()),
         fed=tuple(fed for name, each in parameters.items() for fed in _fed(each, name, local[name])),
@@ -152,13 +158,7 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
         state_keys=state_keys,
         labels=tuple(found for each in contract.outputs if (found := labels(each))),
         imports=tuple(_imports(made.values(), contract, has_top=bool(top))),
-        lists=_lists(
-            parameters,
-            result=results[0].type if is_single else f"{class_name}{PREDICTION}",
-            sync_options="ClassifySyncOptions" if top else "",
-        )
-        if contract.is_batch
-        else None,
+        lists=_lists(parameters, result=result, sync_options=sync_options) if contract.is_batch else None,
         generation=_generation(contract, parameters, seed),
     )
 
@@ -166,21 +166,18 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
 def _lists(parameters: Iterable[str], *, result: str, sync_options: str) -> ListsView:
     taken = list(parameters)
     lists = _free(map(names.plural, taken), taken)
-    one, several, either = (
-        [f"{name}: {wanted}" for name in known]
-        for known, wanted in ((taken, "string"), (lists, "readonly string[]"), (taken, "Texts"))
+    one, several = (
+        [f"{name}: {wanted}" for name in known] for known, wanted in ((taken, "string"), (lists, "readonly string[]"))
     )
     declared = [f"options?: {sync_options}"] if sync_options else []
     item = f"({result})" if " " in result else result
     return ListsView(
         parameters="".join(f"{each}, " for each in several),
-        either="".join(f"{each}, " for each in either),
         is_pair=len(taken) == 2,
         item=item,
         results=f"{result} | readonly {item}[]",
         sync_one=", ".join([*one, *declared]),
         sync_several=", ".join([*several, *declared]),
-        sync_either=", ".join([*either, *([f"options: {sync_options} = {{}}"] if sync_options else [])]),
     )
 
 

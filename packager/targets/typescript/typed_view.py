@@ -13,6 +13,14 @@ class ImportView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PassedView:
+    """A parameter."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class MadeView:
     """A value made from an argument."""
 
@@ -89,8 +97,6 @@ class ListsView:
 
     parameters: str
     """`texts: readonly string[], `: lists of the parameters"""
-    either: str
-    """`text: Texts, `: parameters that are texts or lists of them"""
     is_pair: bool
     """whether a run takes two lists"""
     item: str
@@ -101,8 +107,6 @@ class ListsView:
     """declared parameters of the synchronous method for one text"""
     sync_several: str
     """the same for lists"""
-    sync_either: str
-    """parameters of its implementation"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +125,8 @@ class TypedView:
     """`image: Picture, `: empty, or with a trailing comma"""
     arguments: str
     """`image`"""
+    passed: tuple[PassedView, ...]
+    """parameters of the implementation: texts, or lists of them, where the model takes several"""
     frame: str
     """type of a frame: `Picture`, or a tuple of several parameters"""
     frame_arguments: str

@@ -17,10 +17,9 @@ export function nativeBackend(): Backend {
     assetFolder: 'mobpack/VisionModels',
     onMemoryPressure: (listener) => {
       // React Native tells of memory on iOS alone; this package's own code does on Android.
-      const subscription =
-        Platform.OS === 'android'
-          ? DeviceEventEmitter.addListener('VisionModelsMemoryPressure', listener)
-          : AppState.addEventListener('memoryWarning', listener);
+      const subscription = Platform.OS === 'android'
+        ? DeviceEventEmitter.addListener('VisionModelsMemoryPressure', listener)
+        : AppState.addEventListener('memoryWarning', listener);
       return () => {
         subscription.remove();
       };
