@@ -85,12 +85,14 @@ def _template(name: str) -> tuple[str, str, None] | None:
     """The text of a template. What lib/ lacks is made of the TypeScript in src/, where « and » enclose what only
     TypeScript has."""
     file = templates_folder() / name
-    ending = next((each for each in COMPILED if name.endswith(each)), TYPESCRIPT)
-    source = templates_folder() / name.replace("/lib/", "/src/").replace(ending, TYPESCRIPT)
     if file.is_file():
         text = file.read_text(encoding="utf-8")
         return re.sub("[«»]", "", text) if name.endswith(TYPESCRIPT) else text, str(file), None
-    return (COMPILED[ending](source.read_text(encoding="utf-8")), str(source), None) if source.is_file() else None
+    for ending, compiled in COMPILED.items():
+        source = templates_folder() / (name.removesuffix(ending).replace("/lib/", "/src/") + TYPESCRIPT)
+        if name.endswith(ending) and source.is_file():
+            return compiled(source.read_text(encoding="utf-8")), str(source), None
+    return None
 
 
 def declarations(typescript: str) -> str:
