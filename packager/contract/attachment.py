@@ -26,7 +26,7 @@ from packager.contract import (
     Written,
 )
 from packager.core import names
-from packager.core.contract import StateInput, TensorInput, TextInput, TypedInput
+from packager.core.contract import FUNCTIONS, StateInput, TensorInput, TextInput, TypedInput
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.values import Contract, Model, Signature, TensorSpec
 from packager.graph import traversal
@@ -380,7 +380,7 @@ def _contract(signature: Signature, parts: Parts, outputs: list[str]) -> Contrac
 
 def _parameter(given: TypedInput) -> str:
     """The name of a parameter: `output` -> `output-value`, because generated code has a variable `output`."""
-    is_taken = given.identifier in names.AROUND_PARAMETERS and not isinstance(given, StateInput)
+    is_taken = given.identifier in names.AROUND_PARAMETERS | FUNCTIONS and not isinstance(given, StateInput)
     return f"{given.identifier}-value" if is_taken else given.identifier
 
 

@@ -6,7 +6,7 @@ A model with `[model.NAME.inputs]` or `[model.NAME.outputs]` has a Contract. The
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 from packager.core.described import Described, Plain
 from packager.core.signature import Signature, TensorSpec
@@ -322,6 +322,9 @@ TypedOutput = (
     | GeneratedOutput
     | TensorOutput
 )
+
+FUNCTIONS = frozenset(made for kind in get_args(TypedOutput) if (made := kind.DESCRIBED.function))
+"""Names of functions that generated code calls in every language: a parameter has another name."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,11 +33,10 @@ RESERVED = frozenset(
 # Names in the code around a parameter of a typed method, in one of the languages: a parameter has another name in all.
 AROUND_PARAMETERS = frozenset(
     """
-    android answer cancel cancellation carried carry classificationsOf count descriptor detectionsOf entitiesOf
-    firstFrame firstState frame generated given inputOf ios isFirst isLast latestOf loadAs maskOf nextState options
-    output outputs part pcmTensors pictureTensors rankedBy rankedInLists readingOf resultOf resultsOf row rowCount
-    rowsOf run runBlocking scoreOf seed seedTensor session signal some soundTensors source state tensors tensorsOf
-    textOf textTensor textsTensor top topOf turn useLoaded
+    android answer cancel cancellation carried carry count descriptor firstFrame firstState frame generated given
+    inputOf ios isFirst isLast latestOf loadAs nextState options output outputs part pcmTensors pictureTensors
+    rankedBy rankedInLists resultOf resultsOf row rowCount rowsOf run runBlocking seed seedTensor session signal
+    some soundTensors source state tensors tensorsOf textTensor textsTensor top topOf turn useLoaded
     """.split()
 )
 

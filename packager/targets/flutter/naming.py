@@ -24,9 +24,8 @@ MODULES = frozenset(name.lower() for name in SYSTEM_MODULES)
 TAKEN = KEYWORDS | TAKEN_PACKAGES | MODULES
 LOCAL = frozenset(
     """
-    cancel cancellation classificationsOf count detectionsOf entitiesOf firstFrame frame generated given isFirst isLast
-    latestOf maskOf options outputs pcmTensors rankedBy rankedInLists readingOf rowCount rowsOf scoreOf seed seedTensor
-    some soundTensors source state textOf textTensor textsTensor top
+    cancel cancellation count firstFrame frame generated given isFirst isLast latestOf options outputs pcmTensors
+    rankedBy rankedInLists rowCount rowsOf seed seedTensor some soundTensors source state textTensor textsTensor top
     """.split()
 )
 """names that parameters cannot have, because the surrounding code uses them"""

@@ -21,7 +21,7 @@ from packager.processes import downloads
 from packager.providers import all_providers
 from packager.targets import included_runtime, signed_list
 from packager.targets.delivery import delivery_view
-from packager.targets.flutter import apple, naming, pages, texts
+from packager.targets.flutter import apple, naming, pages, texts, typed
 from packager.targets.flutter.assets import declared, too_large
 from packager.targets.flutter.assets import platforms as platforms_of
 from packager.targets.flutter.license import license_text
@@ -270,6 +270,7 @@ def _names(
         page_assets=page_assets,
         page_runtime=built[WEB].runtime_version if page_assets else "",
         has_self_test=any(model.golden for model in models),
+        results=typed.RESULTS,
         trust=signed_list.trust_view(package),
         delivery=delivery_view(package),
         runtimes=tuple(SettingView(key=name, value=built[name].dependency) for name in included),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from math import prod
+from typing import get_args
 
 from packager.core import names as core_names
 from packager.core.contract import (
@@ -13,6 +14,7 @@ from packager.core.contract import (
     StateInput,
     TensorInput,
     TextInput,
+    TypedOutput,
 )
 from packager.core.errors import ModelError
 from packager.core.values import ElementType, Model
@@ -34,6 +36,17 @@ Parameter = ImageInput | AudioInput | TextInput | TensorInput
 
 MODULES: Mapping[type, str] = {ImageInput: "picture", AudioInput: "sound", TextInput: "characters"}
 """files of the runtime that make tensors of what apps pass"""
+
+
+RESULTS: Mapping[str, str] = {
+    **{
+        each.module: f"show {each.type}"
+        for kind in get_args(TypedOutput)
+        if isinstance((each := kind.DESCRIBED).type, str)
+    },
+    "boxes": "show Box, Detection",
+}
+"""files of the runtime with results, and what each shows to apps"""
 
 
 def modules(contract: Contract) -> Iterator[str]:

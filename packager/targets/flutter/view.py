@@ -353,6 +353,8 @@ class NamesView:
     page_runtime: str
     """version of ONNX Runtime for pages; empty without files for pages"""
     has_self_test: bool
+    results: Mapping[str, str]
+    """files of the runtime with results, and what each shows to apps"""
     trust: TrustView | None
     """None for a package that opens its files unsigned"""
     delivery: DeliveryView | None

@@ -7,6 +7,7 @@ from typing import get_args
 
 from packager.core import names
 from packager.core.contract import (
+    FUNCTIONS,
     SEVERAL,
     AudioInput,
     Contract,
@@ -201,7 +202,7 @@ def _in_each_run(name: str, parameter: Parameter, generated: GeneratedOutput) ->
 
 
 def _free(wanted: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
-    return names.identifiers(wanted, prefix="value", taken={*names.AROUND_PARAMETERS, *taken})
+    return names.identifiers(wanted, prefix="value", taken={*names.AROUND_PARAMETERS, *FUNCTIONS, *taken})
 
 
 def _example(contract: Contract, parameters: dict[str, Parameter]) -> tuple[str, ...]:
