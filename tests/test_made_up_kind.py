@@ -219,7 +219,8 @@ def test_a_made_up_output_kind_is_five_modules_and_one_template_for_each_languag
     run("build")
     predicted = json.loads(run("predict", "x.npz", "--json"))
 
-    mean = (x @ weight(64, 64) + weight(64, seed=1)).mean()
+    given, w, b = (each.astype(numpy.float64) for each in (x, weight(64, 64), weight(64, seed=1)))
+    mean = (given @ w + b).mean()
     dist = project / "dist"
     assert "public suspend fun measure(x: FloatBuffer): Height" in in_zip(dist, "*-sources.jar", "Tower.kt")
     assert "heightOf(output.yMetres)" in in_zip(dist, "*-sources.jar", "Tower.kt")
