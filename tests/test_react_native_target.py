@@ -58,8 +58,10 @@ OF_NAMES_ALONE = (
     "ios/",
     "lib/Native",
     "lib/native",
+    "lib/runtime/",
     "src/Native",
     "src/native",
+    "src/runtime/",
 )
 """Files that differ between packages by names alone."""
 

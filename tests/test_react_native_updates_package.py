@@ -69,6 +69,7 @@ def test_its_code_holds_to_the_rules(tmp_path: Path) -> None:
             place = tmp_path / "src" / path.relative_to(source)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, place)
+    typescript.print_providers(tmp_path / "src")
     typescript.workplace({}, tmp_path)
     own = [f"src/runtime/updating/{path.name}" for path in (ROOTS["react_native"] / "src/runtime/updating").iterdir()]
     assert len(own) == 4

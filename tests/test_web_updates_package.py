@@ -109,6 +109,7 @@ def test_the_code_of_updates_is_what_the_compiler_makes_and_holds_to_the_rules(t
             place = tmp_path / "src" / path.relative_to(source)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, place)
+    typescript.print_providers(tmp_path / "src")
     kept: dict[str, str] = {}
     for plans in (IMAGE_CLASSIFIER.plans, CONTRACTS):
         case = paged(DELIVERED, Web(), plans)

@@ -9,10 +9,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from packager.files.installed import templates_folder
+from packager.providers import Provider, all_providers
+from packager.render import render
 from tests.toolchain import node
 from tests.toolchain.node import Finished
 from tests.toolchain.npm_checks import compile_all
@@ -50,6 +52,14 @@ OPTIONS = {
 }
 """The strictest options: apps compile the package with any of them."""
 NO_OPTIONS: Mapping[str, object] = {}
+PROVIDERS = "runtime/providers.ts"
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The variable of the template PROVIDERS."""
+
+    all_providers: tuple[type[Provider], ...] = field(default_factory=all_providers)
 
 
 @dataclass(frozen=True)
@@ -120,7 +130,14 @@ def shared_place(root: str, folder: Path) -> Workplace:
             place = folder / "src" / path.relative_to(ROOTS[each] / "src")
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, place)
+    print_providers(folder / "src")
     return workplace({}, folder)
+
+
+def print_providers(src: Path) -> None:
+    """Adds the table of providers, which every package prints, to a copy of the shared sources."""
+    text = render(f"{SHARED}/src/{PROVIDERS}.j2", Printed())
+    (src / PROVIDERS).write_text(text, encoding="utf-8", newline="\n")
 
 
 def shared_output(root: str, place: Workplace) -> dict[str, dict[str, str]]:

@@ -15,6 +15,7 @@ from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.processes import downloads
+from packager.providers import all_providers
 from packager.targets import included_runtime, signed_list
 from packager.targets.delivery import delivery_view
 from packager.targets.layouts import copied
@@ -116,6 +117,7 @@ class ReactNative:
         has_pictures = any(each.module == "picture" for each in exports)
         return NamesView(
             npm_name=npm_name,
+            all_providers=all_providers(),
             version=package.version,
             description=package.description or f"On-device models: {', '.join(each.name for each in models)}",
             license=package.license or UNLICENSED,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from packager.core.values import Package
+from packager.providers import Provider
 from packager.targets.delivery import DeliveryView
 from packager.targets.signed_list import TrustView
 from packager.targets.swift_runtime import DependencyView
@@ -81,6 +82,7 @@ class NamesView:
     providers_in_readme: tuple[str, ...]
     """Android's providers that need something of the app"""
     has_self_test: bool
+    all_providers: tuple[type[Provider], ...]
     platforms: tuple[PlatformProvidersView, ...]
     models: tuple[ModelView, ...]
     has_hooks: bool

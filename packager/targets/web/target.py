@@ -17,7 +17,7 @@ from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.processes import downloads
-from packager.providers import CPU, PROVIDERS, providers_of
+from packager.providers import CPU, PROVIDERS, all_providers, providers_of
 from packager.targets import signed_list
 from packager.targets.delivery import delivery_view
 from packager.targets.layouts import copied
@@ -273,6 +273,7 @@ def _names(
     exports = typed.exports([plan.model.contract for plan in plans if plan.model.contract])
     return NamesView(
         npm_name=npm_name,
+        all_providers=all_providers(),
         version=package.version,
         description=package.description or f"Models for the web: {', '.join(each.name for each in models)}",
         license=package.license or UNLICENSED,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager.core.values import Package
+from packager.providers import Provider
 from packager.targets.delivery import DeliveryView
 from packager.targets.signed_list import TrustView
 from packager.targets.typescript.typed_view import ExportView
@@ -44,6 +45,7 @@ class NamesView:
     """whether a model takes recordings"""
     has_hooks: bool
     """whether models have hooks for React in their own modules"""
+    all_providers: tuple[type[Provider], ...]
     platforms: tuple[PlatformProvidersView, ...]
     models: tuple[ModelView, ...]
     exports: tuple[ExportView, ...]

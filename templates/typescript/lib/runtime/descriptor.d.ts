@@ -1,7 +1,7 @@
 import type { Platform } from './backend.js';
+import type { Provider } from './providers.js';
 import type { ElementType } from './tensor.js';
-/** Execution providers of ONNX Runtime. `cpu` runs every model, so it is tried last. */
-export type Provider = 'coreml' | 'xnnpack' | 'nnapi' | 'qnn' | 'webgpu' | 'webnn' | 'cpu';
+export type { Provider } from './providers.js';
 /** Settings under ONNX Runtime's names for them. */
 export type Settings = Readonly<Record<string, string>>;
 /** A tensor of a model: `null` for a size that is open. */
@@ -44,9 +44,9 @@ export interface ModelFile extends PackagedFile {
 /** A provider as the package was configured for it. */
 export interface ProviderSetup {
     readonly provider: Provider;
-    /** As ONNX Runtime names it: `CoreML`. */
+    /** As ONNX Runtime names it. */
     readonly registeredName: string;
-    /** As ONNX Runtime names it when it says which nodes it took: `CoreMLExecutionProvider`. */
+    /** As ONNX Runtime names it when it says which nodes it took: `CPUExecutionProvider`. */
     readonly executionProvider: string;
     /** Whether ONNX Runtime does not record the nodes that it lays out anew for this provider. */
     readonly hidesNodes: boolean;

@@ -1,6 +1,6 @@
 import type { Backend } from './backend.js';
-import type { Provider } from './descriptor.js';
 import type { LoadOptions } from './options.js';
+import { type Provider } from './providers.js';
 /** The threads of a model's sessions. */
 export declare class Heat {
     /** Of the session that is open: 0 for the usual number. */

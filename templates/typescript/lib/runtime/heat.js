@@ -1,11 +1,10 @@
 // How many threads a model has on a hot device.
 import { now } from './observing.js';
 import { policiesOf } from './policies.js';
+import { PROVIDERS } from './providers.js';
 /** How long a device must be hot, or cool again, before a model is opened anew: some change every few seconds. */
 const HOT_S = 10;
 const COOL_S = 60;
-/** Others do most of their work on no thread of ours. */
-const WITH_THREADS = new Set(['cpu', 'xnnpack']);
 /** The threads of a model's sessions. */
 export class Heat {
     /** Of the session that is open: 0 for the usual number. */
@@ -26,7 +25,7 @@ export class Heat {
     /** The threads that a session of `provider` should have in place of its own; null as long as those are right. */
     change(provider) {
         const wanted = this.backend.isHot() ? this.half : 0;
-        if (wanted === this.threads || !WITH_THREADS.has(provider)) {
+        if (wanted === this.threads || !PROVIDERS[provider].isOnCores) {
             this.since = null;
             return null;
         }

@@ -2,8 +2,9 @@
 import { platformFiles } from './descriptor.js';
 import { ModelError } from './errors.js';
 import { policiesOf } from './policies.js';
+import { PROVIDERS } from './providers.js';
 const MOST_THREADS = 256;
-const PROVIDERS = new Set(['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'webnn', 'cpu']);
+const KNOWN = new Set(Object.keys(PROVIDERS));
 const POLICIES = new Set(Object.keys(policiesOf()));
 const VERIFY = new Set(['once', 'always']);
 /** A type that says of each option that there is one: none is forgotten. */
@@ -51,9 +52,9 @@ export function checkOptions(options) {
         throw bad(`providerOptions is ${shown(providerOptions)}, which is not an object`);
     }
     for (const name of [...providers, ...Object.keys(providerOptions)]) {
-        if (typeof name === 'string' && PROVIDERS.has(name))
+        if (typeof name === 'string' && KNOWN.has(name))
             continue;
-        throw bad(`unknown provider ${shown(name)}: there are ${[...PROVIDERS].join(', ')}`);
+        throw bad(`unknown provider ${shown(name)}: there are ${[...KNOWN].join(', ')}`);
     }
 }
 function checkObserver(observer) {

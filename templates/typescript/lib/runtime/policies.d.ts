@@ -10,7 +10,7 @@ export interface Policies {
      */
     readonly retryOnCpu?: boolean;
     /**
-     * Half the threads on the CPU and on XNNPACK while the device is so hot that the system slows it down, unless the option
+     * Half the threads of a provider that computes on the processor's cores while the device is so hot that the system slows it down, unless the option
      * `threads` is set: after 10 s the model is opened with them beside its runs, which then change over, and with the usual
      * ones once it has been cool for a minute.
      */

@@ -3,6 +3,7 @@ import { differing, distanceBetween, isMeasured, NO_DISTANCE } from './distance.
 import { countOf, ELEMENTS, isNumberType } from './elements.js';
 import { ModelError } from './errors.js';
 import { inWords } from './feeding.js';
+import { PROVIDERS } from './providers.js';
 import { make, readRecipe } from './recipe.js';
 /** Runs a model on the samples that were made for the file it was opened from. */
 export async function testModel(outcome, run) {
@@ -40,19 +41,9 @@ function lineOf({ name, sample, failure, maxAbsError, passed, ...found }) {
 }
 /** How far outputs may be off on a provider that rounds more than the CPU does, whatever the tolerance of the file. */
 function leastTolerance(provider, settings) {
-    switch (provider) {
-        case 'coreml':
-            // The neural engine and the GPU round to 16 bits.
-            return settings.MLComputeUnits === 'CPUOnly' ? 0 : 1e-2;
-        case 'nnapi':
-            // It computes in 16 bits only on request.
-            return settings.USE_FP16 === '1' ? 1e-2 : 0;
-        case 'qnn':
-            // The neural processor has no 32-bit floats: values between operators are rounded to 16 bits.
-            return 1e-2;
-        default:
-            return 0;
-    }
+    const { isRounding = false, exact } = PROVIDERS[provider];
+    const isExact = exact !== undefined && (settings[exact[0]] ?? '') === exact[1];
+    return isRounding && !isExact ? 1e-2 : 0;
 }
 function atLeast(tolerance, least) {
     if (isNone(tolerance))

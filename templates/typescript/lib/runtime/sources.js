@@ -3,6 +3,7 @@ import { platformFiles } from './descriptor.js';
 import { download, pathsUnderWay } from './download.js';
 import { fetchOnce, keepInMemory } from './downloadMemory.js';
 import { ModelError } from './errors.js';
+import { PROVIDERS } from './providers.js';
 import { checkSource } from './sourcesChecked.js';
 /**
  * The files of `model`, from where `options.source` says.
@@ -76,7 +77,7 @@ function ownFile(path, sha256) {
         sha256: sha256?.toLowerCase() ?? '',
         endsSha256: '',
         sizeBytes: -1,
-        providers: ['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'webnn', 'cpu'],
+        providers: Object.keys(PROVIDERS),
         chips: [],
         settings: {},
         weights: [],

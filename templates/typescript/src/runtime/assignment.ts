@@ -13,7 +13,7 @@ const UNRECORDED = '';
 /**
  * What each provider runs of a model that was opened for `asked`; undefined where ONNX Runtime cannot say.
  *
- * Of the nodes that XNNPACK and WebGPU lay out anew it records nothing: those with multiply-accumulates are counted as
+ * Of the nodes that it lays out anew for a provider it records nothing: those with multiply-accumulates are counted as
  * theirs.
  */
 export function assignmentOf(

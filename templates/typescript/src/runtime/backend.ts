@@ -46,7 +46,7 @@ export interface OpenRequest {
   /** What `file` is read by instead of its path, duplicated when `open` is called; -1 for none. */
   readonly descriptor: number;
   readonly weights: readonly Part[];
-  /** As ONNX Runtime names it: `CoreML`, `XNNPACK`, `NNAPI`, `QNN`, `WebGPU`; empty for the CPU. */
+  /** As ONNX Runtime names it; empty for the CPU. */
   readonly provider: string;
   readonly providerKeys: readonly string[];
   readonly providerValues: readonly string[];

@@ -1,16 +1,14 @@
 // How many threads a model has on a hot device.
 
 import type { Backend } from './backend.js';
-import type { Provider } from './descriptor.js';
 import { now } from './observing.js';
 import type { LoadOptions } from './options.js';
 import { policiesOf } from './policies.js';
+import { PROVIDERS, type Provider } from './providers.js';
 
 /** How long a device must be hot, or cool again, before a model is opened anew: some change every few seconds. */
 const HOT_S = 10;
 const COOL_S = 60;
-/** Others do most of their work on no thread of ours. */
-const WITH_THREADS: ReadonlySet<Provider> = new Set<Provider>(['cpu', 'xnnpack']);
 
 /** The threads of a model's sessions. */
 export class Heat {
@@ -35,7 +33,7 @@ export class Heat {
   /** The threads that a session of `provider` should have in place of its own; null as long as those are right. */
   change(provider: Provider): number | null {
     const wanted = this.backend.isHot() ? this.half : 0;
-    if (wanted === this.threads || !WITH_THREADS.has(provider)) {
+    if (wanted === this.threads || !PROVIDERS[provider].isOnCores) {
       this.since = null;
       return null;
     }

@@ -5,10 +5,11 @@ import { platformFiles, type ModelDescriptor } from './descriptor.js';
 import { ModelError } from './errors.js';
 import type { LoadOptions } from './options.js';
 import { policiesOf } from './policies.js';
+import { PROVIDERS } from './providers.js';
 
 const MOST_THREADS = 256;
 
-const PROVIDERS: ReadonlySet<string> = new Set(['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'webnn', 'cpu']);
+const KNOWN: ReadonlySet<string> = new Set(Object.keys(PROVIDERS));
 
 const POLICIES: ReadonlySet<string> = new Set(Object.keys(policiesOf()));
 
@@ -56,8 +57,8 @@ export function checkOptions(options: unknown): asserts options is LoadOptions {
     throw bad(`providerOptions is ${shown(providerOptions)}, which is not an object`);
   }
   for (const name of [...(providers as readonly unknown[]), ...Object.keys(providerOptions)]) {
-    if (typeof name === 'string' && PROVIDERS.has(name)) continue;
-    throw bad(`unknown provider ${shown(name)}: there are ${[...PROVIDERS].join(', ')}`);
+    if (typeof name === 'string' && KNOWN.has(name)) continue;
+    throw bad(`unknown provider ${shown(name)}: there are ${[...KNOWN].join(', ')}`);
   }
 }
 

@@ -8,6 +8,7 @@ import { ModelError } from './errors.js';
 import { inWords } from './feeding.js';
 import type { Outcome } from './opening.js';
 import type { ModelSource } from './options.js';
+import { PROVIDERS } from './providers.js';
 import { make, readRecipe } from './recipe.js';
 import type { AnyTensor, NumberArray, NumberType, Shape } from './tensor.js';
 
@@ -96,19 +97,9 @@ function lineOf({ name, sample, failure, maxAbsError, passed, ...found }: Output
 
 /** How far outputs may be off on a provider that rounds more than the CPU does, whatever the tolerance of the file. */
 function leastTolerance(provider: Provider, settings: Settings): number {
-  switch (provider) {
-    case 'coreml':
-      // The neural engine and the GPU round to 16 bits.
-      return settings.MLComputeUnits === 'CPUOnly' ? 0 : 1e-2;
-    case 'nnapi':
-      // It computes in 16 bits only on request.
-      return settings.USE_FP16 === '1' ? 1e-2 : 0;
-    case 'qnn':
-      // The neural processor has no 32-bit floats: values between operators are rounded to 16 bits.
-      return 1e-2;
-    default:
-      return 0;
-  }
+  const { isRounding = false, exact } = PROVIDERS[provider];
+  const isExact = exact !== undefined && (settings[exact[0]] ?? '') === exact[1];
+  return isRounding && !isExact ? 1e-2 : 0;
 }
 
 function atLeast(tolerance: Tolerance, least: number): Tolerance {

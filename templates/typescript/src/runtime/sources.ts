@@ -6,6 +6,7 @@ import { download, pathsUnderWay } from './download.js';
 import { fetchOnce, keepInMemory } from './downloadMemory.js';
 import { ModelError } from './errors.js';
 import type { LoadOptions, ModelSource, PlacedFile, Progress, Source } from './options.js';
+import { PROVIDERS, type Provider } from './providers.js';
 import { checkSource } from './sourcesChecked.js';
 
 /** Where the package's own files are. */
@@ -92,7 +93,7 @@ function ownFile(path: string, sha256: string | undefined): ModelFile {
     sha256: sha256?.toLowerCase() ?? '',
     endsSha256: '',
     sizeBytes: -1,
-    providers: ['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'webnn', 'cpu'],
+    providers: Object.keys(PROVIDERS) as Provider[],
     chips: [],
     settings: {},
     weights: [],

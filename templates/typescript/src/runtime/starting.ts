@@ -1,9 +1,11 @@
 // How each provider is started.
 
 import type { Attempt } from './attempt.js';
-import { coreMLFault, coreMLSettings } from './coreml.js';
+import { compiledFolder } from './compiled.js';
 import { platformFiles, type ModelFile, type Provider, type ProviderSetup, type Settings } from './descriptor.js';
 import { ModelError } from './errors.js';
+import type { ProviderFacts } from './providerFacts.js';
+import { PROVIDERS } from './providers.js';
 
 /** How a provider is started. */
 export interface Start {
@@ -12,23 +14,21 @@ export interface Start {
   readonly options: Settings;
 }
 
-const NNAPI_API_LEVEL = 27;
-
 /** @throws ModelError `runtime` when the provider must not run the file on this device */
 export async function startOf(provider: Provider, file: ModelFile, attempt: Attempt): Promise<Start> {
   if (provider === 'cpu') return { registeredName: '', options: {} };
   const { registeredName, options: packaged } = setupOf(provider, attempt);
   await attempt.backend.probe?.(registeredName);
-  const given = attempt.options.providerOptions?.[provider] ?? {};
-  const plain: Start = { registeredName, options: { ...packaged, ...given } };
-  if (provider === 'xnnpack') return withThreads(plain, attempt);
-  if (provider === 'nnapi') checkApiLevel(attempt.backend.device.apiLevel);
-  if (provider === 'nnapi') return { ...plain, options: flagsOf(plain.options) };
-  if (provider !== 'coreml') return plain;
-  const options = { ...packaged, ...(await coreMLSettings(file, attempt)), ...given };
-  const fault = coreMLFault(file, options, attempt.about.runtimeVersion);
-  if (fault !== null) throw new ModelError('runtime', fault);
-  return { ...plain, options };
+  const facts = PROVIDERS[provider];
+  checkApiLevel(registeredName, facts, attempt.backend.device.apiLevel);
+  const options = {
+    ...threadsOf(facts, attempt),
+    ...packaged,
+    ...(await compiledFolder(facts, file, attempt)),
+    ...attempt.options.providerOptions?.[provider],
+  };
+  checkNumbers(facts, file, options, attempt.about.runtimeVersion);
+  return { registeredName, options: facts.hasFlags === true ? flagsOf(provider, options) : options };
 }
 
 function setupOf(provider: Provider, { model, backend }: Attempt): ProviderSetup {
@@ -37,24 +37,30 @@ function setupOf(provider: Provider, { model, backend }: Attempt): ProviderSetup
   throw new ModelError('runtime', `the package was not built for ${provider} on this platform`);
 }
 
-/** XNNPACK has threads of its own, beside those for other operators. */
-function withThreads(plain: Start, { about, options }: Attempt): Start {
-  const { threads = 0 } = options;
-  const count = threads > 0 ? threads : about.threads;
-  return { ...plain, options: { intra_op_num_threads: String(count), ...plain.options } };
+/** Threads of a provider's own are beside those for other operators. */
+function threadsOf({ threadsOption }: ProviderFacts, { about, options: { threads = 0 } }: Attempt): Settings {
+  return threadsOption === undefined ? {} : { [threadsOption]: String(threads > 0 ? threads : about.threads) };
 }
 
-/** Older Android has no NNAPI. ONNX Runtime would start all the same and leave every operator to the CPU. */
-function checkApiLevel(found: number): void {
-  if (found >= NNAPI_API_LEVEL) return;
-  throw new ModelError('runtime', `NNAPI needs API level ${String(NNAPI_API_LEVEL)}, this device has ${String(found)}`);
+/** Older Android lacks the provider. ONNX Runtime would start all the same and leave every operator to the CPU. */
+function checkApiLevel(name: string, { oldestAndroid }: ProviderFacts, found: number): void {
+  if (oldestAndroid === undefined || found >= oldestAndroid) return;
+  throw new ModelError('runtime', `${name} needs API level ${String(oldestAndroid)}, this device has ${String(found)}`);
 }
 
-/** ONNX Runtime knows of NNAPI's flags only that they are set: one that the app unsets is left out. */
-function flagsOf(options: Settings): Settings {
+/** Some versions of ONNX Runtime compute wrong numbers with some options. */
+function checkNumbers({ faulty }: ProviderFacts, file: ModelFile, options: Settings, runtimeVersion: string): void {
+  if (faulty === undefined || !file.isFloat16) return;
+  const [versions, option] = faulty;
+  if (!runtimeVersion.startsWith(versions) || options[option] !== '1') return;
+  throw new ModelError('runtime', `ONNX Runtime ${runtimeVersion} computes wrong 16-bit floats with ${option}`);
+}
+
+/** ONNX Runtime knows of flags only that they are set: one that the app unsets is left out. */
+function flagsOf(provider: Provider, options: Settings): Settings {
   for (const [name, value] of Object.entries(options)) {
     if (value === '0' || value === '1') continue;
-    throw new ModelError('bad-options', `providerOptions.nnapi.${name} is '${value}', which is neither '0' nor '1'`);
+    throw new ModelError('bad-options', `providerOptions.${provider}.${name} is '${value}', which is neither '0' nor '1'`);
   }
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value === '1'));
 }

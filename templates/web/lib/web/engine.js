@@ -2,6 +2,7 @@
 import { checksumHere, keepInMemory } from '../runtime/downloadMemory.js';
 import { ModelError } from '../runtime/errors.js';
 import { OnnxRuntimeBackend } from '../runtime/onnxruntimeBackend.js';
+import { PROVIDERS } from '../runtime/providers.js';
 /** A function returning a vector of 16 bytes: `i32.const 0; i8x16.splat; i8x16.popcnt`. */
 const SIMD = [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11];
 /** Runs sessions on the thread that calls it. */
@@ -53,15 +54,15 @@ export class LocalHost {
     }
 }
 async function checkProvider(registeredName) {
-    const { navigator } = globalThis;
-    if (registeredName === 'WebNN' && navigator?.ml === undefined)
-        throw lacks('WebNN');
-    if (registeredName !== 'WebGPU')
+    const wanted = new Map(Object.entries(PROVIDERS)).get(registeredName.toLowerCase())?.browserInterface;
+    if (wanted === undefined)
         return;
-    if (navigator?.gpu === undefined)
-        throw lacks('WebGPU');
-    if ((await navigator.gpu.requestAdapter()) === null)
-        throw lacks('graphics processor for WebGPU');
+    const { navigator = {} } = globalThis;
+    const found = Reflect.get(navigator, wanted);
+    if (found === undefined)
+        throw lacks(registeredName);
+    if ((await found.requestAdapter?.()) === null)
+        throw lacks(`graphics processor for ${registeredName}`);
 }
 function lacks(what) {
     return new ModelError('runtime', `this browser has no ${what}: a newer one may, on a page with https`);

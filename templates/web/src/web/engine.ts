@@ -5,6 +5,7 @@ import { ModelError } from '../runtime/errors.js';
 import type { Checked, Opened, OpenRequest } from '../runtime/backend.js';
 import type { OnnxRuntime } from '../runtime/onnxruntimeApi.js';
 import { OnnxRuntimeBackend } from '../runtime/onnxruntimeBackend.js';
+import { PROVIDERS } from '../runtime/providers.js';
 import type { Produced } from '../runtime/onnxruntimeTensors.js';
 
 /** What ONNX Runtime is started with. */
@@ -53,9 +54,9 @@ interface OrtEnvironment {
 }
 
 /** What browsers with providers have. */
-interface Accelerated {
-  readonly gpu?: { requestAdapter(): Promise<object | null> };
-  readonly ml?: object;
+/** An interface of browsers to hardware. */
+interface Accelerator {
+  readonly requestAdapter?: () => Promise<object | null>;
 }
 
 /** A function returning a vector of 16 bytes: `i32.const 0; i8x16.splat; i8x16.popcnt`. */
@@ -117,11 +118,12 @@ export class LocalHost implements Host {
 }
 
 async function checkProvider(registeredName: string): Promise<void> {
-  const { navigator } = globalThis as { readonly navigator?: Accelerated };
-  if (registeredName === 'WebNN' && navigator?.ml === undefined) throw lacks('WebNN');
-  if (registeredName !== 'WebGPU') return;
-  if (navigator?.gpu === undefined) throw lacks('WebGPU');
-  if ((await navigator.gpu.requestAdapter()) === null) throw lacks('graphics processor for WebGPU');
+  const wanted = new Map(Object.entries(PROVIDERS)).get(registeredName.toLowerCase())?.browserInterface;
+  if (wanted === undefined) return;
+  const { navigator = {} } = globalThis as { readonly navigator?: object };
+  const found = Reflect.get(navigator, wanted) as Accelerator | undefined;
+  if (found === undefined) throw lacks(registeredName);
+  if ((await found.requestAdapter?.()) === null) throw lacks(`graphics processor for ${registeredName}`);
 }
 
 function lacks(what: string): ModelError {

@@ -471,9 +471,9 @@ for (const [options, message] of [
   [{ provider: 'cpu' }, `unknown option 'provider': there are ${OPTIONS}`],
   [{ toString: 'cpu' }, `unknown option 'toString': there are ${OPTIONS}`],
   [{ providers: 'cpu' }, "providers is 'cpu', which is not an array"],
-  [{ providers: [null] }, 'unknown provider null: there are coreml, xnnpack, nnapi, qnn, webgpu, webnn, cpu'],
+  [{ providers: [null] }, 'unknown provider null: there are qnn, nnapi, xnnpack, webgpu, webnn, coreml, cpu'],
   [{ providerOptions: 'cpu' }, "providerOptions is 'cpu', which is not an object"],
-  [{ providers: ['CoreML'] }, "unknown provider 'CoreML': there are coreml, xnnpack, nnapi, qnn, webgpu, webnn, cpu"],
+  [{ providers: ['CoreML'] }, "unknown provider 'CoreML': there are qnn, nnapi, xnnpack, webgpu, webnn, coreml, cpu"],
 ]) {
   test(`refused: ${message}`, async () => {
     await onPhone();

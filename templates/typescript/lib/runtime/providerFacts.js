@@ -1,0 +1,2 @@
+// How a provider is started.
+export {};
