@@ -263,8 +263,10 @@ def test_files_of_the_typescript_runtime_import_each_other_in_no_circle() -> Non
     folder = Path(__file__).parents[1] / "templates" / "typescript" / "src" / "runtime"
     imported = re.compile(r"from '(\.[^']+)\.js'")
     names = {
-        path.resolve(): {(path.parent / f"{name}.ts").resolve() for name in imported.findall(path.read_text("utf-8"))}
-        for path in folder.rglob("*.ts")
+        path.with_suffix("").with_suffix(".ts").resolve(): {
+            (path.parent / f"{name}.ts").resolve() for name in imported.findall(path.read_text("utf-8"))
+        }
+        for path in (*folder.rglob("*.ts"), *folder.rglob("*.ts.j2"))
     }
     assert all(name in names for others in names.values() for name in others)
     assert sum(map(len, names.values())) > len(names)

@@ -1,8 +1,9 @@
 """Providers: their default options and templates, and the parts of a new one."""
 
 import ast
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -23,8 +24,11 @@ from packager.providers.xnnpack import Xnnpack
 from packager.reporting import document, page
 from packager.runtimes import recipe
 from packager.targets.android import Android
+from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
+from packager.targets.react_native import ReactNative
 from packager.verification.partition.report import partition
+from tests.golden.cases import CASES, IOS_CASES, Case, Published, Wrapped, choice
 from tests.onnx_text import linear, loaded, saved
 from tests.test_cli import Mobpack, mobpack
 from tests.toolchain.forks import forked
@@ -84,8 +88,8 @@ class Abacus:
     REGISTERED_NAME: ClassVar[str] = "ABACUS"
     SUMMARY: ClassVar[str] = "Beads on wires."
     IS_ON_CORES: ClassVar[bool] = False
-    START: ClassVar[Start] = Start(cache_option="wires")
-    BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_abacus"}
+    START: ClassVar[Start] = Start(java_method="addAbacus", cache_option="wires")
+    BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_abacus", "ios": "--use_abacus"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime-qnn"
@@ -139,12 +143,44 @@ def test_a_new_provider_is_a_file_and_a_line(tmp_path: Path, mobpack: Mobpack) -
     assert '"abacus"' in (tmp_path / "mobpack.toml").read_text(encoding="utf-8")
 
 
+def with_abacus(case: Case, target: Android | Ios) -> Case:
+    choices = (choice("abacus", Style.UNFUSED), choice("cpu"))
+    return replace(case, target=target, plans=tuple(replace(each, choices=choices) for each in case.plans))
+
+
 @pytest.mark.usefixtures("abacus")
+def test_the_generated_code_of_every_language_has_a_new_provider() -> None:
+    """Kotlin and Swift have it in their enums and start it with its options, TypeScript and Dart in their tables."""
+    android = with_abacus(CASES["image_classifier"], Android(providers=("abacus",)))
+    ios = with_abacus(IOS_CASES["image_classifier"], Ios(providers=("abacus",)))
+    react_native = Wrapped(target=ReactNative(), android=android, ios=ios)
+    flutter = Published(target=Flutter(), android=android, ios=ios)
+
+    def printed(name: str, case: Case | Wrapped | Published) -> str:
+        return next(text for path, text in case.texts().items() if path.name == name)
+
+    assert "    /** Beads on wires. */\n    ABACUS,\n" in printed("Provider.kt", android)
+    opener = printed("ModelOpener.kt", android)
+    assert "Provider.ABACUS -> addAbacus(" in opener
+    assert '"beads" to "10"' in opener
+    assert '    case abacus = "ABACUS"\n' in printed("Provider.swift", ios)
+    assert 'case .abacus:\n            let entries = ["beads": "10"]\n' in printed("ModelOpener.swift", ios)
+    assert " 'abacus' " in printed("providers.ts", react_native)
+    assert " 'abacus' " in printed("providers.d.ts", react_native)
+    assert "abacus: {\n        isOnCores: false,\n        cacheOption: 'wires',\n" in printed(
+        "providers.js", react_native
+    )
+    assert "registeredName: 'ABACUS',\n" in printed("package.js", react_native)
+    table = printed("providers.dart", flutter)
+    assert '  abacus(\n    "ABACUS",\n' in table
+    assert '      cacheOption: "wires",\n' in table
+
+
 def test_a_provider_of_android_is_unknown_on_ios() -> None:
-    with pytest.raises(SettingError, match="'abacus' does not run on iOS"):
-        Ios(providers=("abacus",))
-    with pytest.raises(ConfigError, match="no provider 'abacus' for ios"):
-        recipe._provider_flags("ios", ["abacus"])
+    with pytest.raises(SettingError, match="'nnapi' does not run on iOS"):
+        Ios(providers=("nnapi",))
+    with pytest.raises(ConfigError, match="no provider 'nnapi' for ios"):
+        recipe._provider_flags("ios", ["nnapi"])
 
 
 def test_a_recipe_says_that_it_cannot_build_a_provider() -> None:
@@ -178,6 +214,59 @@ def test_no_decision_is_made_by_the_name_of_a_provider() -> None:
         if any(map(_names_provider, ast.walk(ast.parse((home / path).read_bytes()))))
     }
     assert found == set(NAMED)
+
+
+NAMED_IN_TEMPLATES: Mapping[str, str] = {
+    "android/stubs/ai/onnxruntime/OrtSession.java": "methods of ONNX Runtime's own class",
+    "flutter/lib/src/runtime/onnxruntime.dart": "NNAPI is added by a function of its own in ONNX Runtime's C interface",
+    "ios/Module.docc.md.j2": "CoreMLOptions is the Swift type of CoreML's options",
+    "ios/README.md.j2": "CoreMLOptions is the Swift type of CoreML's options",
+    "ios/runtime/Package.swift.j2": "CoreML is the name of Apple's framework, which the library links",
+    "ios/swift/Options.swift.j2": "CoreMLOptions is the Swift type of CoreML's options",
+    "react_native/Package.swift.j2": "CoreML is the name of Apple's framework, which the library links",
+    "react_native/cpp/Library.cpp.j2": "NNAPI is added by a function of its own in ONNX Runtime's C interface",
+    "react_native/cpp/Library.h.j2": "NNAPI is added by a function of its own in ONNX Runtime's C interface",
+    "react_native/cpp/OnnxRuntime.cpp.j2": "NNAPI is added by a function of its own in ONNX Runtime's C interface",
+    "react_native/cpp/OnnxRuntime.h.j2": "NNAPI is added by a function of its own in ONNX Runtime's C interface",
+}
+"""Templates that name providers, beside those in `_providers` and those named for one -> why they may."""
+COMMENT = re.compile(r"\s*(//|/?\*)")
+"""the beginning of a line that is a comment in the languages of packages"""
+
+
+def test_no_template_names_a_provider() -> None:
+    """Tables of providers are printed: an enum, a list or a condition that is written by hand would lack a new one."""
+    assert templates_that_name_providers(templates_folder()) == set(NAMED_IN_TEMPLATES)
+
+
+def test_a_template_that_names_a_provider_is_found(tmp_path: Path) -> None:
+    texts = {
+        "starting.ts": "if (provider === 'xnnpack') return threads;",
+        "options.dart": "enum Provider { coreML, cpu }",
+        "Names.kt.j2": 'val names = mapOf("WebGpuExecutionProvider" to provider)',
+        "comments.ts": "// CoreML is slow there.\n/**\n * As NNAPI.\n */",
+        "coreml.ts": "const name = 'coreml';",
+        "_providers/qnn.kt.j2": "Provider.QNN -> 1e-2",
+    }
+    (tmp_path / "_providers").mkdir()
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert templates_that_name_providers(tmp_path) == {"starting.ts", "options.dart", "Names.kt.j2"}
+
+
+def templates_that_name_providers(home: Path) -> set[str]:
+    files = (path.relative_to(home) for path in home.rglob("*") if path.is_file())
+    shared = (path for path in files if "_providers" not in path.parts and not _mentions_provider(path.name))
+    return {path.as_posix() for path in shared if any(map(_mentions_provider, _code_of(home / path)))}
+
+
+def _code_of(path: Path) -> list[str]:
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return [line for line in lines if not COMMENT.match(line)]
+
+
+def _mentions_provider(text: str) -> bool:
+    return any(name in text.lower() for name in PROVIDERS)
 
 
 def _names_provider(node: ast.AST) -> bool:
