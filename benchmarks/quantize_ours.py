@@ -80,10 +80,10 @@ def prepare(model: Path, out: Path, samples: Path) -> None:
 def calibrate(method: str, model: Path, out: Path, samples: Path) -> None:
     """From the prepared graph and the samples to the ranges of all values that a static quantizer asks for."""
     from packager.core.console import Console
+    from packager.graph.rewriting.draft import draft_of
     from packager.quantization import calibration
     from packager.quantization.prepare import prepared
     from packager.quantization.ranges import read_samples
-    from packager.rewriting.draft import draft_of
 
     loaded, quantizer = unhashed(model), static(method, samples)
     graph = prepared(loaded, store())

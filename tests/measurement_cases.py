@@ -10,9 +10,9 @@ import numpy
 import onnx
 
 from packager.core.values import Range
+from packager.graph.rewriting.draft import Draft
 from packager.quantization.measurement import MeasuredGraph, Samples
 from packager.quantizers import Calibration, Quantizer, StaticQdq
-from packager.rewriting.draft import Draft
 from tests.onnx_text import onnx_model, weight
 
 READER = "tests.measurement_cases:open_described"

@@ -14,8 +14,8 @@ from packager import models
 from packager.compile.compile import compile_variant
 from packager.core.values import Compiled, Model, baseline
 from packager.files.store import Store
+from packager.graph.rewriting.draft import draft_of
 from packager.quantizers import Quantizer
-from packager.rewriting.draft import draft_of
 
 if TYPE_CHECKING:
     import onnxruntime

@@ -10,12 +10,12 @@ import pytest
 from packager.contract import attachment
 from packager.core.contract import ADDED
 from packager.core.values import Model
+from packager.graph.rewriting.draft import draft_of
 from packager.quantizers import Calibration, StaticQdq
 from packager.quantizers.dynamic import Dynamic
 from packager.quantizers.float16 import Float16
 from packager.quantizers.quantizer import Quantizer
 from packager.quantizers.weight_only import WeightOnly
-from packager.rewriting.draft import draft_of
 from tests.onnx_text import loaded, onnx_model, weight
 from tests.test_attachment import tables
 

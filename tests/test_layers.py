@@ -25,7 +25,7 @@ LAYERS = (
     ("compile", "contract", "importers", "runners", "samples", "targets"),
     ("environments", "models", "pages", "tokenization", "xcframework"),
     ("encryption", "processes", "quantizers", "render", "signing", "vectors"),
-    ("files", "rewriting", "session"),
+    ("files", "session"),
     ("graph", "providers"),
     ("__init__", "core"),
 )

@@ -16,7 +16,7 @@ from packager.compile.compile import compile_fused, compile_plain, compile_unfus
 from packager.core.values import Style, baseline
 from packager.files.store import Store
 from packager.graph import traversal
-from packager.rewriting.lifting import settle
+from packager.graph.rewriting.lifting import settle
 from packager.runners import RUNNERS
 from packager.verification import parity
 from packager.verification.parity import ParitySettings, Subject

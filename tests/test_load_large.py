@@ -11,9 +11,9 @@ import pytest
 from packager import models
 from packager.core.errors import ModelError
 from packager.graph import traversal
+from packager.graph.rewriting.order import sort_nodes
 from packager.models import propagation, shapes
 from packager.models.functions import LIMIT
-from packager.rewriting.order import sort_nodes
 from tests.onnx_text import onnx_model, saved
 
 pytestmark = pytest.mark.processes

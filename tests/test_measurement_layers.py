@@ -12,6 +12,7 @@ import onnxruntime
 import pytest
 
 from packager.core.errors import ModelError
+from packager.graph.rewriting.stretches import GROUP_BYTES
 from packager.graph.weights.streaming import CHUNK_ELEMENTS
 from packager.processes.channel import Channel
 from packager.quantization.measurement import LayerError, layer_errors
@@ -20,7 +21,6 @@ from packager.quantization.measurement.layers import SAMPLES, _draft, _pairs, sp
 from packager.quantization.measurement.stored import weight_sums
 from packager.quantization.measurement.subject import MeasuredGraph
 from packager.quantizers import QUANTIZERS, Calibration, Quantizer, StaticQdq
-from packager.rewriting.stretches import GROUP_BYTES
 from tests.measurement_cases import READER, classifier, inputs, quantized, samples, subject
 from tests.onnx_text import onnx_model, weight
 

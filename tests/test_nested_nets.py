@@ -9,7 +9,7 @@ import onnx
 import onnxruntime
 import pytest
 
-from packager.rewriting.stretched import Stretched
+from packager.graph.rewriting.stretched import Stretched
 from packager.runners import Runnable
 from packager.runners.cpu import Cpu
 from packager.session import exact

@@ -189,7 +189,7 @@ def test_a_key_has_what_a_module_imports_and_starts_and_nothing_else() -> None:
     tree = Tree(ROOT)
     nets = tree.files(ROOT / "tests" / "test_rewriting_random_nets.py")
     assert {ROOT / "tests" / "rewriting_cases.py", ROOT / "tests" / "conftest.py"} < nets
-    assert PACKAGE / "rewriting" / "draft.py" in nets
+    assert PACKAGE / "graph" / "rewriting" / "draft.py" in nets
     assert PACKAGE / "session" / "session_child.py" in tree.files(ROOT / "tests" / "test_runners_isolated.py")
     assert PACKAGE / "release" / "maven.py" not in nets
     assert ROOT / "tests" / "toolchain" / "jvm.py" not in nets

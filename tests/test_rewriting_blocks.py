@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from packager.core.errors import ModelError
+from packager.graph.rewriting.stripes import Stripes
 from packager.graph.weights.reading import Weight
 from packager.quantizers.weight_only import WeightOnly
-from packager.rewriting.stripes import Stripes
 from tests.nights import examples
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import Array, outcome, run, samples_for, weight
@@ -137,8 +137,8 @@ MEASURE = """
 import sys
 from pathlib import Path
 import onnx
-from packager.rewriting.blocks import BlockQuantizer
-from packager.rewriting.draft import Draft
+from packager.graph.rewriting.blocks import BlockQuantizer
+from packager.graph.rewriting.draft import Draft
 from packager.graph.weights.writing import WeightFile
 folder, rows, columns = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 model = onnx.ModelProto(ir_version=8)

@@ -8,12 +8,12 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from packager.core.errors import ConfigError, ModelError
+from packager.graph.rewriting.draft import Draft
 from packager.graph.weights.places import chunks_of, source_of
 from packager.graph.weights.writing import WeightFile
 from packager.quantizers.dynamic import Dynamic
 from packager.quantizers.float16 import Float16
 from packager.quantizers.weight_only import WeightOnly
-from packager.rewriting.draft import Draft
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import outcome, run, samples_for, static, weight
 

@@ -6,12 +6,12 @@ import numpy
 import onnx
 import pytest
 
+from packager.graph.rewriting.draft import Draft
+from packager.graph.rewriting.layers import Layer, fit_layers, has_foldable_weights, layers
 from packager.quantizers import Quantizer
 from packager.quantizers.dynamic import Dynamic
 from packager.quantizers.float16 import Float16
 from packager.quantizers.weight_only import WeightOnly
-from packager.rewriting.draft import Draft
-from packager.rewriting.layers import Layer, fit_layers, has_foldable_weights, layers
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import outcome, samples_for, static, weight
 

@@ -7,7 +7,7 @@ import numpy
 import onnx
 import pytest
 
-from packager.rewriting.ports import make_integer
+from packager.graph.rewriting.ports import make_integer
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import drafted, run, samples_for, static, weight
 

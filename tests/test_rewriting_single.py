@@ -12,7 +12,7 @@ from onnx import TensorProto, numpy_helper, shape_inference
 from packager.contract.attachment import attach
 from packager.core.values import Model
 from packager.graph import traversal
-from packager.rewriting.single import narrow, wide_nodes
+from packager.graph.rewriting.single import narrow, wide_nodes
 from tests.contract_graphs import Ran
 from tests.contract_pictures import noise
 from tests.onnx_text import loaded, onnx_model

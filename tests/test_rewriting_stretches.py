@@ -9,8 +9,8 @@ import onnxruntime
 import pytest
 
 from benchmarks.unet import u2netp
-from packager.rewriting.stretched import Stretched, values_of
-from packager.rewriting.stretches import Stretch, grouped, sizes_of, stretches
+from packager.graph.rewriting.stretched import Stretched, values_of
+from packager.graph.rewriting.stretches import Stretch, grouped, sizes_of, stretches
 from tests.onnx_text import onnx_model, weight
 
 pytestmark = pytest.mark.by_content
@@ -58,7 +58,7 @@ GROUPINGS = [
 
 def sorted_net() -> onnx.ModelProto:
     """ONNX requires an order in which nodes can run; the text's is for readers."""
-    from packager.rewriting.order import sort_nodes
+    from packager.graph.rewriting.order import sort_nodes
 
     proto = onnx.ModelProto()
     proto.CopyFrom(NET)

@@ -13,6 +13,7 @@ from onnx import TensorProto, numpy_helper
 from packager import deltas
 from packager.core.errors import ConfigError
 from packager.core.values import ScaleChoice
+from packager.graph.rewriting.draft import draft_of
 from packager.graph.weights.keeping import LARGEST_CUT, LARGEST_FACTOR, Scaling, kept
 from packager.graph.weights.rounding import Element, Parameters, range_parameters, round_in_place
 from packager.quantization import scales
@@ -20,7 +21,6 @@ from packager.quantization.making import quantize
 from packager.quantizers import Quantizer, StaticQdq
 from packager.quantizers.dynamic import Dynamic
 from packager.quantizers.weight_only import WeightOnly
-from packager.rewriting.draft import draft_of
 from tests import onnx_text
 from tests.caches import empty_cache
 from tests.rewriting_cases import inferred, measured, run, static

@@ -17,11 +17,11 @@ from packager.core.contract import TextInput
 from packager.core.decision import Decision, FileSpec, GraphForm, Selection
 from packager.core.values import Choice, Compiled, Format, Plan, Style, Variant, baseline
 from packager.files.store import Store
+from packager.graph.rewriting import single
+from packager.graph.rewriting.draft import draft_of
+from packager.graph.rewriting.texts import tokenizing_nodes
 from packager.models.traits import traits_of
 from packager.quantizers import REWRITES
-from packager.rewriting import single
-from packager.rewriting.draft import draft_of
-from packager.rewriting.texts import tokenizing_nodes
 
 REWRITTEN = {GraphForm.DEQUANTIZED: ("dequantized", "float"), GraphForm.UNSIGNED: ("unsigned", "unsigned")}
 """Form -> the quantizer that rewrites the variant, and the end of the new variant's name."""

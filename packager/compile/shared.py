@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from packager.compile import inserted_casts
 from packager.compile.canonical import flatbuffer_classes
 from packager.compile.external import names_inside
+from packager.graph.rewriting.finishing import external_tensors
+from packager.graph.rewriting.lifting import lift
 from packager.graph.traversal import all_graphs
 from packager.graph.weights.places import ALIGNMENT_BYTES, CHUNK_BYTES, Place, chunks_of, refer, source_of, take_in
-from packager.rewriting.finishing import external_tensors
-from packager.rewriting.lifting import lift
 
 if TYPE_CHECKING:
     from onnx import ModelProto, TensorProto

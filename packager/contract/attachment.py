@@ -30,8 +30,8 @@ from packager.core.contract import FUNCTIONS, StateInput, TensorInput, TextInput
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.values import Contract, Model, Signature, TensorSpec
 from packager.graph import traversal
+from packager.graph.rewriting.sinking import sink
 from packager.models import raising
-from packager.rewriting.sinking import sink
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto, ValueInfoProto

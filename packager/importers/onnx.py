@@ -33,9 +33,9 @@ class Onnx:
         import onnx
         from google.protobuf.message import DecodeError
 
+        from packager.graph.rewriting.order import sort_nodes
         from packager.models.ends import complete
         from packager.models.repairing import repair
-        from packager.rewriting.order import sort_nodes
 
         try:
             proto = onnx.load(source.path)

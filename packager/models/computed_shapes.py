@@ -1,10 +1,10 @@
 """Gives a model constant shapes in the place of those that it computes, where they are certain before it runs."""
 
 from packager.core.values import Model
+from packager.graph.rewriting.constant_shapes import has_computed_shapes, make_shapes_constant, with_own_names
+from packager.graph.rewriting.finishing import drop_unused
 from packager.models.load import rebuilt
 from packager.models.shapes import infer_shapes
-from packager.rewriting.constant_shapes import has_computed_shapes, make_shapes_constant, with_own_names
-from packager.rewriting.finishing import drop_unused
 
 
 def with_constant_shapes(model: Model) -> Model:

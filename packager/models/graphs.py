@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from packager.core.values import Dimension
 from packager.graph import traversal
 from packager.graph.constants import fed_inputs
+from packager.graph.rewriting.finishing import constant_of
 from packager.graph.view import SMALL_BYTES, Attribute, Graph, Node, Value
 from packager.models import shapes
-from packager.rewriting.finishing import constant_of
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, TypeProto

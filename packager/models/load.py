@@ -12,6 +12,9 @@ from packager.core.characters import shown
 from packager.core.errors import ConfigError, ModelError
 from packager.core.values import Model, data_folder
 from packager.graph import traversal
+from packager.graph.rewriting.finishing import free_initializers
+from packager.graph.rewriting.lifting import settle
+from packager.graph.rewriting.order import sort_nodes
 from packager.models import functions, joining, merging, opsets, shapes, signature, skeleton, weights
 from packager.models.ends import complete
 from packager.models.flat_scales import flatten_scales
@@ -19,9 +22,6 @@ from packager.models.renaming import rename
 from packager.models.repairing import repair
 from packager.models.traits import traits
 from packager.models.zero_points import write_zero_points
-from packager.rewriting.finishing import free_initializers
-from packager.rewriting.lifting import settle
-from packager.rewriting.order import sort_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -11,9 +11,9 @@ from packager.core.errors import ModelError
 from packager.core.values import data_folder
 from packager.graph import traversal
 from packager.graph.constants import fed_inputs
+from packager.graph.rewriting.finishing import FIRST_WITH_OWN_INITIALIZERS
 from packager.graph.weights.places import chunks_of, source_of
 from packager.models.opsets import RUNTIME_DOMAINS
-from packager.rewriting.finishing import FIRST_WITH_OWN_INITIALIZERS
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto

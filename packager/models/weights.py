@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from packager.core import user_files
 from packager.core.errors import ModelError
 from packager.core.values import data_folder
+from packager.graph.rewriting import finishing
 from packager.graph.weights.places import size_of
-from packager.rewriting import finishing
 
 if TYPE_CHECKING:
     from onnx import ModelProto, StringStringEntryProto, TensorProto

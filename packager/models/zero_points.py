@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from packager.graph import traversal
 from packager.graph.constants import constant_tensors
 from packager.graph.names import all_names, free_name
+from packager.graph.rewriting.finishing import free_initializers
 from packager.models.shapes import infer_shapes
-from packager.rewriting.finishing import free_initializers
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto

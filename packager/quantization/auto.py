@@ -15,6 +15,9 @@ from packager.core.errors import ModelError
 from packager.core.values import Model, Range
 from packager.files.atomic import link_or_copy
 from packager.files.store import Step, Store, key_of
+from packager.graph.rewriting.draft import draft_of
+from packager.graph.rewriting.layers import fit_layers, names_of
+from packager.graph.rewriting.scales import Scales
 from packager.graph.weights.writing import WeightFile
 from packager.quantization.ahead import Known, prospect
 from packager.quantization.measurement.evaluator import Evaluator
@@ -25,9 +28,6 @@ from packager.quantization.raising import own
 from packager.quantization.ranges import Basis, ranges_for
 from packager.quantization.search import Assignment, HeldOut, Search, SearchResult
 from packager.quantizers import Auto, StaticQdq
-from packager.rewriting.draft import draft_of
-from packager.rewriting.layers import fit_layers, names_of
-from packager.rewriting.scales import Scales
 from packager.samples import Samples
 from packager.samples.parts import LEAST, first
 

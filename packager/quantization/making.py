@@ -8,11 +8,11 @@ from pathlib import Path
 from packager import models
 from packager.core import parsing
 from packager.core.values import FloatLayer, Model, Range, ScaleChoice, Variant
+from packager.graph.rewriting.draft import draft_of
+from packager.graph.rewriting.scales import Scales
 from packager.graph.weights.writing import WeightFile
 from packager.quantization.scales import NO_SCALES, Earlier, write
 from packager.quantizers import Quantizer
-from packager.rewriting.draft import draft_of
-from packager.rewriting.scales import Scales
 
 GRAPH, WEIGHTS, LEFT = "graph.onnx", "weights.bin", "left.json"
 SCALES, CHOICES = "scales.safetensors", "scales.json"

@@ -14,11 +14,11 @@ from packager.core.console import Console
 from packager.core.errors import ModelError
 from packager.files.store import Step, Store, key_of
 from packager.graph.names import all_names, free_name
+from packager.graph.rewriting.draft import Draft, draft_of
+from packager.graph.rewriting.elements import elements_of
 from packager.graph.weights.half import LARGEST
 from packager.quantization.variants import BuiltVariant
 from packager.quantization.worth import samples_for
-from packager.rewriting.draft import Draft, draft_of
-from packager.rewriting.elements import elements_of
 from packager.runners import RUNNERS, Runnable
 from packager.samples import Samples, write_arrays
 from packager.samples.reading import open_described

@@ -9,11 +9,11 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError
 from packager.core.values import Model, Range
 from packager.files.store import Store
+from packager.graph.rewriting.draft import Draft, draft_of
 from packager.quantization import calibration
 from packager.quantization.meaning import refuse_meaningless
 from packager.quantization.scales import NO_SCALES, Earlier
 from packager.quantizers import Calibration
-from packager.rewriting.draft import Draft, draft_of
 from packager.samples.assumed import assumed
 from packager.samples.reading import READER
 

@@ -18,9 +18,9 @@ from packager.core.errors import ConfigError
 from packager.core.names import kebab_case
 from packager.core.values import KeptScales, ScaleChoice
 from packager.files.hashes import known_sha256
+from packager.graph.rewriting.scales import ACTIVATION, Scales
 from packager.graph.weights.keeping import Scaling
 from packager.quantizers import Quantizer, Recipe
-from packager.rewriting.scales import ACTIVATION, Scales
 from packager.vectors import safetensors
 
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ from packager.core.errors import ModelError
 from packager.core.names import kebab_case
 from packager.core.values import FloatLayer, Model, Precision, Range, Variant, baseline
 from packager.files.store import Step, Store, key_of
+from packager.graph.rewriting.draft import draft_of
+from packager.graph.rewriting.layers import has_foldable_weights
 from packager.quantization.making import quantize, read_variant
 from packager.quantization.prepare import prepared
 from packager.quantization.raising import raised
 from packager.quantization.scales import Earlier, earlier_scales
 from packager.quantizers import Auto, Calibration, NoQuantizer, Quantizer, Recipe, StaticQdq
-from packager.rewriting.draft import draft_of
-from packager.rewriting.layers import has_foldable_weights
 
 OWN_SHOWN = 5
 """Number of tensors with scales of their own that are printed."""

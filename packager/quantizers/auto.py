@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 from packager.core.errors import SettingError
 from packager.core.strict_tables import STRICT
 from packager.core.user_functions import is_function
+from packager.graph.rewriting.schemes import ActivationElement
 from packager.quantizers.quantizer import METRICS, Calibration, CalibrationKey, RangeMethod
-from packager.rewriting.schemes import ActivationElement
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from packager.core.strict_tables import STRICT
 from packager.graph import traversal
 from packager.graph.constants import constant_tensors
-from packager.rewriting.draft import Draft
+from packager.graph.rewriting.draft import Draft
 
 if TYPE_CHECKING:
     import numpy

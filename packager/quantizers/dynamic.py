@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from packager.core.strict_tables import STRICT
-from packager.rewriting.blocks import TABLE_BLOCK, BlockQuantizer
-from packager.rewriting.draft import MICROSOFT, Draft
-from packager.rewriting.embeddings import quantize_tables
-from packager.rewriting.layers import EXCLUDED, WEIGHTED, Layer, attribute, fit_layers, is_excluded
-from packager.rewriting.recurrent import quantized_lstm
-from packager.rewriting.weights import WeightQuantizer
+from packager.graph.rewriting.blocks import TABLE_BLOCK, BlockQuantizer
+from packager.graph.rewriting.draft import MICROSOFT, Draft
+from packager.graph.rewriting.embeddings import quantize_tables
+from packager.graph.rewriting.layers import EXCLUDED, WEIGHTED, Layer, attribute, fit_layers, is_excluded
+from packager.graph.rewriting.recurrent import quantized_lstm
+from packager.graph.rewriting.weights import WeightQuantizer
 
 if TYPE_CHECKING:
     from onnx import NodeProto

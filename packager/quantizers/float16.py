@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from packager.core.errors import ModelError
 from packager.core.strict_tables import STRICT
 from packager.graph import traversal
-from packager.rewriting.draft import Draft
-from packager.rewriting.elements import elements_of
-from packager.rewriting.finishing import free_initializers
-from packager.rewriting.halving import Misfits
-from packager.rewriting.layers import EXCLUDED, is_added, is_excluded, name_of
-from packager.rewriting.narrowing import Types, narrow
+from packager.graph.rewriting.draft import Draft
+from packager.graph.rewriting.elements import elements_of
+from packager.graph.rewriting.finishing import free_initializers
+from packager.graph.rewriting.halving import Misfits
+from packager.graph.rewriting.layers import EXCLUDED, is_added, is_excluded, name_of
+from packager.graph.rewriting.narrowing import Types, narrow
 
 if TYPE_CHECKING:
     from onnx import NodeProto

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from packager.core.strict_tables import STRICT
-from packager.rewriting.draft import Draft
+from packager.graph.rewriting.draft import Draft
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from packager.core.errors import SettingError
 from packager.core.sample_settings import AudioSettings, ImageSettings
 from packager.core.strict_tables import STRICT
 from packager.core.user_functions import is_function
-from packager.rewriting.draft import Draft
+from packager.graph.rewriting.draft import Draft
 
 RangeMethod = Literal["minmax", "moving-average", "percentile", "entropy", "mse"]
 

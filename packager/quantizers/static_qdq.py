@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from packager.core.strict_tables import STRICT
+from packager.graph.rewriting import qdq
+from packager.graph.rewriting.blocks import TABLE_BLOCK, BlockQuantizer
+from packager.graph.rewriting.draft import Draft
+from packager.graph.rewriting.embeddings import quantize_tables
+from packager.graph.rewriting.layers import Layer, fit_layers, name_of, names_of
+from packager.graph.rewriting.schemes import ActivationElement, Scheme, Scope, WeightElement
+from packager.graph.rewriting.selection import Selection, select, values_to_measure
 from packager.quantizers.quantizer import CalibrationKey
-from packager.rewriting import qdq
-from packager.rewriting.blocks import TABLE_BLOCK, BlockQuantizer
-from packager.rewriting.draft import Draft
-from packager.rewriting.embeddings import quantize_tables
-from packager.rewriting.layers import Layer, fit_layers, name_of, names_of
-from packager.rewriting.schemes import ActivationElement, Scheme, Scope, WeightElement
-from packager.rewriting.selection import Selection, select, values_to_measure
 
 SINCE_OPSET = 10
 """First opset with QLinearConv, which ONNX Runtime makes of a quantized Conv."""

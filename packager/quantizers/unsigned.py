@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from packager.core.strict_tables import STRICT
-from packager.rewriting.draft import Draft
+from packager.graph.rewriting.draft import Draft
 
 if TYPE_CHECKING:
     from onnx import NodeProto

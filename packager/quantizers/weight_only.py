@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from packager.core.strict_tables import STRICT
-from packager.rewriting.blocks import BlockQuantizer
-from packager.rewriting.draft import MICROSOFT, Draft
-from packager.rewriting.embeddings import quantize_tables
-from packager.rewriting.layers import Layer, attribute, fit_layers
+from packager.graph.rewriting.blocks import BlockQuantizer
+from packager.graph.rewriting.draft import MICROSOFT, Draft
+from packager.graph.rewriting.embeddings import quantize_tables
+from packager.graph.rewriting.layers import Layer, attribute, fit_layers
 
 if TYPE_CHECKING:
     from onnx import NodeProto

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from packager.graph.connections import indexed
-from packager.rewriting.finishing import drop_unused
+from packager.graph.rewriting.finishing import drop_unused
 from packager.samples.flow import SHAPES, Flow
 
 if TYPE_CHECKING:

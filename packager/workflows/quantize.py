@@ -12,6 +12,8 @@ from packager.core.values import Model, Variant
 from packager.files.atomic import atomic_file, atomic_files
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
+from packager.graph.rewriting.draft import draft_of
+from packager.graph.rewriting.ports import make_integer
 from packager.graph.weights.places import LARGEST_BYTES
 from packager.graph.weights.whole import whole_bytes, write_beside, write_whole
 from packager.quantization.measurement.evaluator import Evaluator
@@ -37,8 +39,6 @@ from packager.quantization.search import SearchResult
 from packager.quantization.variants import BuiltVariant, build_variant, settings_of
 from packager.quantization.worth import require_budget, samples_for, subjects
 from packager.quantizers import Auto, Calibration, Recipe, StaticQdq
-from packager.rewriting.draft import draft_of
-from packager.rewriting.ports import make_integer
 from packager.runners import RUNNERS, Runnable
 from packager.samples import Samples, Settings, source_of
 from packager.samples.assumed import assumed

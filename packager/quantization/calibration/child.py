@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ConfigError, MobpackError, ModelError
+from packager.graph.rewriting.stretched import FLOATS, Stretched
+from packager.graph.rewriting.stretches import GROUP_BYTES, grouped, sizes_of
 from packager.processes.channel import Channel
 from packager.quantization.calibration.observer import Observer
 from packager.quantization.calibration.statistics import DAMAGED, Collection, load
-from packager.rewriting.stretched import FLOATS, Stretched
-from packager.rewriting.stretches import GROUP_BYTES, grouped, sizes_of
 from packager.session import exact
 from packager.session.refusals import is_refusal
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ConfigError, ModelError
+from packager.graph.rewriting.stretched import Stretched, values_of
 from packager.quantization.calibration.histogram import count
 from packager.quantization.calibration.statistics import NOTHING, Collection
-from packager.rewriting.stretched import Stretched, values_of
 from packager.samples.recorded import OUTPUTS, record
 from packager.session.refusals import is_refusal
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from packager.core.errors import ModelError, nearest
 from packager.graph import traversal
 from packager.graph.constants import fed_inputs
-from packager.rewriting.stretches import DRAWN
+from packager.graph.rewriting.stretches import DRAWN
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import MobpackError, ModelError
+from packager.graph.rewriting.stretched import FLOATS, Stretched, values_of
+from packager.graph.rewriting.stretches import GROUP_BYTES, grouped, sizes_of
 from packager.graph.weights.sums import Sums, sums_of
 from packager.processes.channel import Channel
 from packager.quantization.measurement.running import as_runtime_wants, in_one_line, opened, read
-from packager.rewriting.stretched import FLOATS, Stretched, values_of
-from packager.rewriting.stretches import GROUP_BYTES, grouped, sizes_of
 from packager.session.refusals import is_refusal
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 import platform
 from pathlib import Path
 
+from packager.graph.rewriting.draft import Draft
 from packager.quantizers import REWRITES
-from packager.rewriting.draft import Draft
 
 X86 = ("x86_64", "AMD64", "i686")
 

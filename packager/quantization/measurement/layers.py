@@ -9,6 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packager.graph.rewriting.draft import Draft
+from packager.graph.rewriting.layers import WEIGHTED, limit_behind, name_of
+from packager.graph.rewriting.selection import PASSING
 from packager.graph.weights.sums import Sums
 from packager.processes import limits
 from packager.processes.channel import run_with_progress
@@ -17,9 +20,6 @@ from packager.quantization.measurement.comparison import ComparisonJob
 from packager.quantization.measurement.hosts import as_measured
 from packager.quantization.measurement.stored import weight_sums
 from packager.quantization.measurement.subject import MeasuredGraph
-from packager.rewriting.draft import Draft
-from packager.rewriting.layers import WEIGHTED, limit_behind, name_of
-from packager.rewriting.selection import PASSING
 from packager.samples import Samples
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from packager.graph.rewriting.draft import Draft
+from packager.graph.rewriting.layers import attribute
 from packager.graph.weights.reading import Weight
 from packager.graph.weights.rounding import unpack
 from packager.graph.weights.streaming import CHUNK_ELEMENTS
 from packager.graph.weights.sums import Sums, sums_of
-from packager.rewriting.draft import Draft
-from packager.rewriting.layers import attribute
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

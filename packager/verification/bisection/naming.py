@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from packager.rewriting.layers import WEIGHTED, name_of
+from packager.graph.rewriting.layers import WEIGHTED, name_of
 from packager.verification.bisection.subject import BisectionSubject
 
 

@@ -13,11 +13,11 @@ from packager.graph import traversal
 from packager.graph.connections import Connections, indexed
 from packager.graph.constants import fed_inputs
 from packager.graph.names import all_names, free_name
+from packager.graph.rewriting.finishing import drop_unused, free_initializers, sort_opsets
+from packager.graph.rewriting.order import sort_nodes
 from packager.models.shapes import infer_shapes
 from packager.models.skeleton import read_skeleton
 from packager.processes import commands
-from packager.rewriting.finishing import drop_unused, free_initializers, sort_opsets
-from packager.rewriting.order import sort_nodes
 from packager.runners import Runnable
 from packager.session.branches import restore_ends
 from packager.verification.bisection.result import Side

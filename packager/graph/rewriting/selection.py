@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from packager.core.values import Range
-from packager.rewriting.draft import Draft
-from packager.rewriting.layers import LIMITING, Layer, is_excluded, limit_behind
-from packager.rewriting.schemes import Scheme, Scope
-from packager.rewriting.softmax import bounded
+from packager.graph.rewriting.draft import Draft
+from packager.graph.rewriting.layers import LIMITING, Layer, is_excluded, limit_behind
+from packager.graph.rewriting.schemes import Scheme, Scope
+from packager.graph.rewriting.softmax import bounded
 
 if TYPE_CHECKING:
     from onnx import NodeProto

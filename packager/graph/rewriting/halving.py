@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from packager.graph.rewriting.draft import Draft
+from packager.graph.rewriting.layers import WEIGHTED
 from packager.graph.weights.half import OVERFLOW, VANISHING
 from packager.graph.weights.reading import Weight
-from packager.rewriting.draft import Draft
-from packager.rewriting.layers import WEIGHTED
 
 if TYPE_CHECKING:
     from onnx import NodeProto

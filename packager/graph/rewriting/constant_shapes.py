@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from packager.graph import traversal
 from packager.graph.connections import connected
 from packager.graph.names import all_names, free_name
-from packager.rewriting.sizes import ONE, STANDARD, Elements, Size, Sizes, attribute, plain
+from packager.graph.rewriting.sizes import ONE, STANDARD, Elements, Size, Sizes, attribute, plain
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto

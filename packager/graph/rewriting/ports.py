@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING
 
 from packager.graph import traversal
-from packager.rewriting.draft import Draft
+from packager.graph.rewriting.draft import Draft
 
 if TYPE_CHECKING:
     from onnx import NodeProto, ValueInfoProto

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from packager.graph import traversal
 from packager.graph.names import free_name
+from packager.graph.rewriting.finishing import FIRST_WITH_OWN_INITIALIZERS, external_tensors
 from packager.graph.weights.places import source_of, take_in
-from packager.rewriting.finishing import FIRST_WITH_OWN_INITIALIZERS, external_tensors
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from packager.graph.rewriting.draft import MICROSOFT, Draft
+from packager.graph.rewriting.layers import attribute
 from packager.graph.weights.groups import Groups, per_channel
 from packager.graph.weights.quantizing import quantized, weight_parameters
 from packager.graph.weights.reading import Weight
-from packager.rewriting.draft import MICROSOFT, Draft
-from packager.rewriting.layers import attribute
 
 if TYPE_CHECKING:
     from onnx import NodeProto

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from packager.graph import traversal
-from packager.rewriting.stretches import Stretch, keep, stretches
+from packager.graph.rewriting.stretches import Stretch, keep, stretches
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from packager.graph import traversal
+from packager.graph.rewriting.draft import KEEP_INLINE_BYTES, Draft
+from packager.graph.rewriting.elements import FLOAT, FLOAT16, Signature, signature_of
 from packager.graph.weights.half import Halves, raised_halves
 from packager.graph.weights.reading import read_weight
-from packager.rewriting.draft import KEEP_INLINE_BYTES, Draft
-from packager.rewriting.elements import FLOAT, FLOAT16, Signature, signature_of
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto

@@ -10,18 +10,18 @@ from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.values import FloatLayer, Range
 from packager.graph.connections import Connections, connected
 from packager.graph.names import all_names, free_name
-from packager.graph.weights.places import refer, size_of, source_of
-from packager.graph.weights.reading import Weight, read_weight
-from packager.graph.weights.streaming import THREADS
-from packager.graph.weights.writing import WeightFile
-from packager.rewriting.finishing import (
+from packager.graph.rewriting.finishing import (
     FIRST_WITH_OWN_INITIALIZERS,
     constant_of,
     drop_unused,
     external_tensors,
     sort_opsets,
 )
-from packager.rewriting.scales import Scales
+from packager.graph.rewriting.scales import Scales
+from packager.graph.weights.places import refer, size_of, source_of
+from packager.graph.weights.reading import Weight, read_weight
+from packager.graph.weights.streaming import THREADS
+from packager.graph.weights.writing import WeightFile
 
 if TYPE_CHECKING:
     import numpy

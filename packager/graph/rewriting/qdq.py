@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from packager.graph.rewriting.draft import MICROSOFT, Draft
+from packager.graph.rewriting.layers import Layer
+from packager.graph.rewriting.scales import ACTIVATION
+from packager.graph.rewriting.schemes import Scheme
+from packager.graph.rewriting.selection import Selection, Unit
+from packager.graph.rewriting.weights import Quantized, WeightQuantizer
 from packager.graph.weights.rounding import Parameters, range_parameters
-from packager.rewriting.draft import MICROSOFT, Draft
-from packager.rewriting.layers import Layer
-from packager.rewriting.scales import ACTIVATION
-from packager.rewriting.schemes import Scheme
-from packager.rewriting.selection import Selection, Unit
-from packager.rewriting.weights import Quantized, WeightQuantizer
 
 if TYPE_CHECKING:
     from onnx import NodeProto

@@ -3,10 +3,10 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from packager.graph.rewriting.blocks import BlockQuantizer
+from packager.graph.rewriting.draft import KEEP_INLINE_BYTES, MICROSOFT, Draft
+from packager.graph.rewriting.layers import EXCLUDED, attribute, is_excluded
 from packager.graph.weights.reading import Weight
-from packager.rewriting.blocks import BlockQuantizer
-from packager.rewriting.draft import KEEP_INLINE_BYTES, MICROSOFT, Draft
-from packager.rewriting.layers import EXCLUDED, attribute, is_excluded
 
 if TYPE_CHECKING:
     from onnx import NodeProto

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from packager.rewriting.finishing import constant_of
+from packager.graph.rewriting.finishing import constant_of
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto, TensorProto

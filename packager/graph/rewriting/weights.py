@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from packager.graph.rewriting.draft import KEEP_INLINE_BYTES, Draft
+from packager.graph.rewriting.layers import Layer, attribute
+from packager.graph.rewriting.schemes import ActivationElement, Scheme, WeightElement
 from packager.graph.weights.bias import quantize_bias, weight_scale_factors
 from packager.graph.weights.groups import Groups, per_channel, per_tensor
 from packager.graph.weights.quantizing import quantized, weight_parameters
 from packager.graph.weights.reading import Weight
 from packager.graph.weights.rounding import Element, Parameters, storage
 from packager.graph.weights.streaming import CHUNK_ELEMENTS
-from packager.rewriting.draft import KEEP_INLINE_BYTES, Draft
-from packager.rewriting.layers import Layer, attribute
-from packager.rewriting.schemes import ActivationElement, Scheme, WeightElement
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

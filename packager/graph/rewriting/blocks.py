@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from packager.graph.rewriting.draft import Draft
+from packager.graph.rewriting.stripes import Stripes
 from packager.graph.weights.groups import per_block
 from packager.graph.weights.quantizing import quantized, weight_parameters
-from packager.rewriting.draft import Draft
-from packager.rewriting.stripes import Stripes
 
 if TYPE_CHECKING:
     import numpy

@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from packager.core.values import Range
-from packager.rewriting.draft import Draft
-from packager.rewriting.layers import attribute
+from packager.graph.rewriting.draft import Draft
+from packager.graph.rewriting.layers import attribute
 
 if TYPE_CHECKING:
     from onnx import NodeProto

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from packager.core.contract import ADDED
 from packager.graph import traversal
-from packager.rewriting.draft import Draft
+from packager.graph.rewriting.draft import Draft
 
 if TYPE_CHECKING:
     from onnx import NodeProto

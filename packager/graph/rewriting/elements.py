@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from packager.rewriting.draft import Draft
+from packager.graph.rewriting.draft import Draft
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, NodeProto
