@@ -10,7 +10,8 @@ from packager.core.contract import Contract, TensorInput, TensorOutput
 from packager.core.errors import ModelError
 from packager.core.findings import Report
 from packager.core.values import ElementType, Plan, Signature, TensorSpec
-from packager.targets.android import Android, results
+from packager.targets.android import Android
+from packager.targets.android.sources import RESOURCES_ROOT
 from packager.targets.android.view import ModelView, TypedView
 from tests.golden.cases import (
     AUDIO,
@@ -181,26 +182,16 @@ def test_a_threshold_is_a_float_of_kotlin(threshold: float, printed: str) -> Non
     assert view.results[0].value == f"classificationsOf(output.logitsScores, Words.logits, top, {printed})"
 
 
-def test_labels_stand_several_in_a_line_of_code_and_in_order() -> None:
-    labels = tuple(f"label {number}" for number in range(100))
-    made = results.pieces(labels, where="here")
-    assert "\n".join(made) == "\n".join(labels)
-    assert len(made) > 5
-    assert max(map(len, made)) <= results.PIECE
-
-
-def test_very_many_labels_stay_within_what_a_method_of_the_jvm_holds() -> None:
-    labels = tuple(f"a rather long label of number {number}" for number in range(100_000))
-    made = results.pieces(labels, where="here")
-    assert "\n".join(made) == "\n".join(labels)
-    assert len(made) < 2 * results.MOST_PIECES
-    assert max(len(piece.encode()) for piece in made) < 2**16
-
-
-def test_a_label_longer_than_a_line_and_empty_ones_are_kept() -> None:
-    labels = ("", "x" * 500, "", "")
-    assert "\n".join(results.pieces(labels, where="here")) == "\n".join(labels)
-    assert results.pieces(("",), where="here") == ("",)
+def test_labels_lie_in_a_file_among_javas_resources_whatever_they_are() -> None:
+    labels = ("", 'a "dog"', "größe\\$x", "x" * 500, "", "")
+    made = with_contract(PIXELS, SCORES, Contract(inputs=(IMAGE,), outputs=(replace(CLASSES, labels=labels),)))
+    target = Android()
+    texts = target.render(target.view(PACKAGE, (made,), Report(parities=()))).texts
+    (path,) = [path for path in texts if path.is_relative_to(RESOURCES_ROOT)]
+    assert texts[path] == "".join(f"{label}\n" for label in labels)
+    (kotlin,) = [text for text in texts.values() if "private object Words" in text]
+    assert f'val logits by lazy {{ linesOf("{path.relative_to(RESOURCES_ROOT)}") }}' in kotlin
+    assert "größe" not in kotlin
 
 
 def test_a_label_with_a_line_break_is_refused() -> None:

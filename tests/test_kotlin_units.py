@@ -44,13 +44,14 @@ SHARED = {"a/Session.class": "session", "a/Session$Inner.class": "session", "MET
 class Project:
     folder: Path
 
-    def compile(self, texts: Mapping[str, str]) -> dict[str, str]:
+    def compile(self, texts: Mapping[str, str], labels: bytes = b"") -> dict[str, str]:
         """Text of every file in the jar; the models are those of `texts` that begin with S and are no session."""
         module = units.Module(
             name="m",
             onnxruntime="ai.onnxruntime",
             texts={PurePosixPath(name): text for name, text in texts.items()},
             models=[PurePosixPath(name) for name in ("a/Scene.kt", "a/Small.kt") if name in texts],
+            resources={PurePosixPath("a/Scene.labels.txt"): labels} if labels else {},
         )
         jar = units.write_classes(self.folder / "classes.jar", module, Store(self.folder / "store"))
         return {str(name): content.decode() for name, content in read_zip(jar).items()}
@@ -88,6 +89,14 @@ def test_nothing_changed_compiles_nothing(project: Project) -> None:
     found = project.compile(TEXTS)
     project.runs()
     assert project.compile(TEXTS) == found
+    assert project.runs() == []
+
+
+def test_a_changed_label_compiles_nothing(project: Project) -> None:
+    first = project.compile(TEXTS, b"cat")
+    project.runs()
+    assert project.compile(TEXTS, b"dog") == {**first, "a/Scene.labels.txt": "dog"}
+    assert first["a/Scene.labels.txt"] == "cat"
     assert project.runs() == []
 
 

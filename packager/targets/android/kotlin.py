@@ -18,6 +18,7 @@ COMPILER_PACKAGE = "kotlin-jupyter-kernel"
 COROUTINES = ("kotlinx/coroutines/", "META-INF/kotlinx-coroutines-core.kotlin_module")
 """kotlinx.coroutines, which is among the compiler's classes"""
 COMPILER = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
+NO_RESOURCES: Mapping[PurePosixPath, bytes] = {}
 HINT = "pip install 'mobpack[android]'"
 
 # Short runs: a light garbage collector and the quick compiler only, without the warnings about Java 25's plans.
@@ -90,10 +91,10 @@ def libraries() -> tuple[str, ...]:
     return pinned["kotlin-stdlib"], pinned["kotlin-coroutines"]
 
 
-def write_jar(path: Path, folders: Iterable[Path]) -> Path:
-    """Writes the classes of all `folders` to the jar `path` and returns it."""
-    entries = {PurePosixPath(file.relative_to(each).as_posix()): file for each in folders for file in files(each)}
-    return write_zip(path, entries)
+def write_jar(path: Path, folders: Iterable[Path], resources: Mapping[PurePosixPath, bytes] = NO_RESOURCES) -> Path:
+    """Writes the classes of all `folders` to the jar `path`, beside `resources`, and returns it."""
+    classes = {PurePosixPath(file.relative_to(each).as_posix()): file for each in folders for file in files(each)}
+    return write_zip(path, {**classes, **resources})
 
 
 def write_coroutines(path: Path) -> Path:

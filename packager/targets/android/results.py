@@ -10,10 +10,6 @@ from packager.render import kdoc_code
 from packager.targets.android.view import ModelView, OutputView, ResultView, WordsView
 
 PLAIN = {Plain.NUMBER: "Float", Plain.NUMBERS: "FloatArray", Plain.TEXTS: "Flow<String>"}
-PIECE = 90
-"""characters of labels per line of code"""
-MOST_PIECES = 2000
-"""limit of literals per method: the JVM allows 64 KiB of code, and each literal takes about ten bytes"""
 
 
 def results(contract: Contract, view: ModelView, texts: Mapping[str, str], top: str) -> tuple[ResultView, ...]:
@@ -35,27 +31,26 @@ def results(contract: Contract, view: ModelView, texts: Mapping[str, str], top: 
     )
 
 
-def words(contract: Contract, model: str) -> tuple[WordsView, ...]:
+def words(contract: Contract, view: ModelView) -> tuple[WordsView, ...]:
     """The labels and alphabets of the outputs. Raises ModelError for a label with a line break."""
+    folder = view.kotlin_package.replace(".", "/")
     return tuple(
-        WordsView(identifier=each.identifier, pieces=pieces(lines, where=f"model '{model}': '{each.identifier}'"))
+        WordsView(
+            identifier=each.identifier,
+            path=f"{folder}/{view.class_name}.{each.identifier}.txt",
+            text=_text(each, lines, view),
+        )
         for each in contract.outputs
         if (lines := _lines(each))
     )
 
 
-def pieces(lines: Sequence[str], *, where: str) -> tuple[str, ...]:
-    """`lines` joined into pieces that fit a line of code, few enough for one method."""
+def _text(result: TypedOutput, lines: Sequence[str], view: ModelView) -> str:
     for number, line in enumerate(lines):
         if "\n" in line:
+            where = f"model '{view.name}': '{result.identifier}'"
             raise ModelError(f"{where}: label {number} has a line break", hint="remove the line break")
-    room = max(PIECE, sum(len(line) + 1 for line in lines) // MOST_PIECES)
-    made: list[list[str]] = [[]]
-    for line in lines:
-        if made[-1] and sum(len(each) + 1 for each in made[-1]) + len(line) > room:
-            made.append([])
-        made[-1].append(line)
-    return tuple("\n".join(each) for each in made)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def output(tensor: str, view: ModelView) -> OutputView:

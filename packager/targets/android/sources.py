@@ -9,6 +9,7 @@ from packager.targets.android import files, units
 from packager.targets.android.view import AndroidView, UpdatedModelsView
 
 KOTLIN_ROOT = PurePosixPath("src/main/kotlin")
+RESOURCES_ROOT = PurePosixPath("src/main/resources")
 ASSETS_ROOT = PurePosixPath("src/main/assets")
 LIBRARIES_ROOT = PurePosixPath("src/main/jniLibs")
 MANIFEST = PurePosixPath("src/main/AndroidManifest.xml")
@@ -72,9 +73,12 @@ UPDATED_MODELS = ("ModelUpdater", "PackagedModels")
 
 
 def module_texts(view: AndroidView) -> dict[PurePosixPath, str]:
-    """The Kotlin files, and the unsigned list of the package's files, by path in the module."""
+    """The Kotlin files with their labels, and the unsigned list of the package's files, by path in the module."""
     root = KOTLIN_ROOT / folder(view)
     texts = {root / f"{model.class_name}.kt": render("android/kotlin/Model.kt.j2", model) for model in view.models}
+    texts |= {
+        RESOURCES_ROOT / each.path: each.text for model in view.models if model.typed for each in model.typed.words
+    }
     for name in (*RUNTIME_FILES, *view.typed_files, *_extra_files(view)):
         texts[root / f"{name}.kt"] = render(f"android/kotlin/{name}.kt.j2", view.runtime)
     named = UpdatedModelsView(kotlin_package=view.namespace, models=view.models)
@@ -93,13 +97,9 @@ def _extra_files(view: AndroidView) -> tuple[str, ...]:
     return (*tested, *verified, *decrypted, *updated, *tuned)
 
 
-def printed_assets(sources: Sources) -> dict[PurePosixPath, bytes]:
-    """Texts among the assets by path below assets/."""
-    return {
-        path.relative_to(ASSETS_ROOT): text.encode()
-        for path, text in sources.texts.items()
-        if path.is_relative_to(ASSETS_ROOT)
-    }
+def printed(sources: Sources, root: PurePosixPath) -> dict[PurePosixPath, bytes]:
+    """Texts below `root` by path from there."""
+    return {path.relative_to(root): text.encode() for path, text in sources.texts.items() if path.is_relative_to(root)}
 
 
 def signed_list_of(view: AndroidView) -> dict[PurePosixPath, str]:
@@ -124,6 +124,7 @@ def module(view: AndroidView, sources: Sources) -> units.Module:
         onnxruntime=view.runtime.onnxruntime,
         texts=kotlin_files(sources),
         models=[folder(view) / f"{model.class_name}.kt" for model in view.models],
+        resources=printed(sources, RESOURCES_ROOT),
     )
 
 

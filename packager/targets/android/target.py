@@ -49,7 +49,7 @@ from packager.targets.android.sources import (
     kotlin_files,
     module,
     module_texts,
-    printed_assets,
+    printed,
 )
 from packager.targets.android.view import AndroidView, Asset, GoldenView, License, ModelView
 from packager.targets.target import (
@@ -406,7 +406,7 @@ class Android:
             sbom=sources.texts.get(SBOM, ""),
             assets={
                 **{PurePosixPath(asset.path): asset.file for asset in view.assets},
-                **printed_assets(sources),
+                **printed(sources, ASSETS_ROOT),
             },
             libraries=libraries,
             licenses={PurePosixPath(each.name): each.file for each in view.licenses},

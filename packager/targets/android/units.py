@@ -6,7 +6,7 @@ Units that are missing are compiled in one run of the compiler. The classes are 
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
 
@@ -38,6 +38,8 @@ class Module:
     """by path below the source root"""
     models: Sequence[PurePosixPath]
     """files with a model each: classes only"""
+    resources: Mapping[PurePosixPath, bytes] = field(default_factory=dict)
+    """files that lie beside the classes, by path in the jar"""
 
     def units(self) -> tuple[PurePosixPath, ...]:
         return (SHARED, *self.models)
@@ -74,7 +76,7 @@ def _write_classes(path: Path, module: Module, store: Store) -> Path:
         made = _compile(module, missing, stored[SHARED], work, store) if missing else {}
         for unit in missing:
             folders.append(store.results(CLASSES, module.inputs(unit), partial(_copy, made[unit], work / "classes")))
-    return kotlin.write_jar(path, folders)
+    return kotlin.write_jar(path, folders, module.resources)
 
 
 def _compile(

@@ -242,8 +242,10 @@ class WordsView:
     """Labels or an alphabet."""
 
     identifier: str
-    pieces: tuple[str, ...]
-    """several lines per piece"""
+    path: str
+    """of the file, among Java's resources"""
+    text: str
+    """a line each"""
 
 
 @dataclass(frozen=True, kw_only=True)

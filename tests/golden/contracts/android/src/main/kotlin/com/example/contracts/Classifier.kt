@@ -358,9 +358,7 @@ public class Classifier private constructor(
     }
 
     private object Words {
-        val logits = lines(
-            "cat\na \"dog\"\ngr\u00f6\u00dfe\\\$x\n\u65e5\u672c",
-        )
+        val logits by lazy { linesOf("com/example/contracts/Classifier.logits.txt") }
     }
 
     public companion object {

@@ -321,9 +321,7 @@ public class Detector private constructor(private val session: ModelSession) : A
     }
 
     private object Words {
-        val found = lines(
-            "text",
-        )
+        val found by lazy { linesOf("com/example/contracts/Detector.found.txt") }
     }
 
     public companion object {

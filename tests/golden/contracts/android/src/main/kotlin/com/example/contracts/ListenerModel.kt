@@ -277,9 +277,7 @@ public class ListenerModel private constructor(private val session: ModelSession
     }
 
     private object Words {
-        val logits = lines(
-            "cat\na \"dog\"\ngr\u00f6\u00dfe\\\$x\n\u65e5\u672c",
-        )
+        val logits by lazy { linesOf("com/example/contracts/ListenerModel.logits.txt") }
     }
 
     public companion object {

@@ -247,9 +247,7 @@ public class Matcher private constructor(private val session: ModelSession) : Au
     }
 
     private object Words {
-        val logits = lines(
-            "cat\na \"dog\"\ngr\u00f6\u00dfe\\\$x\n\u65e5\u672c",
-        )
+        val logits by lazy { linesOf("com/example/contracts/Matcher.logits.txt") }
     }
 
     public companion object {

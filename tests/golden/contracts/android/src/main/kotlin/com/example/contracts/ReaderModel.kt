@@ -309,9 +309,7 @@ public class ReaderModel private constructor(private val session: ModelSession) 
     }
 
     private object Words {
-        val text = lines(
-            "a\nb\n\\\n\u00df\n\u65e5\n ",
-        )
+        val text by lazy { linesOf("com/example/contracts/ReaderModel.text.txt") }
     }
 
     public companion object {

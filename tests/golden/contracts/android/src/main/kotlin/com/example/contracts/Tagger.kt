@@ -259,9 +259,7 @@ public class Tagger private constructor(private val session: ModelSession) : Aut
     }
 
     private object Words {
-        val tags = lines(
-            "person\nOrt",
-        )
+        val tags by lazy { linesOf("com/example/contracts/Tagger.tags.txt") }
     }
 
     public companion object {

@@ -5,8 +5,11 @@ package com.example.contracts
 import java.nio.ByteBuffer
 import java.nio.FloatBuffer
 
-/** The lines of a text that comes in pieces, as one would be too long for a class file. */
-internal fun lines(vararg pieces: String): List<String> = pieces.joinToString("\n").split('\n')
+/** The lines of the file at [path] among Java's resources: a path from the root, because R8 moves classes, not files. */
+internal fun linesOf(path: String): List<String> {
+    val file = Files::class.java.getResourceAsStream("/$path") ?: throw ModelException("the app's build leaves out $path")
+    return file.use { it.reader().readText() }.removeSuffix("\n").split('\n')
+}
 
 /** All values, whatever the position. */
 internal fun FloatBuffer.toArray(): FloatArray = FloatArray(capacity()).also { duplicate().whole().get(it) }
