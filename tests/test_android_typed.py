@@ -172,6 +172,9 @@ def test_a_tensor_among_the_answers_brings_its_shape_under_a_free_name() -> None
     assert (view.verb, view.kotlin_type, view.top) == ("predict", "Prediction", "")
 
 
+LABELS = 'linesOf("com/example/contracts/Net.logits.txt")'
+
+
 @pytest.mark.parametrize(
     ("threshold", "printed"),
     [(0.0, "0.0f"), (0.25, "0.25f"), (1e-7, "1e-07f"), (-3.4028234663852886e38, "-Float.MAX_VALUE")],
@@ -179,7 +182,7 @@ def test_a_tensor_among_the_answers_brings_its_shape_under_a_free_name() -> None
 def test_a_threshold_is_a_float_of_kotlin(threshold: float, printed: str) -> None:
     classes = replace(CLASSES, threshold=threshold)
     view = method(with_contract(PIXELS, SCORES, Contract(inputs=(IMAGE,), outputs=(classes,))))
-    assert view.results[0].value == f"classificationsOf(output.logitsScores, Words.logits, top, {printed})"
+    assert view.results[0].value == f"classificationsOf(output.logitsScores, {LABELS}, top, {printed})"
 
 
 def test_labels_lie_in_a_file_among_javas_resources_whatever_they_are() -> None:
@@ -189,8 +192,7 @@ def test_labels_lie_in_a_file_among_javas_resources_whatever_they_are() -> None:
     texts = target.render(target.view(PACKAGE, (made,), Report(parities=()))).texts
     (path,) = [path for path in texts if path.is_relative_to(RESOURCES_ROOT)]
     assert texts[path] == "".join(f"{label}\n" for label in labels)
-    (kotlin,) = [text for text in texts.values() if "private object Words" in text]
-    assert f'val logits by lazy {{ linesOf("{path.relative_to(RESOURCES_ROOT)}") }}' in kotlin
+    (kotlin,) = [text for text in texts.values() if f'linesOf("{path.relative_to(RESOURCES_ROOT)}")' in text]
     assert "größe" not in kotlin
 
 

@@ -6,8 +6,8 @@ from packager.core import names
 from packager.core.contract import LOWEST, Contract, TypedOutput
 from packager.core.described import Plain
 from packager.core.errors import ModelError
-from packager.render import kdoc_code
-from packager.targets.android.view import ModelView, OutputView, ResultView, WordsView
+from packager.render import kdoc_code, kotlin_string
+from packager.targets.android.view import LabelsView, ModelView, OutputView, ResultView
 
 PLAIN = {Plain.NUMBER: "Float", Plain.NUMBERS: "FloatArray", Plain.TEXTS: "Flow<String>"}
 
@@ -31,18 +31,17 @@ def results(contract: Contract, view: ModelView, texts: Mapping[str, str], top: 
     )
 
 
-def words(contract: Contract, view: ModelView) -> tuple[WordsView, ...]:
+def labels(contract: Contract, view: ModelView) -> tuple[LabelsView, ...]:
     """The labels and alphabets of the outputs. Raises ModelError for a label with a line break."""
-    folder = view.kotlin_package.replace(".", "/")
     return tuple(
-        WordsView(
-            identifier=each.identifier,
-            path=f"{folder}/{view.class_name}.{each.identifier}.txt",
-            text=_text(each, lines, view),
-        )
+        LabelsView(path=_path(each, view), text=_text(each, lines, view))
         for each in contract.outputs
         if (lines := _lines(each))
     )
+
+
+def _path(result: TypedOutput, view: ModelView) -> str:
+    return f"{view.kotlin_package.replace('.', '/')}/{view.class_name}.{result.identifier}.txt"
 
 
 def _text(result: TypedOutput, lines: Sequence[str], view: ModelView) -> str:
@@ -94,7 +93,7 @@ def _result(result: TypedOutput, view: ModelView, texts: Mapping[str, str], top:
     tensors = [f"output.{each.identifier}{row}" for each in _tensors(result, view)]
     shape = [_shape(getattr(result, described.shape).name, view)] if described.shape else []
     text = [texts[getattr(result, described.text).name]] if described.text else []
-    known = f"Words.{result.identifier}" if _lines(result) else "emptyList()"
+    known = f"linesOf({kotlin_string(_path(result, view))})" if _lines(result) else "emptyList()"
     lines = [known] if described.lines else []
     most, least = [getattr(result, each) for each in described.limits] or (0, 0.0)
     limits = [top or str(most), _number(least)] if described.limits else []

@@ -77,7 +77,7 @@ def module_texts(view: AndroidView) -> dict[PurePosixPath, str]:
     root = KOTLIN_ROOT / folder(view)
     texts = {root / f"{model.class_name}.kt": render("android/kotlin/Model.kt.j2", model) for model in view.models}
     texts |= {
-        RESOURCES_ROOT / each.path: each.text for model in view.models if model.typed for each in model.typed.words
+        RESOURCES_ROOT / each.path: each.text for model in view.models if model.typed for each in model.typed.labels
     }
     for name in (*RUNTIME_FILES, *view.typed_files, *_extra_files(view)):
         texts[root / f"{name}.kt"] = render(f"android/kotlin/{name}.kt.j2", view.runtime)

@@ -106,7 +106,7 @@ def _typed(contract: Contract, view: ModelView) -> TypedView:
         results=found,
         is_several=is_several,
         states=tuple(_state(each, view) for each in contract.states),
-        words=results.words(contract, view),
+        labels=results.labels(contract, view),
         lists=_lists(passed, taken, top) if contract.is_batch else (),
         generation=_generation(contract, view, passed, parameters),
     )

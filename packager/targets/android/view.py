@@ -238,10 +238,9 @@ class GenerationView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordsView:
+class LabelsView:
     """Labels or an alphabet."""
 
-    identifier: str
     path: str
     """of the file, among Java's resources"""
     text: str
@@ -277,7 +276,7 @@ class TypedView:
     is_several: bool
     """whether the results are combined into one value"""
     states: tuple[StateView, ...]
-    words: tuple[WordsView, ...]
+    labels: tuple[LabelsView, ...]
     lists: tuple[str, ...]
     """names of lists of the parameters, for a model that takes several texts in a run; empty for others"""
     generation: GenerationView | None

@@ -253,7 +253,7 @@ public class Classifier private constructor(
     )
 
     private fun answer(output: Output, top: Int): List<Classification> =
-        classificationsOf(output.logitsScores, Words.logits, top, 0.0f)
+        classificationsOf(output.logitsScores, linesOf("com/example/contracts/Classifier.logits.txt"), top, 0.0f)
 
     /**
      * The model's inputs.
@@ -355,10 +355,6 @@ public class Classifier private constructor(
         internal fun read(result: OrtSession.Result) {
             logitsScores.whole()
         }
-    }
-
-    private object Words {
-        val logits by lazy { linesOf("com/example/contracts/Classifier.logits.txt") }
     }
 
     public companion object {

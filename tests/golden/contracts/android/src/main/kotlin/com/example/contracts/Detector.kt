@@ -197,7 +197,7 @@ public class Detector private constructor(private val session: ModelSession) : A
     )
 
     private fun answer(output: Output): List<Detection> =
-        detectionsOf(output.foundBoxes, output.foundScores, output.foundClasses, Words.found)
+        detectionsOf(output.foundBoxes, output.foundScores, output.foundClasses, linesOf("com/example/contracts/Detector.found.txt"))
 
     /**
      * The model's inputs.
@@ -318,10 +318,6 @@ public class Detector private constructor(private val session: ModelSession) : A
                 foundClassesShape = it.info.shape
             }
         }
-    }
-
-    private object Words {
-        val found by lazy { linesOf("com/example/contracts/Detector.found.txt") }
     }
 
     public companion object {

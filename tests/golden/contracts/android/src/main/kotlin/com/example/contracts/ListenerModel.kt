@@ -181,7 +181,7 @@ public class ListenerModel private constructor(private val session: ModelSession
     )
 
     private fun answer(output: Output, top: Int): List<Classification> =
-        classificationsOf(output.logitsScores, Words.logits, top, 0.0f)
+        classificationsOf(output.logitsScores, linesOf("com/example/contracts/ListenerModel.logits.txt"), top, 0.0f)
 
     private fun carry(output: Output, carried: Carried): Output {
         carried.state = output.stateN
@@ -274,10 +274,6 @@ public class ListenerModel private constructor(private val session: ModelSession
             logitsScores.whole()
             stateN.whole()
         }
-    }
-
-    private object Words {
-        val logits by lazy { linesOf("com/example/contracts/ListenerModel.logits.txt") }
     }
 
     public companion object {

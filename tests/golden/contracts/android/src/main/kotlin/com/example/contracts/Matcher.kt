@@ -173,7 +173,7 @@ public class Matcher private constructor(private val session: ModelSession) : Au
     )
 
     private fun answer(output: Output, top: Int): List<Classification> =
-        classificationsOf(output.logitsScores, Words.logits, top, 0.0f)
+        classificationsOf(output.logitsScores, linesOf("com/example/contracts/Matcher.logits.txt"), top, 0.0f)
 
     /**
      * The model's inputs.
@@ -244,10 +244,6 @@ public class Matcher private constructor(private val session: ModelSession) : Au
         internal fun read(result: OrtSession.Result) {
             logitsScores.whole()
         }
-    }
-
-    private object Words {
-        val logits by lazy { linesOf("com/example/contracts/Matcher.logits.txt") }
     }
 
     public companion object {

@@ -197,7 +197,7 @@ public class ReaderModel private constructor(private val session: ModelSession) 
     )
 
     private fun answer(output: Output): Reading =
-        readingOf(output.textSymbols, output.textScores, Words.text)
+        readingOf(output.textSymbols, output.textScores, linesOf("com/example/contracts/ReaderModel.text.txt"))
 
     /**
      * The model's inputs.
@@ -306,10 +306,6 @@ public class ReaderModel private constructor(private val session: ModelSession) 
                 textScoresShape = it.info.shape
             }
         }
-    }
-
-    private object Words {
-        val text by lazy { linesOf("com/example/contracts/ReaderModel.text.txt") }
     }
 
     public companion object {

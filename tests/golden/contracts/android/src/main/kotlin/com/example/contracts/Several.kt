@@ -188,7 +188,7 @@ public class Several private constructor(private val session: ModelSession) : Au
 
     private fun answer(output: Output): Prediction =
         Prediction(
-            logits = classificationsOf(output.logitsScores, Words.logits, 3, 0.0f),
+            logits = classificationsOf(output.logitsScores, linesOf("com/example/contracts/Several.logits.txt"), 3, 0.0f),
             feature = output.featureVector.toArray(),
             raw = output.raw,
             rawShape = output.rawShape,
@@ -337,10 +337,6 @@ public class Several private constructor(private val session: ModelSession) : Au
         /** The shape of [raw]. */
         public val rawShape: LongArray,
     )
-
-    private object Words {
-        val logits by lazy { linesOf("com/example/contracts/Several.logits.txt") }
-    }
 
     public companion object {
         private val FILES = ModelFiles(

@@ -163,7 +163,7 @@ public class Tagger private constructor(private val session: ModelSession) : Aut
     )
 
     private fun answer(output: Output, query: String): List<Entity> =
-        entitiesOf(output.tagsClasses, output.tagsStarts, output.tagsEnds, output.tagsScores, query, Words.tags)
+        entitiesOf(output.tagsClasses, output.tagsStarts, output.tagsEnds, output.tagsScores, query, linesOf("com/example/contracts/Tagger.tags.txt"))
 
     /**
      * The model's inputs.
@@ -256,10 +256,6 @@ public class Tagger private constructor(private val session: ModelSession) : Aut
                 tagsScoresShape = it.info.shape
             }
         }
-    }
-
-    private object Words {
-        val tags by lazy { linesOf("com/example/contracts/Tagger.tags.txt") }
     }
 
     public companion object {

@@ -4,11 +4,15 @@ package com.example.contracts
 
 import java.nio.ByteBuffer
 import java.nio.FloatBuffer
+import java.util.concurrent.ConcurrentHashMap
+
+/** Lines of files that were read, by path. */
+private val known = ConcurrentHashMap<String, List<String>>()
 
 /** The lines of the file at [path] among Java's resources: a path from the root, because R8 moves classes, not files. */
-internal fun linesOf(path: String): List<String> {
+internal fun linesOf(path: String): List<String> = known.getOrPut(path) {
     val file = Files::class.java.getResourceAsStream("/$path") ?: throw ModelException("the app's build leaves out $path")
-    return file.use { it.reader().readText() }.removeSuffix("\n").split('\n')
+    file.use { it.reader().readText() }.removeSuffix("\n").split('\n')
 }
 
 /** All values, whatever the position. */
