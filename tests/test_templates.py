@@ -240,7 +240,7 @@ NESTED = (
     tuning.TunedView,
     view.TypedView,
     view.WeightsView,
-    view.WordsView,
+    view.LabelsView,
     android_readme.Parameter,
     android_readme.Usage,
     gradle.GradleDependency,
