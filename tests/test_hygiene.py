@@ -76,6 +76,8 @@ def test_text_files_end_their_lines_alike() -> None:
 
 def test_no_line_ends_with_blanks() -> None:
     found = lines_with(re.compile(r"[ \t]+$"), [" \n", "\t\n"])
+    # an alphabet may have a blank
+    found = [line for line in found if "/src/main/resources/" not in line]
     assert [line for line in found if not line.split(":")[0].endswith(".md")] == []
 
 
