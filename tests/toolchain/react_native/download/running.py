@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,12 +12,13 @@ from threading import Timer
 from typing import IO, Any
 
 from packager.files.installed import templates_folder
-from tests.toolchain import node
+from packager.render import render
+from tests.toolchain import node, typescript
 from tests.toolchain.react_native.download.server import Certificate
 
 SETTING = Path(__file__).with_name("setting.mjs")
 CERTIFICATE = Path(__file__).with_name("certificate.mjs")
-RUNTIME = templates_folder() / "typescript" / "lib" / "runtime"
+LIBRARY = templates_folder() / "typescript" / "lib"
 SECONDS = 180
 
 
@@ -65,9 +67,12 @@ def running(folder: Path, trusted: Path | None = None) -> Iterator[Process]:
     """A Node that trusts a certificate beside the system's. Fails if it has written a warning in the end."""
     project = node.project("react_native")
     variables = {"NODE_EXTRA_CA_CERTS": str(trusted)} if trusted else {}
+    runtime = shutil.copytree(LIBRARY, folder / "lib") / "runtime"
+    providers = render("typescript/lib/runtime/providers.js.j2", typescript.Printed())
+    (runtime / "providers.js").write_text(providers, encoding="utf-8", newline="\n")
     with (folder / "errors.txt").open("w") as errors:
         process = subprocess.Popen(
-            [str(node.node().program), str(SETTING), str(project), str(RUNTIME)],
+            [str(node.node().program), str(SETTING), str(project), str(runtime)],
             env={**os.environ, "NODE_OPTIONS": "", **variables},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
