@@ -54,6 +54,11 @@ class BuildOptions(ProjectOptions):
     allow_outside: bool
     as_json: bool
 
+    @property
+    def does_every_step(self) -> bool:
+        """Whether no earlier result takes the place of a step."""
+        return self.verify or self.locked
+
 
 @click.command(short_help="Build packages from a model or a project.")
 @click.argument("model", type=MODEL, required=False)
@@ -112,8 +117,7 @@ def build(options: BuildOptions) -> None:
     console = Console(quiet=as_json)
     key = read_key(options.model_key, options.folder) if options.model_key else None
     begun = unchanged.start(known_by(options, key))
-    does_every_step = options.verify or options.locked
-    if not does_every_step and (known := unchanged.known_result(begun, out, options.evidence)):
+    if not options.does_every_step and (known := unchanged.known_result(begun, out, options.evidence)):
         words = unchanged.in_words(out)
         console.say(f"nothing has changed since the last build: {words} (--verify builds all the same)")
         show(known, out, console, as_json=as_json)
@@ -161,8 +165,7 @@ def built(options: BuildOptions, key: "ModelKey | None", begun: "Start", console
         refuse_changed(project, request.targets)
     with store_of(config, console) as store:
         shared = shared_builds.shared_build(project, request, store)
-        does_every_step = options.verify or options.locked
-        sent = shared_builds.fetched(shared, store) if shared and not does_every_step else None
+        sent = shared_builds.fetched(shared, store) if shared and not options.does_every_step else None
         if sent:
             words = f"another machine has built exactly this: {options.out} is what it sent"
             console.say(f"{words} (--verify builds it all the same)")
