@@ -129,8 +129,8 @@ final class _Opening {
   }
 
   Future<void> _failed(KeptRelease kept, ModelException error) async {
-    final isDamaged = error.code == ModelErrorCode.corrupted || await _store.removeDamaged(kept.files);
-    final fault = isDamaged ? Fault.device : Fault.of(error);
+    var fault = error.code == ModelErrorCode.corrupted ? Fault.device : Fault.of(error);
+    if (fault != Fault.device && await _store.removeDamaged(kept.files)) fault = Fault.device;
     final mayPass = _passing.contains(error.code) || (fault == Fault.runtime && await _attempts.mayFail(kept.version));
     if (!mayPass) return _drop(kept, error.message, isBanned: fault != Fault.device);
     _passed.add(kept.version);
