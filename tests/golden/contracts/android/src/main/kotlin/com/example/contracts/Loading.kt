@@ -2,6 +2,7 @@
 
 package com.example.contracts
 
+import java.io.IOException
 import java.net.HttpURLConnection
 import java.util.concurrent.TimeUnit
 import kotlin.concurrent.timer
@@ -78,6 +79,9 @@ internal class Loading(val patience: Patience = Patience(), onProgress: ((Progre
             if (isCancelled || deadline.isOver) connection.disconnect()
         }
         try {
+            connection.responseCode
+            // Headers that end with their connection look complete.
+            if (isCancelled || deadline.isOver) throw IOException("the connection was ended")
             return work(connection)
         } finally {
             watch.cancel()

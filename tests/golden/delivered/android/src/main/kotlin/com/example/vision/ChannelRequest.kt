@@ -75,11 +75,12 @@ internal class ChannelRequest(folder: URI, private val loading: Loading) {
         val piece = ByteArray(PIECE_BYTES)
         while (true) {
             val count = source.read(piece)
+            loading.check()
+            // The end of a connection that the deadline ended looks like the end of the document.
+            if (deadline.isOver) throw refused("takes too long")
             if (count < 0) return found.toByteArray()
             found.write(piece, 0, count)
             if (found.size() > MOST_BYTES) throw refused("sends more than $MOST_BYTES bytes")
-            if (deadline.isOver) throw refused("takes too long")
-            loading.check()
         }
     }
 
