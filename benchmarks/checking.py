@@ -24,10 +24,10 @@ from packager import models as onnx_models
 from packager.compile.compile import compile_variant
 from packager.core.findings import Report
 from packager.core.values import Choice, Compiled, Model, Package, Plan, baseline
-from packager.environments.runtime import Runtime
+from packager.engines.environments.runtime import Runtime
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.render import environment
+from packager.render.templates import environment
 from packager.targets.android import Android
 from packager.targets.ends import ends_sha256
 from packager.targets.ios import Ios

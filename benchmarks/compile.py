@@ -120,7 +120,8 @@ def theirs(model: Path, scratch: Path, styles: Sequence[str]) -> Cost:
 
 def make(file: Path, step: str) -> None:
     """Do `step` as a build does, in this process and those that it starts."""
-    from packager import models, plan
+    from packager import models
+    from packager.compile import plan
     from packager.compile.compile import compile_variant
     from packager.core.values import baseline
     from packager.files.store import Store

@@ -20,8 +20,8 @@ from benchmarks.conformance_cases import Case, collected, sampled
 from benchmarks.conformance_make import FORMS
 from benchmarks.conformance_reasons import reason_of
 from benchmarks.conformance_verdicts import Found, Judged, Verdict
-from packager.environments import ensure
-from packager.environments.runtime import Runtime
+from packager.engines.environments import ensure
+from packager.engines.environments.runtime import Runtime
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "conformance.md"

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from packager import models
 from packager.compile import converter
 from packager.compile.compile import REPLAY, SHARED
+from packager.compile.plan import NO_PACKING
 from packager.core.errors import MobpackError
 from packager.core.values import baseline
-from packager.plan import NO_PACKING
-from packager.session.refusals import explain
+from packager.engines.session.refusals import explain
 
 if TYPE_CHECKING:
     from packager.core.values import Variant
@@ -28,7 +28,7 @@ LIMIT_S = 60
 """A case that takes longer ends its process."""
 FIXED_ORT, UNFUSED_ORT, UNFUSED, FUSED = "fixed .ort", "unfused .ort", "unfused ONNX", "fused ONNX"
 FORMS = (FIXED_ORT, UNFUSED_ORT, UNFUSED, FUSED)
-"""The files that plans are made of (packager/plan.py)."""
+"""The files that plans are made of (packager/compile/plan.py)."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from importlib.metadata import version
 
 from benchmarks.conformance_make import FORMS
 from benchmarks.conformance_verdicts import Judged, Verdict
-from packager.environments.runtime import shipped_version
-from packager.session.refusals import explain
+from packager.engines.environments.runtime import shipped_version
+from packager.engines.session.refusals import explain
 
 HEAD = """# Conformance
 

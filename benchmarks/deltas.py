@@ -24,9 +24,10 @@ import onnx
 import onnxruntime
 from onnx import numpy_helper
 
-from packager import deltas, models
+from packager import models
 from packager.compile.compile import compile_variant
 from packager.core.console import Console
+from packager.distribution import deltas
 from packager.files.store import Store
 from packager.quantization.variants import build_variant
 from packager.quantizers import Calibration, Recipe, StaticQdq
@@ -182,7 +183,7 @@ APPLY = """
 import sys
 from pathlib import Path
 import numpy
-from packager import deltas
+from packager.distribution import deltas
 def peak():
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))

@@ -12,9 +12,9 @@ from pathlib import Path
 from packager.compile.compile import compile_variant
 from packager.core.findings import Report
 from packager.core.values import Choice, Plan, baseline
-from packager.encryption import ModelKey
-from packager.environments.runtime import Runtime
+from packager.engines.environments.runtime import Runtime
 from packager.files.store import Store
+from packager.signing.encryption import ModelKey
 from packager.targets.android import Android
 from packager.workflows.encrypting import encrypted
 from packager.workflows.packages import Contents

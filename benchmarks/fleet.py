@@ -21,11 +21,11 @@ from pathlib import Path
 import psutil
 
 from packager.core.console import Console
-from packager.fleet.cluster import connected
-from packager.fleet.graph import Graph, Kind, Task, Work
-from packager.fleet.outcome import Outcome, State
-from packager.fleet.projects import Project, projects_of
-from packager.fleet.running import Runs
+from packager.measuring.fleet.cluster import connected
+from packager.measuring.fleet.graph import Graph, Kind, Task, Work
+from packager.measuring.fleet.outcome import Outcome, State
+from packager.measuring.fleet.projects import Project, projects_of
+from packager.measuring.fleet.running import Runs
 from packager.workflows.fleet.asked import SHARES, Asked
 from packager.workflows.fleet.expanding import expanded, graph_of
 from packager.workflows.fleet.run import fleet

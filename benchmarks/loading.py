@@ -15,9 +15,9 @@ import numpy
 import onnx
 
 from packager.compile import session
-from packager.environments.android import Android, ProbeJob
+from packager.engines.environments.android import Android, ProbeJob
+from packager.files.processes import commands
 from packager.files.user_cache import cache_folder
-from packager.processes import commands
 
 MAPPED_ORT = {
     "session.load_model_format": "ORT",

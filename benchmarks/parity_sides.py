@@ -15,7 +15,7 @@ ENTRIES = {"session.qdqisint8allowed": "1", "session.x64quantprecision": "1"}
 
 
 def gate(folder: Path) -> None:
-    from packager.runners.cpu import Cpu
+    from packager.engines.runners.cpu import Cpu
     from packager.verification.parity import ParitySettings, Subject, check
 
     compiled = pickle.loads((folder / "compiled.pickle").read_bytes())

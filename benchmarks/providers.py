@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import models as made
-from packager import models, plan
+from packager import models
+from packager.compile import plan
 from packager.compile.compile import compile_variant
 from packager.core.findings import Partition
 from packager.core.values import Choice, Compiled, Format, Plan, baseline
-from packager.environments.runtime import shipped_version
+from packager.engines.environments.runtime import shipped_version
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.targets import Planned

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import onnxruntime
 
-from packager.environments import zig
-from packager.environments.arm64 import Arm64
-from packager.environments.environment import ensure
+from packager.engines.environments import zig
+from packager.engines.environments.arm64 import Arm64
+from packager.engines.environments.environment import ensure
 from packager.files.installed import templates_folder
-from packager.processes import commands
+from packager.files.processes import commands
 from tests.toolchain import models
 
 SOURCE = Path(__file__).with_name("threads.c")

@@ -14,9 +14,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from packager.environments import web
+from packager.engines.environments import web
+from packager.files.processes import downloads
 from packager.files.user_cache import cache_folder
-from packager.processes import downloads
 from tests.toolchain import models
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.web.page import Page, package, page_of

@@ -13,7 +13,7 @@ from benchmarks.loading import MAPPED_ORT, Form, cost, print_table, random_input
 from packager import models
 from packager.compile.compile import compile_fused, compile_variant
 from packager.core.values import Style, baseline
-from packager.environments.android import ProbeJob
+from packager.engines.environments.android import ProbeJob
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 

@@ -20,7 +20,7 @@ from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from packager.environments.runtime import LOCK, shipped_version
+from packager.engines.environments.runtime import LOCK, shipped_version
 
 ROOT = Path(__file__).parents[1]
 PINS = ROOT / "requirements" / "test.txt"

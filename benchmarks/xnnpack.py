@@ -17,12 +17,13 @@ import numpy
 
 from benchmarks import models as made
 from benchmarks.providers import SUBJECTS, Subject, generated, percent
-from packager import models, plan
+from packager import models
+from packager.compile import plan
 from packager.core.findings import Partition
 from packager.core.values import Compiled, Model, baseline
-from packager.environments import SIGNED
-from packager.environments.android import Android as Device
-from packager.environments.android import ProbeJob
+from packager.engines.environments import SIGNED
+from packager.engines.environments.android import Android as Device
+from packager.engines.environments.android import ProbeJob
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.samples.fit import DTYPES, FLOATS

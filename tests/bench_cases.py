@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import pytest
 
-from packager.bench.document import BenchDocument, InputEntry, MachineEntry, MethodEntry, RoundEntry, RowEntry
-from packager.runners import ANY, RUNNERS, Runnable, Runner, Session
-from packager.runners.process import Host, ProcessSession
+from packager.engines.runners import ANY, RUNNERS, Runnable, Runner, Session
+from packager.engines.runners.process import Host, ProcessSession
+from packager.measuring.bench.document import BenchDocument, InputEntry, MachineEntry, MethodEntry, RoundEntry, RowEntry
 
 CHILD = """
 import json, shutil, sys, time
 from pathlib import Path
-from packager.session import timing
+from packager.engines.session import timing
 
 job = json.loads(Path(sys.argv[1]).read_text())
 starts = Path(job["starts"])

@@ -14,10 +14,10 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from packager.core.errors import ModelError
-from packager.runners import Outcome, Runnable
+from packager.engines.runners import Outcome, Runnable
+from packager.engines.session import exact
+from packager.engines.session.session_child import run_sample
 from packager.samples import write_arrays
-from packager.session import exact
-from packager.session.session_child import run_sample
 from packager.verification.bisection import Bisection, Limits, Side, bisect
 from packager.verification.parity import Tolerance
 from tests.onnx_text import onnx_model, saved, weight

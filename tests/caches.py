@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from packager.environments import ensure
-from packager.environments.runtime import Runtime
+from packager.engines.environments import ensure
+from packager.engines.environments.runtime import Runtime
 from packager.files import host
 from packager.files.user_cache import cache_folder
 from tests.toolchain.unpacking import quickly

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from packager.channel.log import Place, Signing
-from packager.channel.storage import Storage, Stored
+from packager.distribution.channel.log import Place, Signing
+from packager.distribution.channel.storage import Storage, Stored
 from packager.files.zips import write_zip
 from packager.workflows import signing
 from tests.signing_cases import Key, digest

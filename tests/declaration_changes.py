@@ -4,8 +4,8 @@ same. `public` stands before the first word of those in Kotlin, `export` before 
 
 from collections.abc import Sequence
 
-from packager.differences import interfaces
-from packager.differences.values import Declaration, Level, Package, heaviest
+from packager.distribution.differences import interfaces
+from packager.distribution.differences.values import Declaration, Level, Package, heaviest
 
 Changes = Sequence[tuple[str, str, Level]]
 KOTLIN: Changes = (

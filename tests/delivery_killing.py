@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.environments import zig
+from packager.engines.environments import zig
 from tests.delivery_releases import BUNDLED, FIRST, MODEL, SECOND, sum_of
 from tests.delivery_server import Channel
 from tests.delivery_telling import Dying, Start

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from packager.channel import publishing
-from packager.channel.log import Signing
-from packager.channel.publishing import Terms
-from packager.channel.storage import Folder
+from packager.distribution.channel import publishing
+from packager.distribution.channel.log import Signing
+from packager.distribution.channel.publishing import Terms
+from packager.distribution.channel.storage import Folder
 from packager.workflows import signing
 from tests.channel_cases import place_of
 from tests.toolchain.delivery_packages import BUNDLED, CHANNEL, FIRST, MODEL, RELEASES, SECOND, VERSIONS, key, sum_of

@@ -12,8 +12,8 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from packager.channel.document import PAYLOAD_TYPE, TIME
-from packager.channel.log import blob_name
+from packager.distribution.channel.document import PAYLOAD_TYPE, TIME
+from packager.distribution.channel.log import blob_name
 from packager.signing.envelope import Bundle, pae, written
 from packager.signing.statements import payload
 from tests.delivery_releases import CHANNEL, MODEL, Published

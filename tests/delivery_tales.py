@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from packager import deltas
+from packager.distribution import deltas
 from packager.signing.envelope import IN_TOTO
 from tests.delivery_releases import BUNDLED, FIRST, MODEL, SECOND, sum_of
 from tests.delivery_server import (

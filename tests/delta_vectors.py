@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from packager.deltas.layout import ADD, ADD_SPARSE, COPY, END, INSERT, Header, folded, varint
+from packager.distribution.deltas.layout import ADD, ADD_SPARSE, COPY, END, INSERT, Header, folded, varint
 
 PATH = Path(__file__).parent / "data" / "deltas" / "vectors.json"
 SOURCE = b"".join(hashlib.sha256(bytes([index])).digest() for index in range(16))

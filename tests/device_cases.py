@@ -4,10 +4,17 @@ from pathlib import Path
 
 import numpy as np
 
-from packager.bench.document import RowEntry
-from packager.devices.conditions import Conditions
-from packager.devices.device_answers import Assigned
-from packager.devices.document import DeviceDocument, DeviceEntry, DeviceRow, MethodEntry, NotMeasured, PackageEntry
+from packager.measuring.bench.document import RowEntry
+from packager.measuring.devices.conditions import Conditions
+from packager.measuring.devices.device_answers import Assigned
+from packager.measuring.devices.document import (
+    DeviceDocument,
+    DeviceEntry,
+    DeviceRow,
+    MethodEntry,
+    NotMeasured,
+    PackageEntry,
+)
 from tests.bench_cases import row
 from tests.onnx_text import onnx_model, saved
 

@@ -12,9 +12,9 @@ from pathlib import PurePosixPath
 from packager.core.contract import Contract, TensorInput
 from packager.core.findings import Report
 from packager.core.values import Dimension, ElementType, Package, Plan, Signature, Sources
-from packager.differences import dart, kotlin, swift, typescript
-from packager.differences.values import Declaration
-from packager.differences.values import Package as Described
+from packager.distribution.differences import dart, kotlin, swift, typescript
+from packager.distribution.differences.values import Declaration
+from packager.distribution.differences.values import Package as Described
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from packager.core.findings import Report
 from packager.core.values import Package, Plan
-from packager.encryption import ModelKey, seal
 from packager.files.store import Store
+from packager.signing.encryption import ModelKey, seal
 from packager.workflows.encrypting import encrypted
 from packager.workflows.packages import Contents
 from packager.workflows.requested import Request

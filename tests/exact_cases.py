@@ -1,7 +1,7 @@
 """Every operator that multiplies 8-bit numbers, and those of floats: `python -m tests.exact_cases FOLDER`.
 
-Writes what they give on the processor at hand, opened by `packager.session.exact` (`exact.npz`) and as ONNX Runtime
-does by itself (`plain.npz`).
+Writes what they give on the processor at hand, opened by `packager.engines.session.exact` (`exact.npz`) and as ONNX
+Runtime does by itself (`plain.npz`).
 """
 
 import sys
@@ -15,7 +15,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from packager.session import exact
+from packager.engines.session import exact
 
 Array = NDArray[Any]
 SCALE = numpy.float32(0.01)

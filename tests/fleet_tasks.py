@@ -6,9 +6,9 @@ import sys
 import time
 from pathlib import Path
 
-from packager.fleet.graph import Task
-from packager.fleet.idle import is_idle
-from packager.fleet.outcome import Outcome, State, Trouble, blocked
+from packager.measuring.fleet.graph import Task
+from packager.measuring.fleet.idle import is_idle
+from packager.measuring.fleet.outcome import Outcome, State, Trouble, blocked
 
 LARGE = 1000
 """A worker with this much memory is large enough."""

@@ -10,8 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from packager.environments.environment import ensure
-from packager.environments.x86_64 import OlderX86
+from packager.engines.environments.environment import ensure
+from packager.engines.environments.x86_64 import OlderX86
 
 EMULATED = "MOBPACK_TESTS_EMULATED"
 """Environment variable of an emulated Python: /proc/cpuinfo still shows the machine's processor."""

@@ -31,7 +31,7 @@ EVERY_COMMAND = re.compile(r"from packager\.cli import [^\n]*\b(?:commands|GROUP
 STARTED = re.compile(r"""["']([a-z][\w-]*)(?=["' ])|\bmobpack ([a-z][\w-]*)""")
 """In tests: first words of strings, one of which may be a command."""
 FIXTURE = re.compile(r"@pytest\.fixture[^\n]*\ndef (\w+)\(")
-ALWAYS = ("packager/processes/pins.toml", "pyproject.toml", "requirements")
+ALWAYS = ("packager/files/processes/pins.toml", "pyproject.toml", "requirements")
 """Content that each of these tests depends on, or may depend on."""
 WRITTEN = ("durations.json", "recorded.json")
 """Files in `tests/` that runs of tests write for the next ones."""
@@ -48,10 +48,10 @@ names it in its mark (`asked`), and has its content in the key instead."""
 TOOLS = (
     "packager/core",
     "packager/files",
-    "packager/processes",
-    "packager/devices/android_tools.py",
-    "packager/environments/debian.py",
-    "packager/environments/environment.py",
+    "packager/files/processes",
+    "packager/measuring/devices/android_tools.py",
+    "packager/engines/environments/debian.py",
+    "packager/engines/environments/environment.py",
     "packager/targets/android/kotlin.py",
 )
 """Code with which tests of a package bring and start what checks it. Pins decide what that is."""
@@ -150,7 +150,7 @@ class Tree:
         unasked = _unasked(modules) - {closure.INSTALLED.module(name) for name in wanted}
         found = closure.closure(closure.INSTALLED, tuple(wanted), unasked)
         code = {path for path in found if not _is_below(path, left_out)}
-        rendered = self._rendered(code) if PACKAGE / "render.py" in code else ()
+        rendered = self._rendered(code) if PACKAGE / "render" / "templates.py" in code else ()
         read = {f"templates{path}" for module in modules for path in _templates(closure.text_of(module))}
         return code | self._named(*ALWAYS, *(() if left_out else NEUTRAL), *rendered, *read)
 

@@ -26,8 +26,8 @@ from types import FrameType
 
 import pytest
 
-from packager import render
 from packager.files.user_cache import cache_folder
+from packager.render import templates as render
 from tests import recorded
 from tests.keys import ASKED, Package, Tree
 from tests.toolchain.kept import FRESH, remove_unused

@@ -13,9 +13,9 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import parse_qs, urlsplit
 
 from packager.core.values import Package
+from packager.distribution.publishing import Outcome, Session
 from packager.files.hashes import sha256_of
 from packager.files.zips import write_zip
-from packager.publishing import Outcome, Session
 from packager.targets.maven import ALGORITHMS, Coordinates, write_repository
 from packager.targets.typescript.tarball import write_tarball
 from tests.golden.cases import GOLDEN

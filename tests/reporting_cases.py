@@ -20,7 +20,7 @@ from packager.core.values import (
     Variant,
     baseline,
 )
-from packager.environments.runtime import Runtime
+from packager.engines.environments.runtime import Runtime
 from packager.quantization.measurement import Latency, LayerError
 from packager.reporting import Extras, MeasuredLatency
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from packager.core.values import FloatLayer, Range
+from packager.engines.session import exact
 from packager.graph.rewriting.draft import Draft, draft_of
 from packager.graph.weights.writing import WeightFile
 from packager.quantizers import Calibration, Quantizer, StaticQdq
-from packager.session import exact
 from tests import onnx_text
 
 Array = NDArray[Any]

@@ -12,9 +12,9 @@ from packager import models as onnx_models
 from packager.compile.compile import compile_plain, compile_variant
 from packager.core.findings import Report
 from packager.core.values import Choice, Compiled, Package, Plan, Style, baseline
-from packager.environments.android import Android as AndroidEnvironment
-from packager.environments.environment import ensure
-from packager.environments.runtime import Runtime
+from packager.engines.environments.android import Android as AndroidEnvironment
+from packager.engines.environments.environment import ensure
+from packager.engines.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder

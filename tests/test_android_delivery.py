@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from packager.channel.document import TIME, Conditions, ModelRelease, Rollout
 from packager.core.findings import Report
 from packager.core.to_json import plain
-from packager.deltas.layout import SPAN_BYTES
+from packager.distribution.channel.document import TIME, Conditions, ModelRelease, Rollout
+from packager.distribution.deltas.layout import SPAN_BYTES
+from packager.files.processes import commands
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.processes import commands
 from packager.targets.android import kotlin
 from tests.delivery_drivers.kotlin import KILLED, PASSWORD, Driver, driver, kept, program
 from tests.delta_vectors import END_BYTE, PATH, add, packed

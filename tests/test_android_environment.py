@@ -11,10 +11,10 @@ import onnx
 import pytest
 
 from packager.core.errors import ModelError, ToolError
-from packager.environments import android_probe
-from packager.environments.android import Android, ProbeJob
-from packager.environments.android_probe import places
-from packager.processes import downloads
+from packager.engines.environments import android_probe
+from packager.engines.environments.android import Android, ProbeJob
+from packager.engines.environments.android_probe import places
+from packager.files.processes import downloads
 from tests.onnx_text import onnx_model
 from tests.toolchain.environments import have
 
@@ -142,7 +142,7 @@ def test_a_crash_is_a_model_error_that_names_the_provider(
 ) -> None:
     crashing = tmp_path / "probe.py"
     crashing.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n", encoding="utf-8")
-    monkeypatch.setattr("packager.environments.android.PROBE", crashing)
+    monkeypatch.setattr("packager.engines.environments.android.PROBE", crashing)
 
     with pytest.raises(ModelError, match=r"crashed on it with provider xnnpack \(SIGSEGV\)$"):
         android.probe(convolution, ProbeJob(provider="xnnpack"))

@@ -13,8 +13,8 @@ import pytest
 from packager.core.errors import ToolError
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
+from packager.files.processes import downloads
 from packager.files.store import Store
-from packager.processes import downloads
 from packager.targets.android import kotlin, units
 from tests.archives import read_zip
 from tests.golden.cases import CASES, LISTS

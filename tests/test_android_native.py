@@ -8,10 +8,10 @@ import pytest
 
 from packager.core.findings import Report
 from packager.core.values import ElementType, Package, Signature, Style
-from packager.environments import zig
+from packager.engines.environments import zig
 from packager.files import elf
+from packager.files.processes import commands, downloads
 from packager.files.store import Store
-from packager.processes import commands, downloads
 from packager.targets.android import Android, native
 from packager.targets.android.view import AndroidView
 from tests.golden.cases import PLAIN_FILE, choice, plan, specs

@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from packager.distribution.packs.packing import Request, pack
 from packager.files.hashes import sha256_of
-from packager.packs.packing import Request, pack
 from tests.toolchain import projects
 from tests.toolchain.device import Device, Library, device
 
-pytestmark = [pytest.mark.by_content("packager/packs", of=[projects.ANDROID]), pytest.mark.kotlin, pytest.mark.android]
+pytestmark = [
+    pytest.mark.by_content("packager/distribution/packs", of=[projects.ANDROID]),
+    pytest.mark.kotlin,
+    pytest.mark.android,
+]
 
 MODELS = "assets/mobpack/models/"
 ORT = "mobpack/models/orientation.ort.tflite"

@@ -18,7 +18,7 @@ from packager import models as onnx_models
 from packager.compile.compile import compile_plain, compile_unfused, compile_variant
 from packager.core.findings import Report
 from packager.core.values import Choice, Compiled, Format, Package, Plan, Style, Variant, baseline
-from packager.environments.runtime import Runtime
+from packager.engines.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder

@@ -8,7 +8,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from packager.environments import bionic
+from packager.engines.environments import bionic
 from tests.toolchain import jvm, models, projects
 from tests.toolchain.device import Device, Library, device
 

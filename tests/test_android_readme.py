@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from packager.core.errors import ToolError
-from packager.processes import downloads
+from packager.files.processes import downloads
 from tests.archives import read_zip
 from tests.toolchain import apptools, jvm, projects, vision
 from tests.toolchain.device import device, library

@@ -19,13 +19,14 @@ import pytest
 from numpy.typing import NDArray
 
 from packager import models as onnx_models
-from packager import plan, vectors
+from packager import vectors
+from packager.compile import plan
 from packager.compile.compile import compile_plain
 from packager.config.checks import ParityTable
 from packager.core.console import Console
 from packager.core.findings import Report
 from packager.core.values import Choice, Model, Package, Plan, baseline
-from packager.environments.runtime import Runtime
+from packager.engines.environments.runtime import Runtime
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.files.zips import write_zip

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from packager.distribution.release.extract import extract
 from packager.files.hashes import sha256_of
-from packager.processes import commands
-from packager.release.extract import extract
+from packager.files.processes import commands
 from packager.targets.android import kotlin
 from tests.disks import tiny_disk
 from tests.onnx_text import onnx_model

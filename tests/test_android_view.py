@@ -9,14 +9,14 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from packager.compile.compile import REPLAY
+from packager.compile.plan import NO_PACKING
 from packager.core.class_names import RESERVED
 from packager.core.errors import ModelError, SettingError
 from packager.core.findings import Report
 from packager.core.values import Choice, ElementType, Package, Signature, Style
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
-from packager.plan import NO_PACKING
-from packager.render import kdoc_code, kotlin_string
+from packager.render.templates import kdoc_code, kotlin_string
 from packager.targets.android import Android, tensors
 from packager.targets.android.sources import RESOURCES_ROOT
 from packager.targets.android.view import FileView

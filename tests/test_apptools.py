@@ -11,10 +11,10 @@ import onnxruntime
 import pytest
 
 from packager.core.errors import ToolError
+from packager.files.processes import downloads
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.files.zips import write_zip
-from packager.processes import downloads
 from packager.targets.android import native
 from tests.archives import read_zip
 from tests.toolchain import apptools, jvm, models, projects

@@ -13,10 +13,10 @@ import pytest
 from packager.compile import session
 from packager.compile.canonical import canonicalize, flatbuffer_classes
 from packager.core.errors import ModelError, ToolError
-from packager.environments import arm64, ensure
-from packager.environments.arm64 import Arm64
+from packager.engines.environments import arm64, ensure
+from packager.engines.environments.arm64 import Arm64
 from packager.files.hashes import sha256_of
-from packager.processes import commands, downloads
+from packager.files.processes import commands, downloads
 from tests.onnx_text import onnx_model
 from tests.toolchain.emulated import emulated
 from tests.toolchain.forks import forked

@@ -12,8 +12,8 @@ import onnxruntime
 import pytest
 
 from packager.core.errors import ModelError, ToolError
-from packager.environments import CHILD, ENVIRONMENTS
-from packager.processes import commands, downloads
+from packager.engines.environments import CHILD, ENVIRONMENTS
+from packager.files.processes import commands, downloads
 from packager.verification.partition.measured import Assignment, measure
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain.environments import have

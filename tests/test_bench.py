@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from packager import runners
-from packager.bench import comparing, gates, page, rounds, words, writing
-from packager.bench.document import BenchDocument
 from packager.core.errors import ConfigError
+from packager.engines import runners
+from packager.engines.runners import RUNNERS
+from packager.engines.runners.arm64 import Arm64
+from packager.engines.runners.cpu import Cpu
 from packager.files.installed import PACKAGE
-from packager.runners import RUNNERS
-from packager.runners.arm64 import Arm64
-from packager.runners.cpu import Cpu
+from packager.measuring.bench import comparing, gates, page, rounds, words, writing
+from packager.measuring.bench.document import BenchDocument
 from packager.workflows import reference
 from tests.bench_cases import Scripted, add, jittered, results, row
 from tests.onnx_text import linear, onnx_model, saved, weight
@@ -344,4 +344,4 @@ def test_the_page_has_every_row_and_is_the_same_for_the_same_results() -> None:
 
 
 def test_the_programs_that_time_need_no_package() -> None:
-    assert "import packager" not in (PACKAGE / "session" / "timing.py").read_text(encoding="utf-8")
+    assert "import packager" not in (PACKAGE / "engines" / "session" / "timing.py").read_text(encoding="utf-8")

@@ -6,10 +6,10 @@ from statistics import quantiles
 import numpy
 import pytest
 
-from packager.bench import machine, statistics
-from packager.bench.machine import Machine, Ticks
-from packager.bench.statistics import Interval, Ratio
-from packager.session import timing
+from packager.engines.session import timing
+from packager.measuring.bench import machine, statistics
+from packager.measuring.bench.machine import Machine, Ticks
+from packager.measuring.bench.statistics import Interval, Ratio
 from tests.nights import examples
 
 pytestmark = pytest.mark.by_content

@@ -31,7 +31,7 @@ from packager.core.errors import ToolError
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain.require import fetched, require
 
-pytestmark = pytest.mark.by_content("benchmarks", "packager/tokenization/unicode")
+pytestmark = pytest.mark.by_content("benchmarks", "packager/contract/tokenization/unicode")
 
 FLOAT_SCORES = {
     "orientation": 0.908,

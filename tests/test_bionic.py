@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ToolError
-from packager.environments import bionic, zig
-from packager.environments.arm64 import Arm64
-from packager.processes import commands
+from packager.engines.environments import bionic, zig
+from packager.engines.environments.arm64 import Arm64
+from packager.files.processes import commands
 from tests.toolchain import jvm
 from tests.toolchain.environments import have
 

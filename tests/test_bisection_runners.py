@@ -13,12 +13,12 @@ import pytest
 
 from packager.compile.compile import FP16, compile_variant
 from packager.core.values import Style, baseline
+from packager.engines.runners.arm64 import Arm64
+from packager.engines.runners.cpu import Cpu
+from packager.engines.runners.x86_64 import X8664
 from packager.files.store import Store
 from packager.models.traits import derived
 from packager.quantizers.float16 import Float16
-from packager.runners.arm64 import Arm64
-from packager.runners.cpu import Cpu
-from packager.runners.x86_64 import X8664
 from packager.verification.bisection import Kind, Side
 from packager.verification.bisection.subject import opened
 from tests.bisection_cases import Array, bisected, branching, chain, overflowing, reproduced, side, x

@@ -9,7 +9,7 @@ import onnx
 import onnxruntime
 import pytest
 
-from packager import plan
+from packager.compile import plan
 from packager.compile.cache_key import ENTRY, ROOM, has_room, with_room
 from packager.core.values import Compiled, Plan, Variant, baseline
 from packager.files.store import Store

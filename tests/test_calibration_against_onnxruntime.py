@@ -13,7 +13,7 @@ import pytest
 from onnxruntime.quantization.calibrate import CalibrationDataReader, CalibrationMethod, create_calibrator
 
 from packager.core.values import Range
-from packager.processes.channel import Channel
+from packager.files.processes.channel import Channel
 from packager.quantization.calibration import Method
 from packager.quantization.calibration.calibrate import ranges_of
 from packager.quantization.calibration.child import watch

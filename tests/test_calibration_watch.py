@@ -13,7 +13,7 @@ import onnxruntime
 import pytest
 
 from packager.core.errors import ConfigError, MobpackError, ModelError
-from packager.processes.channel import Channel
+from packager.files.processes.channel import Channel
 from packager.quantization.calibration.child import CalibrationJob, watch
 from packager.quantization.calibration.statistics import Statistics, load
 from packager.quantization.calibration.taps import tap

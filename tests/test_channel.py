@@ -15,12 +15,12 @@ from uuid import uuid4
 
 import pytest
 
-from packager import deltas
-from packager.channel import checking, log, pruning, publishing
-from packager.channel.document import Document, blobs
-from packager.channel.publishing import Limits, Terms
-from packager.channel.storage import ChangedError, ExistsError, Folder, Remote, Storage, open_storage
 from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
+from packager.distribution import deltas
+from packager.distribution.channel import checking, log, pruning, publishing
+from packager.distribution.channel.document import Document, blobs
+from packager.distribution.channel.publishing import Limits, Terms
+from packager.distribution.channel.storage import ChangedError, ExistsError, Folder, Remote, Storage, open_storage
 from packager.signing.envelope import Bundle
 from packager.signing.envelope import written as bundled
 from tests.channel_cases import NOW, KilledError, Release, Watched, later, make_release, place_of, signing_of

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from packager.channel import checking, publishing
-from packager.channel.log import Signing
-from packager.channel.publishing import Published, Terms
-from packager.channel.storage import Folder
 from packager.core.errors import GateError
+from packager.distribution.channel import checking, publishing
+from packager.distribution.channel.log import Signing
+from packager.distribution.channel.publishing import Published, Terms
+from packager.distribution.channel.storage import Folder
 from tests.channel_cases import NOW, Release, later, make_release, place_of, signing_of
 from tests.signing_cases import Key, make_key
 

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from packager.channel.contracts import contract_hash
-from packager.channel.document import (
+from packager.core.errors import GateError
+from packager.core.values import Plan
+from packager.distribution.channel.contracts import contract_hash
+from packager.distribution.channel.document import (
     MAX_DOCUMENT_BYTES,
     Allowed,
     Conditions,
@@ -27,9 +29,7 @@ from packager.channel.document import (
     parsed,
     salt_of,
 )
-from packager.core.errors import GateError
-from packager.core.values import Plan
-from packager.release.manifest import contract_entry, tensor_entry
+from packager.distribution.release.manifest import contract_entry, tensor_entry
 from packager.signing.statements import payload
 from tests.channel_cases import SETTINGS, model_entry
 from tests.differences_cases import CHANGED, TENSORS, TYPED, Changed

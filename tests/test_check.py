@@ -20,7 +20,7 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError
 from packager.core.findings import CpuFallback, OutputError, Parity, Partition, Report
 from packager.core.values import Choice, Compiled, Plan, Style
-from packager.environments.runtime import Runtime, shipped_version
+from packager.engines.environments.runtime import Runtime, shipped_version
 from packager.files.hashes import sha256_of
 from packager.targets.ios import Ios
 from packager.verification.partition.report import Gates

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from packager.environments import ENVIRONMENTS
-from packager.processes import children
-from packager.processes.groups import Groups
-from packager.processes.inherited import PYTHON
+from packager.engines.environments import ENVIRONMENTS
+from packager.files.processes import children
+from packager.files.processes.groups import Groups
+from packager.files.processes.inherited import PYTHON
 
 ROOT = Path(__file__).parents[1]
 STARTS = re.compile(r"subprocess|multiprocessing|pty|asyncio\.subprocess|concurrent\.futures\.process")
@@ -23,11 +23,11 @@ MODULES = ("subprocess", "multiprocessing", "import pty", "from pty", "concurren
 """Words in each module that imports one of STARTS."""
 CALLS = re.compile(r"(?:system|popen|fork\w*|exec[lv]\w*|spawn\w+|posix_spawn\w*|startfile)")
 EXECUTABLE = {
-    "processes/downloads.py": "npm lies beside it",
-    "environments/cuda_probe.py": "says which Python answers",
+    "files/processes/downloads.py": "npm lies beside it",
+    "engines/environments/cuda_probe.py": "says which Python answers",
 }
 """Modules that name this Python without starting it, with the reason."""
-STARTING = ("processes/children.py", "processes/copies.py", "processes/groups.py")
+STARTING = ("files/processes/children.py", "files/processes/copies.py", "files/processes/groups.py")
 WAIT_S = 120
 """Longest time until a killed process is gone; tests poll for it."""
 
@@ -48,10 +48,10 @@ KNOWN = ("PIPE", "TimeoutExpired")
 def test_no_other_module_starts_programs() -> None:
     """Those that talk with a program know the module's constants, types and exceptions."""
     talking = (
-        "processes/channel.py",
-        "devices/conversation.py",
-        "devices/link.py",
-        "devices/adb/link.py",
+        "files/processes/channel.py",
+        "measuring/devices/conversation.py",
+        "measuring/devices/link.py",
+        "measuring/devices/adb/link.py",
     )
     wrong = []
     for name, node in sources(*MODULES, rf"os\.{CALLS.pattern}"):
@@ -61,7 +61,9 @@ def test_no_other_module_starts_programs() -> None:
             wrong.append(f"{name} imports from {node.module}")
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             called = f"{node.value.id}.{node.attr}"
-            known = (*KNOWN, "Popen") if name == "devices/conversation.py" else KNOWN  # it names the type alone
+            known = (
+                (*KNOWN, "Popen") if name == "measuring/devices/conversation.py" else KNOWN
+            )  # it names the type alone
             if node.value.id == "subprocess" and node.attr not in known:
                 wrong.append(f"{name}: {called}")
             if node.value.id == "os" and CALLS.fullmatch(node.attr):
@@ -127,7 +129,7 @@ def test_what_a_program_has_started_ends_with_it(tmp_path: Path) -> None:
 PARENT = """
 import sys, time
 from pathlib import Path
-from packager.processes import children
+from packager.files.processes import children
 first = children.start(["sh", "-c", "sleep 600 & echo $!; wait"], Path("/"))
 second = children.start(["sleep", "600"], Path("/"))
 ended = children.start(["sleep", "600"], Path("/"))
@@ -174,7 +176,7 @@ def test_programs_end_with_mobpack_however_that_ends(then: str, code: int) -> No
 COPY = """
 import os, time
 from pathlib import Path
-from packager.processes import children
+from packager.files.processes import children
 children.run(["true"])  # this process has a guard now
 copy = os.fork()
 if not copy:

@@ -8,26 +8,26 @@ from pathlib import Path, PurePosixPath
 import onnx
 import pytest
 
-from packager import plan
+from packager.compile import plan
+from packager.compile.plan import Chips
 from packager.config import Config, from_document
 from packager.core.console import Console
 from packager.core.decision import Decision
 from packager.core.errors import ConfigError, ModelError
 from packager.core.findings import Report
 from packager.core.values import Compiled, Package, Plan, Style, Variant
-from packager.encryption import ModelKey
+from packager.distribution.packs.contents import PackedFile, placed, with_chips
+from packager.distribution.packs.groups import Chip, DeviceGroup
+from packager.distribution.release.manifest import plan_entry
+from packager.distribution.release.ort_package import component
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
-from packager.fleet.graph import Kind
-from packager.fleet.projects import Project
-from packager.packs.contents import PackedFile, placed, with_chips
-from packager.packs.groups import Chip, DeviceGroup
-from packager.plan import Chips
+from packager.measuring.fleet.graph import Kind
+from packager.measuring.fleet.projects import Project
 from packager.quantization.variants import BuiltVariant
 from packager.quantizers.dynamic import Dynamic
-from packager.release.manifest import plan_entry
-from packager.release.ort_package import component
 from packager.reporting.added import added
+from packager.signing.encryption import ModelKey
 from packager.targets.android import Android
 from packager.targets.target import variants_of
 from packager.verification.golden import families

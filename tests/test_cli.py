@@ -18,7 +18,7 @@ from packager import __version__, config, models
 from packager.cli import main
 from packager.cli.options import parse_shapes
 from packager.core.errors import ConfigError
-from packager.environments import web
+from packager.engines.environments import web
 from packager.files.hashes import sha256_of
 from packager.providers import providers_of
 from tests.caches import empty_cache

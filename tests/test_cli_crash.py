@@ -11,9 +11,10 @@ from types import ModuleType
 
 import pytest
 
-from packager import models, release
+from packager import models
 from packager.cli import crash
 from packager.core.errors import InternalError, ToolError
+from packager.distribution import release
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.test_cli import Mobpack, mobpack

@@ -8,13 +8,13 @@ import numpy
 import onnx
 import pytest
 
+from packager.compile.plan import make
 from packager.config.checks import ParityTable
 from packager.core.console import Console
 from packager.core.errors import ModelError
 from packager.core.values import Compiled, Plan, baseline
+from packager.engines.runners.cpu import Cpu
 from packager.files.store import Store
-from packager.plan import make
-from packager.runners.cpu import Cpu
 from packager.targets.android import Android
 from packager.verification import failures, parity
 from packager.verification.bisection import Kind, condemned

@@ -8,8 +8,8 @@ from packager import config
 from packager.config import Config
 from packager.core.errors import ConfigError
 from packager.core.names import model_name, package_name
+from packager.engines.runners import RUNNERS
 from packager.quantizers import Auto, StaticQdq
-from packager.runners import RUNNERS
 from packager.targets.android import Android
 
 MINIMAL = """

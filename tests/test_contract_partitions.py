@@ -12,7 +12,8 @@ import pytest
 from onnx import ModelProto
 from tokenizers import Tokenizer, normalizers
 
-from packager import models, plan
+from packager import models
+from packager.compile import plan
 from packager.contract import attachment
 from packager.contract.attachment import Tables
 from packager.core.findings import Partition

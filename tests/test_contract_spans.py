@@ -18,12 +18,12 @@ from packager.contract.attachment import Tables
 from packager.contract.results import Entity, answer
 from packager.contract.spans import Spans
 from packager.contract.spans.schemes import Tag, tags
+from packager.contract.tokenization.byte_level import CHARACTERS
 from packager.contract.tokens import StringInput
 from packager.core.contract import SpansOutput
 from packager.core.errors import ConfigError, SettingError
 from packager.core.values import Model
 from packager.models.graphs import read_graph
-from packager.tokenization.byte_level import CHARACTERS
 from packager.verification.partition.coreml.predict import predict
 from tests.contract_graphs import Ran
 from tests.nights import examples

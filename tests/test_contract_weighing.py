@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from packager import plan
+from packager.compile import plan
 from packager.core.contract import ADDED
 from packager.core.findings import Partition
 from packager.core.values import Plan, baseline

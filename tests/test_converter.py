@@ -17,8 +17,8 @@ from packager.compile.converter import ConversionJob, has_grown
 from packager.core.errors import ModelError
 from packager.core.values import Compiled, Variant, baseline
 from packager.files.hashes import sha256_of
+from packager.files.processes import commands
 from packager.files.store import Store
-from packager.processes import commands
 from tests.onnx_text import compiled, linear, onnx_model, saved, weight
 
 pytestmark = [pytest.mark.by_content, pytest.mark.processes]
@@ -257,7 +257,10 @@ print([name for name in {names} if name in sys.modules])
     ("program", "names"),
     [
         ("from packager.compile import cache_key, reader; cache_key.has_room(b'')", ["onnx", "packager.core.values"]),
-        ("import packager.compile.compile", ["onnx", "numpy", "packager.environments", "packager.compile.ep_context"]),
+        (
+            "import packager.compile.compile",
+            ["onnx", "numpy", "packager.engines.environments", "packager.compile.ep_context"],
+        ),
     ],
     ids=["child", "parent"],
 )

@@ -57,7 +57,9 @@ def in_python(folder: Path, text: str, *arguments: str) -> "subprocess.Popen[str
     """A process with one thread that runs `text`, with the program `told` on its module path."""
     (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
     (folder / "shared.py").write_text(SHARED, encoding="utf-8")
-    head = "import json, os, sys\nfrom pathlib import Path\nimport shared\nfrom packager.processes import copies\n"
+    head = (
+        "import json, os, sys\nfrom pathlib import Path\nimport shared\nfrom packager.files.processes import copies\n"
+    )
     return subprocess.Popen(
         [sys.executable, "-c", head + textwrap.dedent(text), *arguments],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])},
@@ -153,7 +155,7 @@ def test_a_copy_ends_with_this_process(tmp_path: Path, number: signal.Signals) -
 
 FAIL = """
     import errno, signal
-    from packager.processes import children
+    from packager.files.processes import children
     def fail(copy=None):
         shared.value = copy and copy.pid
         raise OSError(errno.EAGAIN, "too many processes")
@@ -194,7 +196,7 @@ def test_a_process_with_several_threads_is_not_copied(tmp_path: Path) -> None:
 
 
 JOB = """
-    from packager.processes import commands
+    from packager.files.processes import commands
     shared.value = 5
     for may_be_copied in (True, False):
         answer = commands.run_job(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ToolError
-from packager.processes import downloads
+from packager.files.processes import downloads
 from tests.toolchain import debian_root
 from tests.toolchain.debian_root import Locked, Suite, read_lock
 from tests.toolchain.require import require

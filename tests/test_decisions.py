@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import pytest
 
-from packager import plan
+from packager.compile import plan
+from packager.compile.plan import NO_PACKING
 from packager.core.decision import Decision, FileSpec, GraphForm
 from packager.core.errors import ModelError
 from packager.core.values import Format, Model, Precision, Signature, Style, Traits, Variant, baseline
-from packager.plan import NO_PACKING
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 

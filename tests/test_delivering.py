@@ -7,13 +7,13 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from packager import config
-from packager.channel.contents import contents
-from packager.channel.contracts import contract_hash
-from packager.channel.document import Allowed, Setting
 from packager.core.errors import ConfigError
 from packager.core.values import Package
+from packager.distribution.channel.contents import contents
+from packager.distribution.channel.contracts import contract_hash
+from packager.distribution.channel.document import Allowed, Setting
+from packager.distribution.release.manifest import model_entry
 from packager.files.zips import write_zip
-from packager.release.manifest import model_entry
 from packager.targets.android import Android
 from packager.targets.delivery import DeliveryView, delivery_view
 from packager.workflows.delivering import delivered, refuse_undelivered

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from packager import deltas
+from packager.distribution import deltas
 from tests.delivery_drivers.dart import kept, of_releases
 from tests.delivery_killing import SWEEPS, Victim, kill_everywhere
 from tests.delivery_releases import BUNDLED, FIRST, MODEL, SECOND

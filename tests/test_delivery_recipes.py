@@ -11,7 +11,7 @@ from textwrap import dedent, indent
 import pytest
 
 from packager.core.errors import ToolError
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from tests.archives import read_zip
 from tests.golden.cases import CASES, IOS_CASES, REACT_NATIVE_CASES, WEB_CASES
 from tests.test_android_kotlin import compiled

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.processes import commands
+from packager.files.processes import commands
 from packager.targets.android import kotlin
 from tests.delivery_drivers.kotlin import PASSWORD
 from tests.delivery_releases import Published

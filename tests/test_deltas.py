@@ -17,11 +17,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from packager import deltas
 from packager.core.errors import ToolError
-from packager.deltas import matching
-from packager.deltas.layout import ADD, ADD_SPARSE, CHANGED_VALUES, COPY, END, INSERT, SPAN_BYTES, varint
-from packager.deltas.tensors import paired, tensors_of
+from packager.distribution import deltas
+from packager.distribution.deltas import matching
+from packager.distribution.deltas.layout import ADD, ADD_SPARSE, CHANGED_VALUES, COPY, END, INSERT, SPAN_BYTES, varint
+from packager.distribution.deltas.tensors import paired, tensors_of
 from tests import delta_vectors
 from tests.nights import examples
 from tests.onnx_text import compiled, onnx_model
@@ -298,7 +298,7 @@ MEASURE = """
 import sys
 import numpy
 from pathlib import Path
-from packager import deltas
+from packager.distribution import deltas
 
 def peak() -> int:
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()

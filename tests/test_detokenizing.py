@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import AddedToken, Tokenizer, decoders, models
 
-from packager import tokenization
+from packager.contract import tokenization
+from packager.contract.tokenization import detokenizing
+from packager.contract.tokenization.byte_level import CHARACTERS
+from packager.contract.tokenization.detokenizing import Ends, Progress
 from packager.core.errors import ConfigError
 from packager.graph.writer import Writer
-from packager.tokenization import detokenizing
-from packager.tokenization.byte_level import CHARACTERS
-from packager.tokenization.detokenizing import Ends, Progress
 from tests.drawn import drawn
 from tests.nights import examples
 from tests.onnx_text import session

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
-from packager import plan
+from packager.compile import plan
 from packager.core.errors import GateError
 from packager.core.findings import Partition
 from packager.core.values import baseline

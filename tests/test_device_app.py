@@ -11,15 +11,15 @@ import pytest
 
 from packager.core.console import Console
 from packager.core.errors import ToolError
-from packager.devices import package as packages
-from packager.devices.adb import dexing
-from packager.devices.android_tools import android_tools
-from packager.devices.document import DeviceDocument
-from packager.devices.farms.app import APP, BUNDLE, TEST, Program, compiled
-from packager.devices.farms.carrier import lines_of
-from packager.devices.farms.collecting import FILE
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
+from packager.measuring.devices import package as packages
+from packager.measuring.devices.adb import dexing
+from packager.measuring.devices.android_tools import android_tools
+from packager.measuring.devices.document import DeviceDocument
+from packager.measuring.devices.farms.app import APP, BUNDLE, TEST, Program, compiled
+from packager.measuring.devices.farms.carrier import lines_of
+from packager.measuring.devices.farms.collecting import FILE
 from packager.workflows.device import farming
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain import command, device_java, jvm

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from packager.core.errors import ToolError
-from packager.devices.farms.carrier import BYTES_A_LINE, MARK, documents_in, lines_of
-from packager.devices.farms.collecting import DEEPEST, FILE, collect
+from packager.measuring.devices.farms.carrier import BYTES_A_LINE, MARK, documents_in, lines_of
+from packager.measuring.devices.farms.collecting import DEEPEST, FILE, collect
 from tests.nights import examples
 
 pytestmark = pytest.mark.by_content

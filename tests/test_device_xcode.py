@@ -12,12 +12,12 @@ import pytest
 
 from packager.core.console import Console
 from packager.core.errors import ConfigError
-from packager.devices.document import DeviceDocument
-from packager.devices.farms.collecting import Result
-from packager.devices.xcode_tests import PROJECT, CandidateView, ModelsView, PlanView, write_device_tests
 from packager.files.hashes import sha256_of
-from packager.tuning.candidates import Candidate
-from packager.tuning.search import FINAL_ROUNDS, Round, search, what_ships
+from packager.measuring.devices.document import DeviceDocument
+from packager.measuring.devices.farms.collecting import Result
+from packager.measuring.devices.xcode_tests import PROJECT, CandidateView, ModelsView, PlanView, write_device_tests
+from packager.measuring.tuning.candidates import Candidate
+from packager.measuring.tuning.search import FINAL_ROUNDS, Round, search, what_ships
 from packager.workflows import tune_recorded
 from packager.workflows.device import farming, iphone_tuning
 from tests.onnx_text import onnx_model, saved, weight

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ConfigError, ToolError
-from packager.devices import (
+from packager.engines.runners import Times
+from packager.measuring.devices import (
     Device,
     Finished,
     GoneError,
@@ -26,15 +27,14 @@ from packager.devices import (
     page,
     words,
 )
-from packager.devices import package as packages
-from packager.devices.choosing import choose, matches, refuse_malformed
-from packager.devices.comparing import DeviceBaseline
-from packager.devices.conditions import Conditions, read
-from packager.devices.device_answers import About, PackagedModel, Timed
-from packager.devices.device_opening import Equipped
-from packager.devices.rows import Contender, Round, Sample, rows_of
-from packager.devices.storage import Storage
-from packager.runners import Times
+from packager.measuring.devices import package as packages
+from packager.measuring.devices.choosing import choose, matches, refuse_malformed
+from packager.measuring.devices.comparing import DeviceBaseline
+from packager.measuring.devices.conditions import Conditions, read
+from packager.measuring.devices.device_answers import About, PackagedModel, Timed
+from packager.measuring.devices.device_opening import Equipped
+from packager.measuring.devices.rows import Contender, Round, Sample, rows_of
+from packager.measuring.devices.storage import Storage
 from packager.workflows import reference
 from packager.workflows.device.preparing import on_each
 from tests.bench_cases import row
@@ -168,7 +168,7 @@ def test_an_earlier_run_is_compared_on_the_same_device_or_one_like_it() -> None:
 
 
 def test_the_json_has_its_schema_and_is_read_as_a_baseline(tmp_path: Path) -> None:
-    from packager.bench.writing import in_lines
+    from packager.measuring.bench.writing import in_lines
 
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     assert schema == reference.devices_schema()
@@ -211,7 +211,7 @@ def test_results_are_merged_into_a_release_by_fingerprint(tmp_path: Path) -> Non
 
 
 def packages_entry(sha256: str) -> object:
-    from packager.devices.document import PackageEntry
+    from packager.measuring.devices.document import PackageEntry
 
     return PackageEntry(file="other.aar", sha256=sha256, runtime="onnxruntime.aar")
 

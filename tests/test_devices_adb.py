@@ -17,10 +17,10 @@ from uuid import uuid4
 import pytest
 
 from packager.core.errors import ToolError
-from packager.devices import GoneError
-from packager.devices.adb import Adb
-from packager.devices.storage import Storage
 from packager.files.hashes import sha256_of
+from packager.measuring.devices import GoneError
+from packager.measuring.devices.adb import Adb
+from packager.measuring.devices.storage import Storage
 from tests.device_cases import write_net
 from tests.toolchain import adbd, projects
 from tests.toolchain.adbd import Phone, Rack, classes_for, interruption, wait_until

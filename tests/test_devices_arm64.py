@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from packager.devices.adb import Adb
 from packager.files.hashes import sha256_of
+from packager.measuring.devices.adb import Adb
 from tests.device_cases import write_net
 from tests.toolchain import adbd, device_java, jvm, projects
 from tests.toolchain.adbd import Phone, Rack, classes_for

@@ -16,14 +16,24 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from packager import release
 from packager.cli.diff import diff as command
 from packager.core.contract import Contract
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.core.findings import OutputError, Parity, Report
 from packager.core.values import Artifact, Package, Plan
-from packager.differences import Comparison, Level, compare, kotlin, manifests, measurements, models, read, shipping
-from packager.differences.values import Change
+from packager.distribution import release
+from packager.distribution.differences import (
+    Comparison,
+    Level,
+    compare,
+    kotlin,
+    manifests,
+    measurements,
+    models,
+    read,
+    shipping,
+)
+from packager.distribution.differences.values import Change
 from packager.files.hashes import sha256_of
 from packager.files.zips import write_zip
 from packager.targets import TARGETS, WRAPPERS, Shipped
@@ -392,7 +402,7 @@ def test_a_model_with_equal_weights_and_another_name_is_renamed(tmp_path: Path) 
     ],
 )
 def test_whether_a_version_is_raised_enough(old: str, new: str, level: Level, is_enough: bool, needed: str) -> None:
-    from packager.differences.versions import bump
+    from packager.distribution.differences.versions import bump
 
     found = bump(old, new, level)
     assert (found.is_enough, found.needed) == (is_enough, needed)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from packager import sbom
 from packager.core.card import Card
 from packager.core.contract import Contract
 from packager.core.findings import Report
 from packager.core.values import Package, Plan
-from packager.differences import Level, cards, compare, read
-from packager.differences.values import Change
-from packager.sbom import Described
+from packager.distribution import sbom
+from packager.distribution.differences import Level, cards, compare, read
+from packager.distribution.differences.values import Change
+from packager.distribution.sbom import Described
 from tests.differences_cases import ANDROID, TENSORS, TYPED
 from tests.golden.cases import EMBEDDING, IMAGE, PIXELS, VECTOR, typed
 from tests.test_diff import OLD, written

@@ -12,12 +12,12 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from packager.differences import Level, interfaces, kotlin, swift, typescript
-from packager.differences.interfaces import ONLY_COMPILED_AGAIN
-from packager.differences.values import Change, Declaration
+from packager.distribution.differences import Level, interfaces, kotlin, swift, typescript
+from packager.distribution.differences.interfaces import ONLY_COMPILED_AGAIN
+from packager.distribution.differences.values import Change, Declaration
 from packager.files.installed import templates_folder
 from packager.files.zips import write_zip
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.android import kotlin as kotlin_compiler
 from tests import declaration_changes
 from tests.differences_cases import (

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from packager.differences import Level, interfaces, kotlin
-from packager.differences.values import heaviest
+from packager.distribution.differences import Level, interfaces, kotlin
+from packager.distribution.differences.values import heaviest
 from packager.files.installed import templates_folder
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.android import Android
 from packager.targets.android import kotlin as kotlin_compiler_of
 from tests.differences_cases import (

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from packager.differences import dart, kotlin, swift, typescript
-from packager.differences.values import Declaration, Level, Parameter
+from packager.distribution.differences import dart, kotlin, swift, typescript
+from packager.distribution.differences.values import Declaration, Level, Parameter
 from tests import declaration_changes
 from tests.declaration_changes import level
 from tests.differences_cases import IOS, REACT_NATIVE, kotlin_texts, texts_of

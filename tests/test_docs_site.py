@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ToolError
-from packager.environments.environment import folder_for, isolated_command, make_once
+from packager.engines.environments.environment import folder_for, isolated_command, make_once
 from scripts.docs_site import api
 from scripts.docs_site.comments import markdown
 from scripts.docs_site.declarations import KOTLIN, SWIFT, TYPESCRIPT, Language, declarations
@@ -72,13 +72,13 @@ SEARCH = """new Promise((resolve) => {
         ("docs/android.md", "[an app](../sample_apps/ios)", "[an app](sample_apps/ios/README.md)"),
         (
             "docs/android.md",
-            "[the pins](../packager/processes/pins.toml)",
-            "the pins (`packager/processes/pins.toml` in the repository)",
+            "[the pins](../packager/files/processes/pins.toml)",
+            "the pins (`packager/files/processes/pins.toml` in the repository)",
         ),
         (
             "README.md",
-            "[`packager/processes/pins.toml`](packager/processes/pins.toml)",
-            "`packager/processes/pins.toml`",
+            "[`packager/files/processes/pins.toml`](packager/files/processes/pins.toml)",
+            "`packager/files/processes/pins.toml`",
         ),
         ("README.md", "[a](packager/none.py) and [b](#c)", "[a](packager/none.py) and [b](#c)"),
         ("README.md", "[a](https://example.com/packager) ![b](elsewhere/c.png)", None),

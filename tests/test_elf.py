@@ -15,7 +15,7 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.files import elf
-from packager.processes import downloads
+from packager.files.processes import downloads
 from tests.nights import examples
 from tests.test_runtime_library import shared_library
 from tests.toolchain.require import fetched

@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 from packager import config
 from packager.cli import commands
 from packager.core.errors import ConfigError, MobpackError
-from packager.encryption import ModelKey, open_sealed, read_header
+from packager.distribution.release.extract import INDEX
 from packager.files.hashes import sha256_of
-from packager.release.extract import INDEX
+from packager.signing.encryption import ModelKey, open_sealed, read_header
 from packager.workflows.encrypting import refuse_unencrypted
 from packager.workflows.requested import Request, package_of
 from tests.archives import read_zip

@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from packager.core.errors import ConfigError, ToolError
-from packager.encryption import key_of, open_sealed, read_header, seal
-from packager.encryption.sealing import file_key
+from packager.signing.encryption import key_of, open_sealed, read_header, seal
+from packager.signing.encryption.sealing import file_key
 from tests.encryption_cases import CHANGES, CHUNK, HEADER_BYTES, KEY, KEY_ID, OTHER_KEY, VECTORS
 
 NO_NAMES = (".models", "-1", "a b", "a/b", "x" * 65)

@@ -12,9 +12,9 @@ import onnx
 import pytest
 
 from packager.core.errors import ModelError
-from packager.runners import RUNNERS, Pace, Runnable
-from packager.runners.cpu import Cpu
-from packager.runners.litert_child import LAST, arranged
+from packager.engines.runners import RUNNERS, Pace, Runnable
+from packager.engines.runners.cpu import Cpu
+from packager.engines.runners.litert_child import LAST, arranged
 from packager.verification.bisection import Limits, Side, bisect
 from packager.verification.parity import Tolerance
 from tests.onnx_text import onnx_model, saved, weight

@@ -16,11 +16,17 @@ import pytest
 
 from packager.cli import main
 from packager.core.errors import ConfigError, ToolError
-from packager.environments import ENVIRONMENTS, cuda, ensure, qnn, runtime, webgpu
-from packager.environments.debian import unpack_deb
-from packager.environments.environment import INSTALL_ATTEMPTS, folder_for, install_locked, isolated_command, make_once
+from packager.engines.environments import ENVIRONMENTS, cuda, ensure, qnn, runtime, webgpu
+from packager.engines.environments.debian import unpack_deb
+from packager.engines.environments.environment import (
+    INSTALL_ATTEMPTS,
+    folder_for,
+    install_locked,
+    isolated_command,
+    make_once,
+)
 from packager.files.leftovers import DAY_S
-from packager.processes import commands
+from packager.files.processes import commands
 from packager.workflows.doctor import environments_to_install, examine_environments
 from tests.toolchain.environments import have
 from tests.toolchain.require import require
@@ -76,7 +82,7 @@ def test_other_contents_are_another_folder() -> None:
 @pytest.mark.programs
 def test_an_install_that_is_killed_leaves_nothing_that_looks_whole(cache: Path) -> None:
     program = (
-        "import os, signal\nfrom packager.environments.environment import folder_for, make_once\n"
+        "import os, signal\nfrom packager.engines.environments.environment import folder_for, make_once\n"
         "def make(made):\n    (made / 'half').write_text('')\n    os.kill(os.getpid(), signal.SIGKILL)\n"
         "make_once(folder_for('thing', []), make)\n"
     )

@@ -10,9 +10,9 @@ import pytest
 
 from packager.compile.ep_context import SOC_MODELS, compile_context
 from packager.core.errors import ConfigError, ModelError, ToolError
-from packager.environments import ENVIRONMENTS
+from packager.engines.environments import ENVIRONMENTS
 from packager.files.hashes import sha256_of
-from packager.processes import commands
+from packager.files.processes import commands
 from tests.onnx_text import onnx_model, saved
 from tests.test_assign import convolutions, quantized
 from tests.toolchain.environments import have

@@ -8,8 +8,8 @@ import pytest
 from packager.compile.compile import compile_unfused, compile_variant
 from packager.core.findings import Parity
 from packager.core.values import Compiled, Style, baseline
+from packager.engines.runners import RUNNERS
 from packager.files.store import Store
-from packager.runners import RUNNERS
 from packager.verification import parity
 from packager.verification.failures import Case, explained, file_name, new_folder
 from packager.verification.parity import Checked, ParitySettings, Subject

@@ -15,9 +15,9 @@ import pytest
 from numpy.typing import NDArray
 from onnx import external_data_helper
 
-from packager.session import exact
-from packager.session.exact import blocks, opening, products
-from packager.session.exact.products import PRODUCTS
+from packager.engines.session import exact
+from packager.engines.session.exact import blocks, opening, products
+from packager.engines.session.exact.products import PRODUCTS
 from tests import exact_cases, haswell
 from tests.onnx_text import onnx_model, saved
 from tests.test_assign import ort_format
@@ -299,6 +299,6 @@ def test_saturation_is_what_the_largest_products_show() -> None:
 @pytest.mark.environments
 def test_an_emulated_haswell_is_seen_to_saturate(tmp_path: Path) -> None:
     have("x86_64")
-    program = "from packager.session import exact; print(exact.saturates())"
+    program = "from packager.engines.session import exact; print(exact.saturates())"
     command: list[str | Path] = [haswell.interpreter(tmp_path / "haswell"), "-c", program]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "True"

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.by_content("tests/toolchain/nets.py", "tests/toolchain
 
 
 MODULES = (
-    "packager.cli packager.processes.channel packager.workflows.export.child packager.workflows.export.steps "
+    "packager.cli packager.files.processes.channel packager.workflows.export.child packager.workflows.export.steps "
     "tests.toolchain.torch_started"
 ).split()
 """Modules that the command and its program take longest to import, and one that has traced a net."""

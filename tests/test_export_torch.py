@@ -11,8 +11,8 @@ import onnxruntime
 import pytest
 
 from packager.core.errors import ToolError
-from packager.environments import bionic, zig
-from packager.processes import commands
+from packager.engines.environments import bionic, zig
+from packager.files.processes import commands
 from packager.workflows.conversion import graph
 from packager.workflows.conversion.graph import ports
 from tests.toolchain.torch import Case, Exported, build_stand_in, exported, stand_in_for_cuda

@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 
 from packager.cli.extract import extract as command
 from packager.core.errors import ConfigError, ToolError
+from packager.distribution.release.extract import INDEX, extract
 from packager.files.zips import write_zip
-from packager.release.extract import INDEX, extract
 from packager.targets import MODELS_IN, TARGETS, WRAPPERS
 
 CPU, GRAPH, GOLDEN = b"weights" * 1000, b"graph", b"golden"

@@ -22,20 +22,20 @@ from packager.config import CacheTable
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError
 from packager.files.store import Store
-from packager.fleet import cluster as clusters
-from packager.fleet import comparing, page, writing
-from packager.fleet.about import About, about
-from packager.fleet.ahead import Ahead, evaluations
-from packager.fleet.cluster import Cluster, connected, refuse_other
-from packager.fleet.document import CellEntry, FleetDocument, ProjectEntry, RunEntry
-from packager.fleet.graph import Graph, Kind, Task, Work
-from packager.fleet.idle import EVALUATION
-from packager.fleet.outcome import Outcome, State
-from packager.fleet.progress import Board, Lines, LiveTable
-from packager.fleet.projects import Project, projects_of
-from packager.fleet.resources import Worker, able, largest, why_none
-from packager.fleet.running import Runs
-from packager.fleet.security import refuse_open_workers
+from packager.measuring.fleet import cluster as clusters
+from packager.measuring.fleet import comparing, page, writing
+from packager.measuring.fleet.about import About, about
+from packager.measuring.fleet.ahead import Ahead, evaluations
+from packager.measuring.fleet.cluster import Cluster, connected, refuse_other
+from packager.measuring.fleet.document import CellEntry, FleetDocument, ProjectEntry, RunEntry
+from packager.measuring.fleet.graph import Graph, Kind, Task, Work
+from packager.measuring.fleet.idle import EVALUATION
+from packager.measuring.fleet.outcome import Outcome, State
+from packager.measuring.fleet.progress import Board, Lines, LiveTable
+from packager.measuring.fleet.projects import Project, projects_of
+from packager.measuring.fleet.resources import Worker, able, largest, why_none
+from packager.measuring.fleet.running import Runs
+from packager.measuring.fleet.security import refuse_open_workers
 from packager.quantization.variants import build_variant
 from packager.workflows import reference
 from packager.workflows.fleet import steps
@@ -226,7 +226,7 @@ def test_a_scheduler_with_tls_needs_certificates(tmp_path: Path) -> None:
 
 TAKES_MUCH = """
 import json, subprocess, sys
-from packager.fleet.memory import watched
+from packager.measuring.fleet.memory import watched
 program = "import time; held = b'x' * 400_000_000; time.sleep(600)"
 child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 with watched(300e6) as memory:

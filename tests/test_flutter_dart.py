@@ -13,7 +13,7 @@ import onnxruntime
 import pytest
 from numpy.typing import NDArray
 
-from packager.environments.runtime import shipped_version
+from packager.engines.environments.runtime import shipped_version
 from packager.files.zips import unpack
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain import models, projects

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from packager.core.findings import Report
-from packager.encryption import seal
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
+from packager.signing.encryption import seal
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
 from tests.delivery_drivers.dart import program

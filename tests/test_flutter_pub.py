@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from packager.environments.runtime import shipped_version
+from packager.engines.environments.runtime import shipped_version
 from packager.files.zips import unpack
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from tests.golden.cases import FLUTTER_CASES
 from tests.test_flutter_target import there
 from tests.toolchain import projects

@@ -6,14 +6,14 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from packager.core.values import Sources
-from packager.processes import downloads
-from packager.render import write_sources
+from packager.files.processes import downloads
+from packager.render.templates import write_sources
 from packager.targets import PackagedRuntime
 from packager.targets.flutter import assets
 from packager.targets.flutter.view import FlutterView
 from packager.targets.target import OwnRuntime
 from packager.targets.typescript.files import Layout
-from packager.xcframework.packaged import PackagedFramework
+from packager.targets.xcframework.packaged import PackagedFramework
 from tests.golden.cases import FLUTTER_CASES, built_of
 from tests.toolchain.react_native import groovy_build
 from tests.toolchain.require import fetched

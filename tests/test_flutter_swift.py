@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from packager.render import write_sources
-from packager.xcframework import macho
+from packager.render.templates import write_sources
+from packager.targets.xcframework import macho
 from tests.golden.cases import FLUTTER_CASES
 from tests.test_flutter_target import there
 from tests.toolchain import apple

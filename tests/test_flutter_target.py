@@ -10,20 +10,20 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from packager import release
 from packager.config import Config, from_document
 from packager.core.class_names import RESERVED
 from packager.core.contract import TensorOutput
 from packager.core.errors import GateError, ModelError, SettingError
 from packager.core.findings import Report
 from packager.core.values import ElementType, Package, Plan, Signature
-from packager.differences import Level, compare
-from packager.differences.reading import read
+from packager.distribution import release
+from packager.distribution.differences import Level, compare
+from packager.distribution.differences.reading import read
+from packager.distribution.release.checking import verify_release
+from packager.distribution.release.contents import model_name
 from packager.files.installed import templates_folder
 from packager.files.store import Store
-from packager.release.checking import verify_release
-from packager.release.contents import model_name
-from packager.render import dart_string, write_sources
+from packager.render.templates import dart_string, write_sources
 from packager.targets import included
 from packager.targets.flutter import Flutter, naming
 from packager.targets.flutter.license import license_text

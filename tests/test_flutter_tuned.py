@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from packager.core.tuned import Tuned
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios

@@ -19,7 +19,7 @@ from packager.core.findings import Report
 from packager.core.values import Package, baseline
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
 from tests.golden.cases import Case, Published

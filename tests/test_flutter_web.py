@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from packager.files.installed import templates_folder
 from packager.files.zips import unpack
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from tests.golden.cases import FLUTTER_CASES
 from tests.test_flutter_target import there
 from tests.toolchain import models, node, projects

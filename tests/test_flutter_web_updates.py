@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from packager.channel.document import canonical
 from packager.core.findings import Report
+from packager.distribution.channel.document import canonical
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets import signed_list
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter

@@ -16,8 +16,8 @@ import pytest
 from packager.compile.compile import compile_variant
 from packager.core.errors import InternalError, ModelError
 from packager.core.values import baseline
+from packager.files.processes import channel, children, commands
 from packager.files.store import Store
-from packager.processes import channel, children, commands
 from tests.caches import empty_cache
 from tests.onnx_text import linear, loaded, saved
 from tests.toolchain import command, forks
@@ -126,7 +126,7 @@ def test_a_fork_ends_with_its_client_and_what_it_started(tmp_path: Path) -> None
 TESTS = """
 import sys, time
 from pathlib import Path
-from packager.processes import children
+from packager.files.processes import children
 from tests.toolchain import forks
 
 with forks.served() as (client, server):
@@ -204,7 +204,7 @@ def test_a_fork_converts_to_the_bytes_of_a_program(tmp_path: Path, monkeypatch: 
 
 ASKING = """
 import json, os, sys
-from packager.processes import children, commands
+from packager.files.processes import children, commands
 print(json.dumps([os.getpid(), "onnxruntime" in sys.modules, hash("a")]), flush=True)
 if len(sys.argv) > 1:
     done = children.run([*commands.python(), sys.argv[1]])

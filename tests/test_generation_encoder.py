@@ -18,9 +18,9 @@ from packager.contract.attachment import Tables
 from packager.core.errors import ConfigError
 from packager.core.findings import Report
 from packager.core.values import Model, Package, baseline
+from packager.engines.session import exact
 from packager.files.store import Store
-from packager.render import write_sources
-from packager.session import exact
+from packager.render.templates import write_sources
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from tests import decoders, encoder_decoders

@@ -13,13 +13,14 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
-from packager import plan, vectors
+from packager import vectors
+from packager.compile import plan
 from packager.config.checks import ParityTable
 from packager.core.console import Console
 from packager.core.findings import Report
 from packager.core.values import ElementType, Package, Plan, Signature, baseline
+from packager.engines.runners import RUNNERS, Runnable
 from packager.files.store import Store
-from packager.runners import RUNNERS, Runnable
 from packager.targets.android import Android
 from packager.vectors import Allowed, Computed, Golden, Recipe, generated, safetensors
 from packager.verification import golden as step

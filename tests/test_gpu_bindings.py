@@ -16,14 +16,14 @@ import onnx
 import pytest
 
 from packager.core.errors import ToolError
-from packager.environments import nvidia
-from packager.environments.cuda import LOCK, Cuda
-from packager.environments.environment import folder_for, make_once
-from packager.runners import cuda, tensorrt
-from packager.runners.process import Host, ProcessSession
-from packager.runners.runner import Runnable
-from packager.runners.tensorrt_child import Choices, choose
-from packager.runners.tensorrt_native import CHILD, RTX_GPUS, described
+from packager.engines.environments import nvidia
+from packager.engines.environments.cuda import LOCK, Cuda
+from packager.engines.environments.environment import folder_for, make_once
+from packager.engines.runners import cuda, tensorrt
+from packager.engines.runners.process import Host, ProcessSession
+from packager.engines.runners.runner import Runnable
+from packager.engines.runners.tensorrt_child import Choices, choose
+from packager.engines.runners.tensorrt_native import CHILD, RTX_GPUS, described
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain import gpu
 from tests.toolchain.environments import have

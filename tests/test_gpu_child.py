@@ -11,11 +11,11 @@ import onnx
 import pytest
 
 from packager.core.errors import ModelError, ToolError
-from packager.runners import tensorrt_child as child
-from packager.runners.process import Host, ProcessSession
-from packager.runners.runner import Outcome, Pace, Runnable
-from packager.runners.tensorrt_child import RefusedError, Span, choose, fitting, have, widened
-from packager.runners.tensorrt_native import CHILD, described
+from packager.engines.runners import tensorrt_child as child
+from packager.engines.runners.process import Host, ProcessSession
+from packager.engines.runners.runner import Outcome, Pace, Runnable
+from packager.engines.runners.tensorrt_child import RefusedError, Span, choose, fitting, have, widened
+from packager.engines.runners.tensorrt_native import CHILD, described
 from tests.onnx_text import onnx_model, saved
 from tests.onnx_text import weight as numbers
 from tests.toolchain import gpu
@@ -244,4 +244,4 @@ def test_a_gpu_that_cannot_be_used_is_a_tool_error(stand_ins: Path, tmp_path: Pa
 
 def test_the_program_takes_no_module_from_its_own_folder() -> None:
     assert str(CHILD.parent) not in sys.path
-    assert json.dumps(str(CHILD)).endswith('packager/runners/tensorrt_child.py"')
+    assert json.dumps(str(CHILD)).endswith('packager/engines/runners/tensorrt_child.py"')

@@ -10,13 +10,13 @@ import numpy
 import onnx
 import pytest
 
-from packager.environments import nvidia
-from packager.runners.cpu import Cpu
-from packager.runners.cuda import Cuda
-from packager.runners.process import Host, ProcessSession
-from packager.runners.runner import Runnable, Runner
-from packager.runners.tensorrt import Tensorrt
-from packager.runners.tensorrt_native import CHILD, CUDA, TensorrtNative, described, has
+from packager.engines.environments import nvidia
+from packager.engines.runners.cpu import Cpu
+from packager.engines.runners.cuda import Cuda
+from packager.engines.runners.process import Host, ProcessSession
+from packager.engines.runners.runner import Runnable, Runner
+from packager.engines.runners.tensorrt import Tensorrt
+from packager.engines.runners.tensorrt_native import CHILD, CUDA, TensorrtNative, described, has
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain import gpu, models
 from tests.toolchain.require import fetched

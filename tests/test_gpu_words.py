@@ -14,14 +14,14 @@ import pytest
 from onnxruntime import InferenceSession
 
 from packager.core.errors import ToolError
-from packager.environments import ENVIRONMENTS, nvidia
-from packager.environments.cuda import Cuda as Environment
-from packager.environments.cuda import locked_version
-from packager.environments.nvidia import Facts, Gpu, Module, Place
-from packager.runners.cuda import Cuda
-from packager.runners.runner import Runnable, Runner
-from packager.runners.tensorrt import Tensorrt, is_quantized, provider_options
-from packager.runners.tensorrt_native import (
+from packager.engines.environments import ENVIRONMENTS, nvidia
+from packager.engines.environments.cuda import Cuda as Environment
+from packager.engines.environments.cuda import locked_version
+from packager.engines.environments.nvidia import Facts, Gpu, Module, Place
+from packager.engines.runners.cuda import Cuda
+from packager.engines.runners.runner import Runnable, Runner
+from packager.engines.runners.tensorrt import Tensorrt, is_quantized, provider_options
+from packager.engines.runners.tensorrt_native import (
     TensorrtNative,
     described,
     lacks_gpu_for_rtx,

@@ -8,8 +8,8 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.core.values import Sources
+from packager.files.processes.downloads import pins
 from packager.files.store import Store
-from packager.processes.downloads import pins
 from packager.targets.android import Android, kotlin
 from packager.targets.android.gradle import GradleDependency, build_with_gradle, gradle_project, has_android_sdk
 from tests.golden.cases import CASES

@@ -16,7 +16,7 @@ import pytest
 
 from packager import config
 from packager.cli import commands
-from packager.processes import downloads
+from packager.files.processes import downloads
 from tests.toolchain import torch
 
 ROOT = Path(__file__).parents[1]

@@ -18,18 +18,18 @@ from click.testing import CliRunner
 from benchmarks import wheels
 from packager.cli.doctor import doctor
 from packager.cli.init import _relative
-from packager.processes import commands, downloads, groups
+from packager.files.processes import commands, downloads, groups
 from packager.workflows.limits import ONLY_ON, limits
 from tests import hosts
 from tests.elsewhere import plugin
 from tests.readings import of_all_modules
 
 ROOT = Path(__file__).parents[1]
-OWN_WAYS = ("files/host.py", "processes/copies.py", "processes/groups.py")
+OWN_WAYS = ("files/host.py", "files/processes/copies.py", "files/processes/groups.py")
 """Modules that do the same on each system in its own way; `copies.py` is asked for nothing but on Linux."""
 PLACES = {
     # where the system can; else in another way
-    "bench/machine.py": {
+    "measuring/bench/machine.py": {
         "'/proc/cpuinfo'",
         "'/proc/stat'",
         "'/sys/devices/system/cpu'",
@@ -43,7 +43,7 @@ PLACES = {
     "files/store/listing.py": {".chmod()"},
     "files/store/objects.py": {".hardlink_to()"},
     "graph/weights/writing.py": {"os.copy_file_range"},
-    "processes/limits.py": {
+    "files/processes/limits.py": {
         "'/proc/meminfo'",
         "resource",
         "resource.RLIMIT_DATA",
@@ -51,19 +51,19 @@ PLACES = {
         "resource.prlimit",
     },
     "quantization/calibration/child.py": {"CDLL(None)"},
-    "runners/reference_child.py": {"resource", "resource.RLIMIT_DATA", "resource.setrlimit"},
-    "session/timing.py": {"'/proc/self/status'", "resource", "resource.RUSAGE_SELF", "resource.getrusage"},
+    "engines/runners/reference_child.py": {"resource", "resource.RLIMIT_DATA", "resource.setrlimit"},
+    "engines/session/timing.py": {"'/proc/self/status'", "resource", "resource.RUSAGE_SELF", "resource.getrusage"},
     "workflows/unchanged.py": {"'/proc/cpuinfo'"},
     # in environments that only Linux supports
-    "environments/android_probe.py": {"'/proc/self/status'"},
-    "devices/adb/program.py": {".chmod()"},
-    "devices/android_tools.py": {".chmod()"},
-    "environments/zig.py": {".chmod()"},
-    "environments/debian.py": {".rename()"},
-    "environments/webgpu.py": {"'/usr/lib/'", "'/usr/share/vulkan/icd.d'"},
-    "processes/downloads.py": {"'/etc/apt'"},
-    "runners/arm64.py": {"'/proc/cpuinfo'"},
-    "runners/elsewhere.py": {"'/dev/kfd'"},
+    "engines/environments/android_probe.py": {"'/proc/self/status'"},
+    "measuring/devices/adb/program.py": {".chmod()"},
+    "measuring/devices/android_tools.py": {".chmod()"},
+    "engines/environments/zig.py": {".chmod()"},
+    "engines/environments/debian.py": {".rename()"},
+    "engines/environments/webgpu.py": {"'/usr/lib/'", "'/usr/share/vulkan/icd.d'"},
+    "files/processes/downloads.py": {"'/etc/apt'"},
+    "engines/runners/arm64.py": {"'/proc/cpuinfo'"},
+    "engines/runners/elsewhere.py": {"'/dev/kfd'"},
     # for Xcode, which runs on Macs
     "workflows/xcode/files.py": {".chmod()"},
     "workflows/xcode/wiring.py": {"'/bin/sh'"},

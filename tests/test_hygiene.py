@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.processes import downloads
+from packager.files.processes import downloads
 from tests.toolchain.require import require
 
 ROOT = Path(__file__).parents[1]

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from packager.cli import commands
 from packager.core.console import Console
 from packager.core.errors import ConfigError, MobpackError, ModelError, ToolError
-from packager.environments.framework import Framework
+from packager.engines.environments.framework import Framework
 from packager.files.store import Store
 from packager.importers import IMPORTERS, Arrays, Converted, Input, Source
 from packager.importers.importer import dimensions

@@ -8,7 +8,7 @@ import pytest
 
 from packager.core.console import Console
 from packager.core.errors import ConfigError, MobpackError, ToolError
-from packager.environments.hub import HUB
+from packager.engines.environments.hub import HUB
 from packager.files.store import Store
 from packager.workflows.importing import Request, run
 from packager.workflows.importing.hub import fetching

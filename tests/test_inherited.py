@@ -7,8 +7,9 @@ import pytest
 
 from benchmarks.abuse import secrets
 from packager.core.secrets import is_secret, without_secrets
-from packager.processes import children
-from packager.processes.inherited import MODELS, NETWORK, NPM, PIP, users_code
+from packager.files.installed import PACKAGE
+from packager.files.processes import children
+from packager.files.processes.inherited import MODELS, NETWORK, NPM, PIP, users_code
 from tests.onnx_text import linear, saved
 from tests.test_cli import Mobpack, mobpack
 from tests.test_cli_crash import plant
@@ -101,11 +102,11 @@ def test_short_values_and_ordinary_text_stay(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_no_module_hands_on_the_whole_environment() -> None:
     """A fleet's workers are mobpack itself, and fetch and sign results; registries are asked by this process."""
-    folder = Path(children.__file__).parents[1]
+    folder = PACKAGE
     wanted = ("**os.environ", "dict(os.environ)", "os.environ.copy()")
     found = [
         path.relative_to(folder).as_posix()
         for path in sorted(folder.rglob("*.py"))
         if any(each in path.read_text(encoding="utf-8") for each in wanted)
     ]
-    assert found == ["fleet/cluster.py", "publishing/registry.py"]
+    assert found == ["distribution/publishing/registry.py", "measuring/fleet/cluster.py"]

@@ -56,7 +56,9 @@ def test_the_wheel_carries_exactly_the_templates_in_git(built: tuple[Path, Path]
 
 def test_the_wheel_carries_the_programs_that_are_started_by_path(built: tuple[Path, Path]) -> None:
     with zipfile.ZipFile(built[1]) as wheel:
-        assert {"packager/session/session_child.py", "packager/session/session_child.mjs"} <= set(wheel.namelist())
+        assert {"packager/engines/session/session_child.py", "packager/engines/session/session_child.mjs"} <= set(
+            wheel.namelist()
+        )
 
 
 def test_the_wheel_carries_no_tests_and_no_samples(built: tuple[Path, Path]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from packager.compile.compile import FP16, REPLAY
 from packager.core.values import Choice, Compiled, Format, Plan, Precision, Signature, Style
-from packager.environments.runtime import Runtime
+from packager.engines.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
 from packager.targets.ios.files import Files, lay_out
 from tests.golden.cases import VARIANT, model

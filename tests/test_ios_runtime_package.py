@@ -8,13 +8,13 @@ import pytest
 
 from packager.core.errors import ConfigError, SettingError
 from packager.core.findings import Report
+from packager.files.processes import downloads
 from packager.files.store import Store
-from packager.processes import downloads
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets import swift_runtime
 from packager.targets.ios import Ios
 from packager.targets.ios.view import IosView
-from packager.xcframework.packaged import PackagedFramework
+from packager.targets.xcframework.packaged import PackagedFramework
 from tests.golden.cases import IOS_CASES
 
 pytestmark = pytest.mark.by_content

@@ -13,17 +13,17 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from packager import release
 from packager.config import Config, from_document
 from packager.core.class_names import RESERVED
 from packager.core.console import Console
 from packager.core.errors import ConfigError, SettingError, ToolError
 from packager.core.findings import Report
 from packager.core.values import Artifact, Plan, Sources
+from packager.distribution import release
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
+from packager.files.processes import downloads
 from packager.files.store import Store
-from packager.processes import downloads
 from packager.targets.ios import Ios, texts
 from packager.targets.ios.view import IosView
 from packager.verification import evidence

@@ -15,8 +15,8 @@ from packager.targets.ios import Ios, swift
 from packager.targets.ios.runtime import runtime_view
 from packager.targets.ios.tensors import SWIFT_TYPES, refuse_unsupported
 from packager.targets.ios.view import ModelView
+from packager.targets.xcframework.packaged import PackagedFramework
 from packager.vectors import NO_VECTORS, Golden
-from packager.xcframework.packaged import PackagedFramework
 from tests.golden.cases import plan, reshaped, specs, vectors
 
 pytestmark = pytest.mark.by_content

@@ -11,10 +11,10 @@ import pytest
 
 from packager.cli import main
 from packager.core.errors import ConfigError, MobpackError, ToolError
-from packager.devices import Device
-from packager.devices.farms.carrier import lines_of
-from packager.devices.iphones import chosen, iphones
-from packager.devices.xcode_tests import CandidateView, providers_of
+from packager.measuring.devices import Device
+from packager.measuring.devices.farms.carrier import lines_of
+from packager.measuring.devices.iphones import chosen, iphones
+from packager.measuring.devices.xcode_tests import CandidateView, providers_of
 from packager.workflows.device.iphone_tuning import Bounds, plan_of
 
 pytestmark = pytest.mark.by_content

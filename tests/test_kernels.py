@@ -10,7 +10,7 @@ import pytest
 from packager.compile.compile import FP16, compile_plain, compile_unfused, compile_variant
 from packager.core.errors import ModelError, ToolError
 from packager.core.values import Compiled, Style, Variant, baseline
-from packager.environments.runtime import Runtime, shipped_version
+from packager.engines.environments.runtime import Runtime, shipped_version
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.models.graphs import read_graph

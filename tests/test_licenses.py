@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from packager import config, sbom
+from packager import config
 from packager.core import licenses
 from packager.core.card import Card, Dataset
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError
 from packager.core.licenses import Duty
 from packager.core.values import Package
+from packager.distribution import sbom
 from packager.workflows.gates import Rules
 from packager.workflows.requested import Request, package_of
 from packager.workflows.terms import judge_licenses, warn_of_example_group

@@ -14,10 +14,10 @@ from onnx import TensorProto
 from packager import models
 from packager.compile.compile import compile_fused, compile_plain, compile_unfused, compile_variant
 from packager.core.values import Style, baseline
+from packager.engines.runners import RUNNERS
 from packager.files.store import Store
 from packager.graph import traversal
 from packager.graph.rewriting.lifting import settle
-from packager.runners import RUNNERS
 from packager.verification import parity
 from packager.verification.parity import ParitySettings, Subject
 from tests.onnx_text import onnx_model, saved, weight

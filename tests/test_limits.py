@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from packager.core.errors import ConfigError, ModelError
-from packager.processes import commands, limits
+from packager.files.processes import commands, limits
 from tests.onnx_text import onnx_model, saved, weight
 from tests.test_cli import Mobpack, mobpack
 
@@ -182,7 +182,7 @@ def main():
 COPYING = """
 import sys, time
 from pathlib import Path
-from packager.processes import copies, limits
+from packager.files.processes import copies, limits
 sys.path.insert(0, {folder!r})
 began = time.monotonic()
 try:

@@ -12,16 +12,16 @@ import pytest
 
 from packager import config
 from packager.core.errors import ConfigError, GateError, ToolError
-from packager.environments.android import Android
-from packager.environments.environment import ensure
+from packager.distribution.locking import LOCK, Facts, Lock, Tables, compare, packages, read, write
+from packager.distribution.locking.hashing import dir_hash
+from packager.distribution.locking.lock import DIR_HASH, ENVIRONMENT, FILE, MACHINE, ORDER, PINNED, PYTHON, RUNTIME
+from packager.distribution.locking.packages import inside, own_code
+from packager.distribution.locking.pinned import pinned_by
+from packager.distribution.locking.text import text_of
+from packager.engines.environments.android import Android
+from packager.engines.environments.environment import ensure
 from packager.files.hashes import sha256_of
-from packager.locking import LOCK, Facts, Lock, Tables, compare, packages, read, write
-from packager.locking.hashing import dir_hash
-from packager.locking.lock import DIR_HASH, ENVIRONMENT, FILE, MACHINE, ORDER, PINNED, PYTHON, RUNTIME
-from packager.locking.packages import inside, own_code
-from packager.locking.pinned import pinned_by
-from packager.locking.text import text_of
-from packager.processes import downloads
+from packager.files.processes import downloads
 from packager.workflows.ingredients import Project, refuse_changed
 from packager.workflows.project_code import modules_of
 from tests.onnx_text import linear, saved

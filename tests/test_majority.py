@@ -9,9 +9,9 @@ import onnx
 import pytest
 
 from packager.core.findings import Agreement
-from packager.runners import GRAPH, Runnable, Runner, Session
-from packager.runners.reference import OnnxReference
-from packager.runners.runner import ONNX_RUNTIME
+from packager.engines.runners import GRAPH, Runnable, Runner, Session
+from packager.engines.runners.reference import OnnxReference
+from packager.engines.runners.runner import ONNX_RUNTIME
 from packager.verification import parity
 from packager.verification.failures import Case
 from packager.verification.majority import Pair, agreements, judged

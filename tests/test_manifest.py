@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from packager import release
 from packager.core.contract import ClassesOutput, Contract, TextInput
 from packager.core.findings import OutputError, Parity, Partition, Report
 from packager.core.values import (
@@ -22,7 +21,8 @@ from packager.core.values import (
     Traits,
     baseline,
 )
-from packager.environments.runtime import Runtime
+from packager.distribution import release
+from packager.engines.environments.runtime import Runtime
 from packager.targets import Shipped
 
 X = TensorSpec(name="x:0", identifier="x0", element=ElementType.FLOAT, shape=("batch", 3, None))

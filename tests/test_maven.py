@@ -14,7 +14,7 @@ from packager.cli.build import add_to_repository
 from packager.core.console import Console
 from packager.core.errors import ConfigError
 from packager.core.values import Package
-from packager.processes.downloads import pins
+from packager.files.processes.downloads import pins
 from packager.targets.maven import Coordinates, Dependency, Scope, add_to, dependency, write_repository
 
 COORDINATES = Coordinates(group="com.example.ml", artifact="vision", version="1.2.0")

@@ -11,11 +11,11 @@ import onnxruntime
 import pytest
 
 from packager.core.errors import ConfigError, ModelError
-from packager.processes.channel import Channel
+from packager.engines.session.exact import opening
+from packager.files.processes.channel import Channel
 from packager.quantization.measurement import Evaluator, MeasuredGraph, Samples, as_measured
 from packager.quantization.measurement.child import ScoringJob, prepared, serve
 from packager.samples.recorded import OUTPUTS, record, recorded
-from packager.session.exact import opening
 from tests.measurement_cases import classifier, inputs, quantized, samples, subject
 from tests.onnx_text import onnx_model, weight
 from tests.toolchain.forks import forked

@@ -12,9 +12,9 @@ import onnxruntime
 import pytest
 
 from packager.core.errors import ModelError
+from packager.files.processes.channel import Channel
 from packager.graph.rewriting.stretches import GROUP_BYTES
 from packager.graph.weights.streaming import CHUNK_ELEMENTS
-from packager.processes.channel import Channel
 from packager.quantization.measurement import LayerError, layer_errors
 from packager.quantization.measurement.comparison import ComparisonJob, compared
 from packager.quantization.measurement.layers import SAMPLES, _draft, _pairs, spread

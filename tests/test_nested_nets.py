@@ -9,10 +9,10 @@ import onnx
 import onnxruntime
 import pytest
 
+from packager.engines.runners import Runnable
+from packager.engines.runners.cpu import Cpu
+from packager.engines.session import exact
 from packager.graph.rewriting.stretched import Stretched
-from packager.runners import Runnable
-from packager.runners.cpu import Cpu
-from packager.session import exact
 from packager.verification import parity
 from packager.verification.bisection import Kind, Limits, bisect, condemned
 from packager.verification.parity import ParitySettings, Subject, Tolerance
@@ -81,7 +81,7 @@ def test_a_branch_that_is_a_constant_keeps_its_output_in_a_comparison(tmp_path: 
 def test_a_form_of_ours_that_does_not_open_is_no_fault_of_the_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from packager.runners import cpu_child
+    from packager.engines.runners import cpu_child
 
     def broken(*_: object) -> object:
         return onnxruntime.InferenceSession(b"no model", providers=["CPUExecutionProvider"])

@@ -16,7 +16,7 @@ from onnxruntime.tools.mobile_helpers import usability_checker
 
 from packager.compile.reader import read_graph as read_ort_graph
 from packager.core.errors import ModelError
-from packager.environments.android import Android, ProbeJob
+from packager.engines.environments.android import Android, ProbeJob
 from packager.graph.view import Graph
 from packager.models.graphs import read_graph
 from packager.models.shapes import fix_shapes, infer_shapes

@@ -13,10 +13,10 @@ from benchmarks.conformance_cases import collected
 from packager.compile.compile import compile_variant
 from packager.core.console import Console
 from packager.core.values import Model, baseline
+from packager.engines.session.refusals import is_refusal
 from packager.files.store import Store
 from packager.quantization.variants import build_variant
 from packager.quantizers.float16 import Float16
-from packager.session.refusals import is_refusal
 from packager.verification import observed
 from packager.verification.observed import with_observed_shapes
 from tests.onnx_text import loaded, onnx_model, weight

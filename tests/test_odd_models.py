@@ -13,14 +13,15 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
-from packager import models, plan
+from packager import models
+from packager.compile import plan
 from packager.core.errors import ModelError
 from packager.core.values import Compiled, Plan, Style, baseline
-from packager.environments import ensure
-from packager.environments.runtime import Runtime
+from packager.engines.environments import ensure
+from packager.engines.environments.runtime import Runtime
+from packager.files.processes import commands
 from packager.files.store import Store
 from packager.models.opsets import max_ir_version
-from packager.processes import commands
 from packager.targets.android import Android
 from packager.verification.partition import kernels
 from tests.odd_cases import CASES, Wanted

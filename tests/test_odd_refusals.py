@@ -10,8 +10,8 @@ from onnx import TensorProto
 from packager import models
 from packager.cli import main
 from packager.core.errors import ModelError
+from packager.engines.session.refusals import explain, hint_for
 from packager.models.opsets import max_opset
-from packager.session.refusals import explain, hint_for
 from tests.caches import empty_cache
 from tests.odd_cases import CASES, NEWER_OPSET, PER_TENSOR, SCALE
 from tests.onnx_text import loaded, onnx_model, saved

@@ -18,7 +18,7 @@ from packager.files.store import Store
 from packager.files.zips import ARRAYS, ONE_SAMPLE, RUNTIME, UNSUSPICIOUS_BYTES, Limits, opened_zip, read_entry
 from packager.runtimes import library, shipping
 from packager.samples.given import files
-from packager.xcframework import folder as xcframework_folder
+from packager.targets.xcframework import folder as xcframework_folder
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.toolchain import command

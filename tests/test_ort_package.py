@@ -14,9 +14,8 @@ from packager.compile.compile import FP16
 from packager.compile.ep_context import COMPATIBILITY
 from packager.core.errors import ConfigError, ToolError
 from packager.core.values import Choice, Compiled, Plan, Style
-from packager.files.hashes import sha256_of
-from packager.release.ort_package import Component, PackageVariant, component, validate, write_ort_package
-from packager.release.ort_package_check import (
+from packager.distribution.release.ort_package import Component, PackageVariant, component, validate, write_ort_package
+from packager.distribution.release.ort_package_check import (
     RUNTIME,
     RefusedError,
     Runtime,
@@ -26,6 +25,7 @@ from packager.release.ort_package_check import (
     require_known_version,
     words,
 )
+from packager.files.hashes import sha256_of
 from tests.onnx_text import compiled, linear, onnx_model, saved
 from tests.toolchain.forks import forked
 

@@ -23,9 +23,9 @@ from packager.core.errors import ConfigError, MobpackError, ModelError, ToolErro
 from packager.core.findings import Report
 from packager.core.values import ElementType, Package, Signature, Sources
 from packager.files.hashes import sha256_of
+from packager.files.processes import downloads
 from packager.files.store import Store
 from packager.files.zips import write_zip
-from packager.processes import downloads
 from packager.runtimes import shipping
 from packager.runtimes.shipping import ChosenRuntime
 from packager.targets.android import Android, aar, kotlin

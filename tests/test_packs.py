@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 from packager.cli.pack import DELIVERIES, KINDS
 from packager.cli.pack import pack as command
 from packager.core.errors import ConfigError
-from packager.packs import apple, packing
-from packager.packs.groups import Chip, DeviceGroup, parse, targeting_config, tier_config
-from packager.packs.packing import Pack, Request, pack
+from packager.distribution.packs import apple, packing
+from packager.distribution.packs.groups import Chip, DeviceGroup, parse, targeting_config, tier_config
+from packager.distribution.packs.packing import Pack, Request, pack
 from tests.pack_cases import CHIP, CONTENTS, CPU, GOLDEN, GRAPH, WEIGHTS, released, sha256
 
 CONFIG = "{http://schemas.android.com/apk/config}"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.packs.packing import Request, pack
+from packager.distribution.packs.packing import Request, pack
 from tests.pack_cases import released
 from tests.toolchain import apple
 from tests.toolchain.apple import Compiled

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from packager.core.errors import ToolError
-from packager.packs.groups import parse, tier_config
-from packager.packs.packing import Request, pack
+from packager.distribution.packs.groups import parse, tier_config
+from packager.distribution.packs.packing import Request, pack
 from tests.pack_cases import CHIP, CPU, GOLDEN, GRAPH, WEIGHTS, released, sha256
 from tests.toolchain import apptools
 

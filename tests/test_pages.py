@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from packager.pages.bars import Canvas
-from packager.pages.layers import Layer, layers_view
-from packager.pages.numbers import decibels, milliseconds, times
+from packager.render.pages.bars import Canvas
+from packager.render.pages.layers import Layer, layers_view
+from packager.render.pages.numbers import decibels, milliseconds, times
 
 CANVAS = Canvas(width=100, height=50, slots=4, gap=0.2, least=2.0)
 

@@ -13,12 +13,12 @@ from packager.compile.compile import compile_variant
 from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.core.findings import Parity
 from packager.core.values import Compiled
+from packager.engines.runners import ANY, Runnable, Runner, Session
+from packager.engines.runners.cpu import Cpu
+from packager.engines.runners.recorded import Recorded
 from packager.files.store import Store
 from packager.models.traits import derived
 from packager.quantizers.dequantized import Dequantized
-from packager.runners import ANY, Runnable, Runner, Session
-from packager.runners.cpu import Cpu
-from packager.runners.recorded import Recorded
 from packager.verification import parity
 from packager.verification.parity import Checked, ParitySettings, References, Subject, Tolerance
 from tests.onnx_text import compiled, linear, loaded, onnx_model, quantized_by

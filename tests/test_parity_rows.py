@@ -9,8 +9,8 @@ import pytest
 
 from packager.core.findings import Parity
 from packager.core.values import Compiled
-from packager.runners import Outcome
-from packager.runners.cpu import Cpu
+from packager.engines.runners import Outcome
+from packager.engines.runners.cpu import Cpu
 from packager.verification import parity
 from packager.verification.parity import ParitySettings, References, Subject
 from packager.verification.parity.rows import Group, Rows, groups_of

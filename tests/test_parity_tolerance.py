@@ -10,9 +10,9 @@ import pytest
 from packager.compile.compile import FP16
 from packager.config import from_document
 from packager.core.findings import Parity
+from packager.engines.runners.cpu import Cpu
 from packager.models.traits import derived
 from packager.quantizers.static_qdq import StaticQdq
-from packager.runners.cpu import Cpu
 from packager.verification import parity
 from packager.verification.bisection import Kind
 from packager.verification.numbers import settings_for

@@ -10,8 +10,8 @@ from packager.compile.compile import compile_plain
 from packager.core.errors import GateError
 from packager.core.findings import CpuFallback, Partition, Report
 from packager.core.values import Choice, Compiled, Format, Plan, Style, baseline
-from packager.environments import android
-from packager.environments.runtime import Runtime
+from packager.engines.environments import android
+from packager.engines.environments.runtime import Runtime
 from packager.files.store import Store
 from packager.verification.partition.report import (
     Gates,

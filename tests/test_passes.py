@@ -52,7 +52,7 @@ def test_a_test_that_reads_a_file_outside_its_key_fails(tree: Tree) -> None:
 @pytest.mark.processes
 def test_each_file_opens_the_templates_that_it_renders(tree: Tree) -> None:
     renders = """
-from packager import render
+from packager.render import templates as render
 
 def test_opens_templates():
     assert render.environment.cache_info().currsize == 0

@@ -9,19 +9,18 @@ import numpy
 import onnx
 import pytest
 
-from packager import plan
-from packager.compile import files
+from packager.compile import files, plan
 from packager.compile.compile import FP16, FP16_SETTINGS, REPLAY
+from packager.compile.plan import NO_PACKING
 from packager.compile.reader import read_graph
 from packager.contract.attachment import attach
 from packager.core.decision import GraphForm
 from packager.core.errors import ConfigError, ModelError, SettingError, ToolError
 from packager.core.values import Choice, Format, Plan, Style, Variant, baseline
-from packager.environments.arm64 import Arm64
+from packager.engines.environments.arm64 import Arm64
 from packager.files.store import Store
 from packager.graph import traversal
 from packager.models import hashed
-from packager.plan import NO_PACKING
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.target import Planned

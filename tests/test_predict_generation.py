@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 
 from packager import config
 from packager.cli import main
-from packager.runners import cpu
+from packager.engines.runners import cpu
 from packager.workflows.inputs import model_files
 from tests import decoders, encoder_decoders
 from tests.generation import plain_greedy

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.environments import web
+from packager.engines.environments import web
 from tests.caches import OWN, empty_cache
 from tests.onnx_text import linear, onnx_model, saved, weight
 from tests.test_cli import Mobpack, mobpack

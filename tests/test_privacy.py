@@ -4,7 +4,7 @@ import plistlib
 
 import pytest
 
-from packager.xcframework.privacy import ALLOWED, REASONS, SYMBOLS, Access, audit, declared, privacy_manifest
+from packager.targets.xcframework.privacy import ALLOWED, REASONS, SYMBOLS, Access, audit, declared, privacy_manifest
 
 PREFIX = "NSPrivacyAccessedAPICategory"
 

@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from packager.core.errors import ConfigError, ModelError
-from packager.processes.channel import CrashError, Program, run_with_progress
+from packager.files.processes.channel import CrashError, Program, run_with_progress
 
 pytestmark = pytest.mark.programs
 
@@ -17,7 +17,7 @@ Written = Callable[[str], Path]
 HEAD = """\
 import os, signal, sys, subprocess
 from packager.core.errors import ConfigError
-from packager.processes.channel import Channel
+from packager.files.processes.channel import Channel
 channel = Channel.taken_over()
 """
 

@@ -19,13 +19,13 @@ from in_toto_attestation.v1.statement import Statement
 
 from packager.core.console import Console
 from packager.core.errors import GateError, ToolError
+from packager.distribution.locking import LOCK, Facts, Lock, read
+from packager.distribution.locking.lock import BUILD
+from packager.distribution.provenance import FILE_NAME
+from packager.distribution.provenance import read as read_statement
+from packager.distribution.provenance.resources import dependencies, lock_of, states, uri
+from packager.distribution.release.contents import inside
 from packager.files.hashes import sha256_of
-from packager.locking import LOCK, Facts, Lock, read
-from packager.locking.lock import BUILD
-from packager.provenance import FILE_NAME
-from packager.provenance import read as read_statement
-from packager.provenance.resources import dependencies, lock_of, states, uri
-from packager.release.contents import inside
 from packager.workflows.ingredients import Project
 from packager.workflows.origins import Origins, origins_of, write_provenance
 from packager.workflows.requested import Request

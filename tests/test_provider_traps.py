@@ -20,22 +20,21 @@ import numpy
 import onnx
 import pytest
 
-from packager import plan
-from packager.compile import session
+from packager.compile import plan, session
 from packager.compile.compile import FP16, FP16_CPU, compile_unfused, compile_variant
 from packager.compile.converter import REPLAY_ENTRY, SESSION_ENTRIES
 from packager.core.errors import ModelError
 from packager.core.values import Format, Style
-from packager.environments import CHILD, ENVIRONMENTS, SIGNED
-from packager.environments.android import Android, ProbeJob
-from packager.environments.arm64 import Arm64
-from packager.environments.x86_64 import OlderX86
+from packager.engines.environments import CHILD, ENVIRONMENTS, SIGNED
+from packager.engines.environments.android import Android, ProbeJob
+from packager.engines.environments.arm64 import Arm64
+from packager.engines.environments.x86_64 import OlderX86
+from packager.engines.runners import RUNNERS, Runnable, cpu
 from packager.files.hashes import sha256_of
+from packager.files.processes import channel, children, commands
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.processes import channel, children, commands
 from packager.providers.webgpu import Webgpu
-from packager.runners import RUNNERS, Runnable, cpu
 from packager.targets.android import Android as AndroidTarget
 from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved, weight
@@ -137,7 +136,7 @@ def old_x86() -> Iterator[tuple[str, ...]]:
     """Starts a program of this Python on an x86 core without 8-bit dot products: Intel's Haswell, of 2013."""
     have("x86_64")
     core = (*OlderX86(cpu="Haswell-v4").emulator(), sys.executable, "-P")
-    with served(core, {}, "packager.session.exact") as (client, _):
+    with served(core, {}, "packager.engines.session.exact") as (client, _):
         yield client
 
 
@@ -148,7 +147,7 @@ def test_17_an_int8_model_runs_on_old_x86(
 ) -> None:
     """With both keys for numbers as on ARM, ONNX Runtime rewrites an int8 ONNX model into what it has no kernel for.
 
-    The tool sets no such key, nor checks any numbers. Our runner does without: `packager.session.exact`.
+    The tool sets no such key, nor checks any numbers. Our runner does without: `packager.engines.session.exact`.
     """
     model = saved(tmp_path / "m.onnx", MODELS["signed"])
     asked = job(model, "cpu", {**SIGNED, "session.x64quantprecision": "1"})

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pytest
 
-from packager import plan
+from packager.compile import plan
 from packager.core.cost import Cost
 from packager.core.errors import ConfigError, SettingError
 from packager.core.findings import Report
@@ -190,8 +190,8 @@ def test_a_recipe_says_that_it_cannot_build_a_provider() -> None:
 
 NAMED: Mapping[str, str] = {
     "compile/ep_context.py": "Qualcomm's compiler is asked there, and nowhere else",
-    "environments/android_probe.py": "NNAPI is added by a function of its own, and mobpack cannot be imported there",
-    "session/session_child.py": "Python modules of plug-ins, which mobpack's own Python does not have",
+    "engines/environments/android_probe.py": "it adds NNAPI by a function of its own, and cannot import mobpack",
+    "engines/session/session_child.py": "Python modules of plug-ins, which mobpack's own Python does not have",
     "targets/ios/runtime.py": "defaults of CoreMLOptions, the Swift type of CoreML's options",
     "targets/android/target.py": "the default of a target",
     "targets/ios/target.py": "the default of a target",

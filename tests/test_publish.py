@@ -16,11 +16,11 @@ from types import FrameType, SimpleNamespace
 import pytest
 
 from packager.core.errors import ConfigError, ToolError
+from packager.distribution.release import MANIFEST, staged
 from packager.files import exchange as exchanging
 from packager.files import replaced_folder
 from packager.files.exchange import RENAME_SWAP, exchange, native
 from packager.files.replaced_folder import interrupts_deferred
-from packager.release import MANIFEST, staged
 from tests.disks import tiny_disk
 
 pytestmark = pytest.mark.by_content
@@ -307,7 +307,7 @@ def test_what_came_into_the_folder_during_the_build_is_not_thrown_away(tmp_path:
 @pytest.mark.programs
 def test_a_second_writer_waits_for_the_first_and_says_so(dist: Path) -> None:
     program = (
-        "import sys\nfrom pathlib import Path\nfrom packager.release import staged\n"
+        "import sys\nfrom pathlib import Path\nfrom packager.distribution.release import staged\n"
         "with staged(Path(sys.argv[1])) as staging:\n"
         "    (staging / 'manifest.json').write_text('{\"mobpack\": \"2\"}')\n"
     )

@@ -18,8 +18,8 @@ import pytest
 
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.core.values import Package
-from packager.publishing import Outcome, publish, registries
-from packager.publishing.javadoc import write_javadoc
+from packager.distribution.publishing import Outcome, publish, registries
+from packager.distribution.publishing.javadoc import write_javadoc
 from tests.registries import COMPLETE, Answered, Asked, Server, Waits, parts_of, release, results, serving
 from tests.toolchain.require import require
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from packager.cli import main
-from packager.publishing import REGISTRIES, registries
+from packager.distribution.publishing import REGISTRIES, registries
 from tests.registries import Server, release, serving
 
 pytestmark = pytest.mark.by_content("docs/publish.md")

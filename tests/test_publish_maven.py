@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
-from packager.publishing import Outcome, publish, registries
-from packager.publishing.http import retry_after
+from packager.distribution.publishing import Outcome, publish, registries
+from packager.distribution.publishing.http import retry_after
 from tests.registries import Answered, Fault, Server, Waits, release, results, serving, until
 from tests.toolchain import gradle
 

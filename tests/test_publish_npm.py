@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ConfigError, GateError, ToolError
-from packager.publishing import Outcome, publish, registries
-from packager.publishing.npm import Npm, refuse_old_tools, too_old
-from packager.publishing.registry import ConflictError
-from packager.publishing.release import read
+from packager.distribution.publishing import Outcome, publish, registries
+from packager.distribution.publishing.npm import Npm, refuse_old_tools, too_old
+from packager.distribution.publishing.registry import ConflictError
+from packager.distribution.publishing.release import read
 from tests.registries import Fault, Server, Waits, release, results, serving
 from tests.toolchain import node
 from tests.toolchain.verdaccio import Verdaccio, verdaccio

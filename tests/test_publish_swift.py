@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ConfigError, GateError, ToolError
+from packager.distribution.publishing import Outcome, publish, registries
 from packager.files.hashes import sha256_of
-from packager.publishing import Outcome, publish, registries
 from tests.registries import LOCAL, Answered, Asked, Fault, Server, Waits, parts_of, release, results, serving
 from tests.toolchain.swift import PROGRAMS, Finished, Swift, swift
 

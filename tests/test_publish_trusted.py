@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ToolError
-from packager.publishing import npm as publishing_npm
-from packager.publishing import publish, registries
+from packager.distribution.publishing import npm as publishing_npm
+from packager.distribution.publishing import publish, registries
 from tests.registries import Answered, Asked, Server, Waits, release, results, serving
 from tests.toolchain import node
 

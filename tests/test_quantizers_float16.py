@@ -10,10 +10,10 @@ from onnx import TensorProto
 
 from benchmarks.conformance_cases import collected
 from packager.core.errors import ConfigError, ModelError
+from packager.engines.session.refusals import is_refusal
 from packager.graph.rewriting.draft import Draft
 from packager.graph.weights.writing import WeightFile
 from packager.quantizers.float16 import Float16
-from packager.session.refusals import is_refusal
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import Array, Outcome, decibels, inferred, outcome, run, samples_for, session, weight
 

@@ -16,7 +16,7 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.files.hashes import sha256_of
-from packager.processes import downloads
+from packager.files.processes import downloads
 from tests.toolchain import projects
 from tests.toolchain.react_native import bare, cmake_project, codegen, gradle_plugin, groovy_build, packages
 from tests.toolchain.react_native.bare import BareApp, Bundle, dependency

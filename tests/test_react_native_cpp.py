@@ -12,8 +12,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from packager.environments.bionic import builder
-from packager.processes import downloads
+from packager.engines.environments.bionic import builder
+from packager.files.processes import downloads
 from tests.onnx_text import saved
 from tests.toolchain import cxx, jsc, projects
 from tests.toolchain.kept import kept

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from packager.channel.document import Conditions
+from packager.distribution.channel.document import Conditions
 from tests.delivery_drivers.react_native import Driver, Made, driver, storage
 from tests.toolchain import delivered
 from tests.toolchain.delivered import Shelf, blob, sum_of

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy
 import pytest
 
-from packager import deltas
-from packager.environments.bionic import builder
+from packager.distribution import deltas
+from packager.engines.environments.bionic import builder
 from packager.files.installed import templates_folder
-from packager.processes import downloads
-from packager.render import write_sources
+from packager.files.processes import downloads
+from packager.render.templates import write_sources
 from packager.targets.android import kotlin
 from packager.targets.react_native import ReactNative
 from tests.delta_vectors import PATH

@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 from packager.files.installed import templates_folder
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from tests.golden.cases import REACT_NATIVE_CASES
 from tests.toolchain import jsc, jvm, node, react_native_api
 from tests.toolchain.react_native import codegen, native

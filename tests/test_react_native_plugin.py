@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from packager.processes import downloads
-from packager.render import environment
-from packager.xcframework.privacy import FILE_NAME, TIMES, declared
+from packager.files.processes import downloads
+from packager.render.templates import environment
+from packager.targets.xcframework.privacy import FILE_NAME, TIMES, declared
 from tests.toolchain import node, projects
 from tests.toolchain.react_native import codegen, packages
 from tests.toolchain.react_native.cpp_complaints import complaints_for_apple

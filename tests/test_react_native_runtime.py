@@ -13,16 +13,16 @@ from packager.config import Config
 from packager.core.console import Console
 from packager.core.errors import ConfigError
 from packager.files.installed import templates_folder
+from packager.files.processes import downloads
 from packager.files.store import Store
-from packager.processes import downloads
 from packager.targets.react_native import headers, runtime
 from packager.targets.react_native.target import HEADERS, ONNXRUNTIME
 from packager.targets.react_native.view import ReactNativeView
 from packager.targets.target import PackagedRuntime
+from packager.targets.xcframework.packaged import PackagedFramework
 from packager.workflows import build
 from packager.workflows.requested import Request, package_of
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable
-from packager.xcframework.packaged import PackagedFramework
 from tests.golden.cases import DELIVERED, TRUSTED
 from tests.onnx_text import linear, saved
 from tests.test_react_native_target import EVERYTHING, VISION, configured, packed, there

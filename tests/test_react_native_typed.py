@@ -35,10 +35,10 @@ from packager.core.contract import (
 )
 from packager.core.findings import Report
 from packager.core.values import Choice, Compiled, Model, Package, Plan, TensorSpec, baseline
-from packager.environments.runtime import Runtime
+from packager.engines.environments.runtime import Runtime
 from packager.files.installed import templates_folder
 from packager.files.store import Store
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative

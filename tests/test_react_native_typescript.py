@@ -14,9 +14,9 @@ from packager.config.checks import ParityTable
 from packager.core.console import Console
 from packager.core.tuned import Tuned
 from packager.core.values import Choice, Compiled, ElementType, Package, Plan, Signature, Sources
-from packager.environments.runtime import Runtime
+from packager.engines.environments.runtime import Runtime
 from packager.files.store import Store
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.react_native import texts
 from packager.targets.typescript.texts import is_of_updates
 from tests.golden.cases import REACT_NATIVE_CASES

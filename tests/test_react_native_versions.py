@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.processes import downloads
+from packager.files.processes import downloads
 from tests.toolchain import node, projects
 from tests.toolchain.jsc import NEWEST
 from tests.toolchain.react_native import bare, cmake_project, codegen, expo, gradle_plugin, native, packages

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from packager.core.errors import ConfigError, GateError
+from packager.distribution.provenance import FILE_NAME
+from packager.distribution.provenance.comparing import Difference, compare_folders
+from packager.distribution.release import OF_ONE_MACHINE
 from packager.files.hashes import sha256_of
-from packager.provenance import FILE_NAME
-from packager.provenance.comparing import Difference, compare_folders
-from packager.release import OF_ONE_MACHINE
 from tests.onnx_text import linear, saved
 from tests.signing_cases import make_key
 from tests.test_cli import Answer, Mobpack, mobpack

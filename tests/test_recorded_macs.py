@@ -8,7 +8,8 @@ import onnx
 import onnxruntime
 import pytest
 
-from packager import models, plan
+from packager import models
+from packager.compile import plan
 from packager.compile.compile import compile_for_chip
 from packager.compile.recorded_macs import ENTRY, name_nodes
 from packager.contract import attachment

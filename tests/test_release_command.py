@@ -13,8 +13,8 @@ import pytest
 
 from packager.config.editing import with_version
 from packager.core.errors import ConfigError
-from packager.differences import changelog
-from packager.differences.values import Bump, Change, Comparison, Level
+from packager.distribution.differences import changelog
+from packager.distribution.differences.values import Bump, Change, Comparison, Level
 from packager.files.hashes import sha256_of
 from packager.workflows import release as workflow
 from tests.signing_cases import make_key

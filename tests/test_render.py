@@ -16,7 +16,7 @@ from packager.core.characters import in_one_line, shown
 from packager.files.compiled_templates import CompiledTemplates
 from packager.files.installed import templates_folder
 from packager.files.user_cache import cache_folder
-from packager.render import (
+from packager.render.templates import (
     cpp_string,
     environment,
     groovy_string,

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from packager.bench.writing import write as write_times
-from packager.differences import write_page as write_differences
-from packager.differences.values import Bump, Change, Comparison, Level
-from packager.pages.parts import write
+from packager.distribution.differences import write_page as write_differences
+from packager.distribution.differences.values import Bump, Change, Comparison, Level
+from packager.measuring.bench.writing import write as write_times
+from packager.measuring.tuning.candidates import Candidate
+from packager.measuring.tuning.page import Bounds, Searched
+from packager.measuring.tuning.page import page as tuned_page
+from packager.measuring.tuning.search import Outcome, Trial
 from packager.quantization.measurement import write_report
+from packager.render.pages.parts import write
 from packager.reporting import document, write_page
-from packager.tuning.candidates import Candidate
-from packager.tuning.page import Bounds, Searched
-from packager.tuning.page import page as tuned_page
-from packager.tuning.search import Outcome, Trial
 from tests.bench_cases import results, row
 from tests.reporting_cases import EXTRAS, PLANS, REPORT
 from tests.test_measurement_report import FULL

@@ -10,7 +10,7 @@ import pytest
 
 from packager.core.findings import Report
 from packager.files.installed import templates_folder
-from packager.pages.numbers import percent
+from packager.render.pages.numbers import percent
 from packager.reporting import Extras, document, page
 from packager.reporting.comparisons import model_views, numbers
 from packager.reporting.describing import NOTHING_MORE

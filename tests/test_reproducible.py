@@ -12,8 +12,8 @@ import numpy
 import pytest
 from PIL import Image
 
+from packager.distribution.release import EVIDENCE, OF_ONE_MACHINE
 from packager.files.hashes import sha256_of
-from packager.release import EVIDENCE, OF_ONE_MACHINE
 from tests import hosts
 from tests.caches import OWN, empty_cache
 from tests.elsewhere.__main__ import variables

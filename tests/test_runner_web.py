@@ -14,15 +14,15 @@ from packager.config import Config
 from packager.core.console import Console
 from packager.core.errors import ModelError, ToolError
 from packager.core.values import Choice, Compiled, Plan, baseline
-from packager.environments import SHIPPED, web
-from packager.environments.runtime import Runtime
-from packager.environments.web import Web as Environment
-from packager.environments.web import WebWithGpu
+from packager.engines.environments import SHIPPED, web
+from packager.engines.environments.runtime import Runtime
+from packager.engines.environments.web import Web as Environment
+from packager.engines.environments.web import WebWithGpu
+from packager.engines.runners import RUNNERS, Outcome, Pace, Runnable
+from packager.engines.runners.cpu import Cpu
+from packager.engines.runners.web import Web
 from packager.files.store import Step, Store, closure
 from packager.files.user_cache import cache_folder
-from packager.runners import RUNNERS, Outcome, Pace, Runnable
-from packager.runners.cpu import Cpu
-from packager.runners.web import Web
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.web import Web as WebTarget

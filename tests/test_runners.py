@@ -12,16 +12,16 @@ import onnxruntime
 import pytest
 
 from packager.core.errors import ModelError, ToolError
-from packager.environments import ENVIRONMENTS
-from packager.runners import GRAPH, RUNNERS, Outcome, Runnable, Runner
-from packager.runners.arm64 import CORES, Arm64, arm64_runners
-from packager.runners.coreml import Coreml
-from packager.runners.qnn import Qnn
-from packager.runners.reference import OnnxReference
-from packager.runners.webgpu import Webgpu
-from packager.runners.x86_64 import X8664
-from packager.runners.xnnpack import Xnnpack
-from packager.session import session_child
+from packager.engines.environments import ENVIRONMENTS
+from packager.engines.runners import GRAPH, RUNNERS, Outcome, Runnable, Runner
+from packager.engines.runners.arm64 import CORES, Arm64, arm64_runners
+from packager.engines.runners.coreml import Coreml
+from packager.engines.runners.qnn import Qnn
+from packager.engines.runners.reference import OnnxReference
+from packager.engines.runners.webgpu import Webgpu
+from packager.engines.runners.x86_64 import X8664
+from packager.engines.runners.xnnpack import Xnnpack
+from packager.engines.session import session_child
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain.forks import forked, unforked
 
@@ -59,7 +59,7 @@ def no_environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
     monkeypatch.setattr("shutil.which", lambda name: name)
-    monkeypatch.setattr("packager.environments.qnn._glibc", lambda: (2, 40))
+    monkeypatch.setattr("packager.engines.environments.qnn._glibc", lambda: (2, 40))
     return tmp_path / "cache"
 
 
@@ -142,7 +142,7 @@ def test_what_is_known_of_a_run_changes_with_what_runs_it(name: str, monkeypatch
     before = [runner.identity() for runner in RUNNERS[name]("")]
     assert all(before)
     assert len(set(before)) == len(before)
-    monkeypatch.setattr(f"packager.environments.{name}.folder_for", lambda name, contents: Path("another"))
+    monkeypatch.setattr(f"packager.engines.environments.{name}.folder_for", lambda name, contents: Path("another"))
     assert not set(before) & {runner.identity() for runner in RUNNERS[name]("")}
 
 
@@ -161,7 +161,7 @@ def test_an_arm64_machine_is_asked_for_its_own_16_bit_arithmetic(
     flags: str, is_able: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "cpuinfo").write_text(f"Features\t: {flags}\n")
-    monkeypatch.setattr("packager.runners.arm64.CPUINFO", tmp_path / "cpuinfo")
+    monkeypatch.setattr("packager.engines.runners.arm64.CPUINFO", tmp_path / "cpuinfo")
     refusal = Arm64().cannot_open(Runnable(path=Path("model.ort"), needs_fp16=True))
     assert (refusal == "") == is_able
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ToolError
-from packager.environments.environment import make_once
-from packager.environments.web import runtime_file
+from packager.engines.environments.environment import make_once
+from packager.engines.environments.web import runtime_file
+from packager.engines.runners import RUNNERS, Runnable, directml, elsewhere, migraphx, rocm, webnn
 from packager.files.hashes import sha256_of
 from packager.files.user_cache import cache_folder
-from packager.runners import RUNNERS, Runnable, directml, elsewhere, migraphx, rocm, webnn
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain.environments import have
 from tests.toolchain.require import require

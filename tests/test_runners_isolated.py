@@ -13,10 +13,10 @@ import onnx
 import pytest
 
 from packager.core.errors import ModelError, ToolError
-from packager.environments.runtime import shipped_version
-from packager.runners import RUNNERS, Outcome, Runnable, Runner
-from packager.runners.arm64 import Arm64
-from packager.runners.cpu import Cpu
+from packager.engines.environments.runtime import shipped_version
+from packager.engines.runners import RUNNERS, Outcome, Runnable, Runner
+from packager.engines.runners.arm64 import Arm64
+from packager.engines.runners.cpu import Cpu
 from tests.onnx_text import onnx_model, saved, weight
 from tests.test_assign import convolutions as two_convolutions
 from tests.test_assign import ort_format
@@ -344,14 +344,14 @@ def test_webgpu_without_an_adapter_does_not_work_and_does_not_compute_on_the_cpu
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (runner,) = ready("webgpu")
-    monkeypatch.setattr("packager.environments.webgpu.system_driver", lambda: None)
-    monkeypatch.setattr("packager.environments.webgpu._variables", without_driver)
+    monkeypatch.setattr("packager.engines.environments.webgpu.system_driver", lambda: None)
+    monkeypatch.setattr("packager.engines.environments.webgpu._variables", without_driver)
     with pytest.raises(ToolError, match=r"the runner does not work on this machine: .*adapter"):
         runner.open(Runnable(path=convolution(tmp_path)), tmp_path)
 
 
 def without_driver(folder: Path) -> Mapping[str, str]:
-    from packager.environments.environment import isolated_variables
+    from packager.engines.environments.environment import isolated_variables
 
     none = {"VK_DRIVER_FILES": "none", "VK_ICD_FILENAMES": "none", "ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER": "1"}
     return {**isolated_variables(folder / "site"), **none}

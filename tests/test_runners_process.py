@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ModelError, ToolError
-from packager.runners.process import Host, ProcessSession
+from packager.engines.runners.process import Host, ProcessSession
 
 pytestmark = pytest.mark.programs
 

@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from packager.core.errors import ModelError
-from packager.runners import Loading, Outcome, Pace, Times
+from packager.engines.runners import Loading, Outcome, Pace, Times
 from packager.verification.parity import Runs, runs
 
 

@@ -6,14 +6,14 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from packager import plan
+from packager.compile import plan
 from packager.core.console import Console
 from packager.core.errors import ModelError, SettingError
 from packager.core.findings import Report
 from packager.core.values import Package, Plan, baseline
-from packager.environments.release import LOCK, releases
+from packager.engines.environments.release import LOCK, releases
+from packager.files.processes.downloads import pins
 from packager.files.store import Store
-from packager.processes.downloads import pins
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.maven import Coordinates, Scope, dependency, write_repository

@@ -13,9 +13,9 @@ from jinja2 import Environment, meta
 
 from packager.cli.runtime import runtime
 from packager.core.errors import ConfigError, ToolError
-from packager.environments import web
+from packager.engines.environments import web
 from packager.files.installed import templates_folder
-from packager.render import environment, render
+from packager.render.templates import environment, render
 from packager.runtimes import recipe as recipes
 from packager.runtimes.recipe import recipe
 

@@ -10,8 +10,8 @@ import pytest
 
 from packager.core.errors import ConfigError, ToolError
 from packager.files import elf
+from packager.files.processes import downloads
 from packager.files.zips import write_zip
-from packager.processes import downloads
 from packager.runtimes import rename
 from tests.archives import read_zip
 from tests.toolchain import jvm, models, projects

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from packager.core.errors import ToolError
-from packager.processes import downloads
+from packager.files.processes import downloads
 from tests.archives import read_zip
 from tests.test_apptools import ONNXRUNTIME_MANIFEST
 from tests.toolchain import apptools, jvm, sample_notes

@@ -10,8 +10,8 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.core.values import Model, baseline
-from packager.runners import Runnable
-from packager.runners.cpu import Cpu
+from packager.engines.runners import Runnable
+from packager.engines.runners.cpu import Cpu
 from packager.samples import write_arrays
 from packager.samples.domains import domains_of
 from packager.verification import parity

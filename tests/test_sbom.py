@@ -15,14 +15,14 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 
-from packager import sbom
 from packager.core import components
 from packager.core.card import Card, Dataset, Metric
 from packager.core.components import Parts
 from packager.core.errors import ToolError
 from packager.core.findings import OutputError, Parity, Report
 from packager.core.values import Package, Plan
-from packager.sbom import Described
+from packager.distribution import sbom
+from packager.distribution.sbom import Described
 from packager.targets.ios import Ios
 from tests.golden.cases import CASES, IOS_CASES, REACT_NATIVE_CASES, WEB_CASES, Case
 from tests.onnx_text import linear, saved

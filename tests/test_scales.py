@@ -10,9 +10,9 @@ import onnx
 import pytest
 from onnx import TensorProto, numpy_helper
 
-from packager import deltas
 from packager.core.errors import ConfigError
 from packager.core.values import ScaleChoice
+from packager.distribution import deltas
 from packager.graph.rewriting.draft import draft_of
 from packager.graph.weights.keeping import LARGEST_CUT, LARGEST_FACTOR, Scaling, kept
 from packager.graph.weights.rounding import Element, Parameters, range_parameters, round_in_place

@@ -18,7 +18,7 @@ from referencing.jsonschema import DRAFT202012
 from packager.cli.sign import sign as sign_command
 from packager.cli.verify import verify as verify_command
 from packager.core.errors import ConfigError, GateError
-from packager.release.checking import Verified
+from packager.distribution.release.checking import Verified
 from packager.signing.envelope import pae, parsed
 from packager.signing.model_signing import signed_files, statement, unsigned_bundle
 from packager.signing.statements import Release

@@ -13,12 +13,12 @@ from click.testing import CliRunner
 
 from packager.cli.verify import verify as verify_command
 from packager.core.errors import ConfigError, GateError, ToolError
+from packager.distribution.release import checking, signatures
+from packager.distribution.release.checking import Verified, verify_release
+from packager.distribution.release.contents import files_in, manifest_of, unpack
+from packager.distribution.release.signatures import without_signatures
 from packager.files.hashes import sha256_of
 from packager.files.zips import write_zip
-from packager.release import checking, signatures
-from packager.release.checking import Verified, verify_release
-from packager.release.contents import files_in, manifest_of, unpack
-from packager.release.signatures import without_signatures
 from packager.signing.envelope import parsed
 from packager.signing.keys import open_signer, spki
 from packager.signing.model_signing import UNSIGNED_NAME, signed_files

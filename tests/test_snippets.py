@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.android import kotlin
 from packager.targets.flutter import Flutter
 from tests.golden.cases import CASES, FLUTTER_CASES, LISTS, REACT_NATIVE_CASES, WEB_CASES, Paged, Published, Wrapped

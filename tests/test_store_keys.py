@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from packager.files import installed
+from packager.files.processes import downloads
 from packager.files.store import Step, Store, closure, key_of
 from packager.files.store.closure import INSTALLED, NEUTRAL, Code
-from packager.processes import downloads
 from tests.readings import of_all_modules
 
 ROOT = Path(__file__).parents[1]
@@ -283,7 +283,7 @@ def test_kotlin_is_compiled_anew_after_changes_of_the_compilers_code_alone() -> 
     """It takes longer than the rest of a build: what writes Kotlin and what lays out archives is no part of it."""
     code = {INSTALLED.name(path) for path in modules_of(steps()["kotlin"])}
     assert "packager/targets/android/kotlin.py" in code
-    assert {Path(name).parts[1] for name in code} <= {"core", "files", "processes", "targets"}
+    assert {Path(name).parts[1] for name in code} <= {"core", "files", "targets"}
     assert {name for name in code if name.startswith("packager/core/")} == {
         "packager/core/errors.py",
         "packager/core/parsing.py",
@@ -321,7 +321,7 @@ def test_every_pin_that_code_fetches_by_name_counts_for_it() -> None:
         for name in downloads.pins()["files"]:
             if f'"{name}"' in text:
                 assert f"files.{name}" in closure.pins_of(INSTALLED, [text]), f"{path}: {name}"
-    webgpu = closure.pins_of(INSTALLED, [(ROOT / "packager" / "environments" / "webgpu.py").read_text()])
+    webgpu = closure.pins_of(INSTALLED, [(ROOT / "packager" / "engines" / "environments" / "webgpu.py").read_text()])
     assert len([name for name in webgpu if name.startswith("files.lavapipe-")]) > 10
 
 
@@ -368,7 +368,7 @@ def test_what_a_module_starts_or_reads_belongs_to_it_without_an_import(tmp_path:
         "files/store/__init__.py": "",
         "core/console.py": "",
         "other.py": "from packager.below import one",
-        "processes/pins.toml": "[files]\n",
+        "files/processes/pins.toml": "[files]\n",
     }
     for name, text in texts.items():
         (package / name).parent.mkdir(parents=True, exist_ok=True)
@@ -380,5 +380,5 @@ def test_what_a_module_starts_or_reads_belongs_to_it_without_an_import(tmp_path:
         "files/store/__init__.py",
         "core/console.py",
         "other.py",
-        "processes/pins.toml",
+        "files/processes/pins.toml",
     }

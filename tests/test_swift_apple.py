@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.xcframework import macho
+from packager.targets.xcframework import macho
 from tests.nights import AT_NIGHT
 from tests.test_swift_sources import names, public_symbols, undocumented
 from tests.toolchain import apple, apple_runtime

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from packager.files.hashes import sha256_of
-from packager.processes import downloads
+from packager.files.processes import downloads
 from tests.archives import read_zip
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved

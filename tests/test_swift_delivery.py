@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from packager.channel.document import Conditions, ModelFile, ModelRelease, Rollout, is_in_rollout
 from packager.core.to_json import plain
+from packager.distribution.channel.document import Conditions, ModelFile, ModelRelease, Rollout, is_in_rollout
 from tests.delivery_drivers.swift import Driver, driver, kept
 from tests.delivery_drivers.swift import program as compiled
 from tests.delta_vectors import PATH

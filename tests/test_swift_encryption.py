@@ -9,7 +9,7 @@ from packager.core.findings import Report
 from packager.core.values import Package
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.ios import Ios
 from tests.encryption_cases import CHANGES, KEY_ID, contents
 from tests.nights import AT_NIGHT

@@ -14,7 +14,7 @@ from packager.core.values import Package, Plan
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.ios import Ios
 from tests.golden.cases import choice, on_ios
 from tests.onnx_text import saved

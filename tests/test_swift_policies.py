@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.release.extract import extract
+from packager.distribution.release.extract import extract
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import Address, serving, stall, status
 from tests.toolchain.swift_app import App, trusting

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets import swift_runtime
 from packager.targets.ios import Ios
-from packager.xcframework.packaged import PackagedFramework
+from packager.targets.xcframework.packaged import PackagedFramework
 from tests.golden.cases import IOS_CASES
 from tests.toolchain.kept import kept
 from tests.toolchain.swift import PROGRAMS, QUICK, STOOD_IN, Finished, swift, toolchain_files

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from packager.release.extract import extract
+from packager.distribution.release.extract import extract
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import certificate

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from packager.processes import downloads
+from packager.files.processes import downloads
 from packager.targets.swift_runtime import BINARY, PRODUCT
 from tests.nights import AT_NIGHT
 from tests.toolchain.kept import kept

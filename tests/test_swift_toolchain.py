@@ -9,7 +9,7 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.files.hashes import sha256_of
-from packager.xcframework import macho
+from packager.targets.xcframework import macho
 from tests.toolchain import apple
 from tests.toolchain.debian_root import Locked, Suite, check, make_alone, read_lock
 from tests.toolchain.require import require

@@ -9,17 +9,18 @@ from pathlib import PurePosixPath
 import pytest
 from jinja2 import Environment, meta
 
-from packager.bench import page as bench_page
-from packager.devices import page as device_page
-from packager.devices import xcode_tests
-from packager.devices.farms import app as farm_app
-from packager.differences import page as differences
+from packager.distribution.differences import page as differences
+from packager.distribution.packs import apple, play
 from packager.files.installed import templates_folder
-from packager.fleet import page as fleet_page
-from packager.packs import apple, play
-from packager.pages import bars, layers, parts
+from packager.measuring.bench import page as bench_page
+from packager.measuring.devices import page as device_page
+from packager.measuring.devices import xcode_tests
+from packager.measuring.devices.farms import app as farm_app
+from packager.measuring.fleet import page as fleet_page
+from packager.measuring.tuning import page as tune_page
 from packager.quantization.measurement import page
-from packager.render import environment
+from packager.render.pages import bars, layers, parts
+from packager.render.templates import environment
 from packager.reporting import views
 from packager.runtimes import recipe
 from packager.targets import dimensions, golden, maven, signed_list, swift_runtime, tuning
@@ -39,7 +40,6 @@ from packager.targets.typescript import view as npm
 from packager.targets.typescript.texts import is_of_model
 from packager.targets.web import texts as web_texts
 from packager.targets.web import view as web
-from packager.tuning import page as tune_page
 from packager.workflows.xcode import files as xcode_files
 from packager.workflows.xcode import plugin as xcode_plugin
 

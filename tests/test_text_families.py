@@ -8,9 +8,9 @@ import pytest
 from hypothesis import strategies as st
 from tokenizers import Regex, Tokenizer, pre_tokenizers
 
-from packager.tokenization import patterns
-from packager.tokenization.definition import Split
-from packager.tokenization.reading import splitters
+from packager.contract.tokenization import patterns
+from packager.contract.tokenization.definition import Split
+from packager.contract.tokenization.reading import splitters
 from tests.drawn import drawn
 from tests.nights import examples
 from tests.text_families import CORPUS, EXPRESSIONS, SPECIAL, Pieces, byte_level, characters, unigram

@@ -5,7 +5,7 @@ import random
 import numpy
 import pytest
 
-from packager.tokenization.pairs import NEVER, Merge, Pairs, pairs
+from packager.contract.tokenization.pairs import NEVER, Merge, Pairs, pairs
 
 pytestmark = pytest.mark.by_content
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
 
-from packager import tokenization
+from packager.contract import tokenization
 from packager.core.errors import ConfigError
 from tests.nights import examples
 from tests.tokenizer_graphs import CLS, CODE_POINTS, SEP, WORDS, Graph, bert, changed, same

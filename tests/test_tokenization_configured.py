@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from packager import tokenization
-from packager.contract import attachment
+from packager.contract import attachment, tokenization
 from packager.contract.attachment import Tables
 from packager.contract.tokens import StringInput
 from packager.core.errors import ConfigError

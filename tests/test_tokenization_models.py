@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
-from packager import tokenization
+from packager.contract import tokenization
 from packager.core.errors import ConfigError
 from tests.drawn import drawn
 from tests.nights import examples

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
 
+from packager.contract.tokenization import unicode
+from packager.contract.tokenization.normalizing import maps
+from packager.contract.tokenization.reading import charsmaps
 from packager.core.errors import ConfigError
-from packager.tokenization import unicode
-from packager.tokenization.normalizing import maps
-from packager.tokenization.reading import charsmaps
 from tests.drawn import drawn
 from tests.nights import examples
 from tests.tokenizer_graphs import Graph, changed, of_bytes, same

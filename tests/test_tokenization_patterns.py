@@ -8,12 +8,12 @@ import numpy
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from packager.contract.tokenization import matching, patterns
+from packager.contract.tokenization.factoring import are_apart, factored
+from packager.contract.tokenization.pages import END
+from packager.contract.tokenization.patterns import Ahead, Chain, Choice, Pattern, Repeat, Set
 from packager.core.errors import ConfigError
 from packager.graph.writer import OPSET, Writer
-from packager.tokenization import matching, patterns
-from packager.tokenization.factoring import are_apart, factored
-from packager.tokenization.pages import END
-from packager.tokenization.patterns import Ahead, Chain, Choice, Pattern, Repeat, Set
 from tests.nights import examples
 from tests.onnx_text import session
 

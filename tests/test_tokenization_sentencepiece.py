@@ -12,10 +12,10 @@ import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from packager import tokenization
+from packager.contract import tokenization
+from packager.contract.tokenization.reading import sentencepiece as reading
+from packager.contract.tokenization.reading import sentencepiece_proto
 from packager.core.errors import ConfigError
-from packager.tokenization.reading import sentencepiece as reading
-from packager.tokenization.reading import sentencepiece_proto
 from tests.drawn import drawn
 from tests.nights import examples
 from tests.tokenizer_graphs import Graph

@@ -5,7 +5,7 @@ import random
 import pytest
 from tokenizers import normalizers, pre_tokenizers
 
-from packager.tokenization import unicode
+from packager.contract.tokenization import unicode
 from tests.toolchain import unicode_tables
 
 pytestmark = [pytest.mark.by_content, pytest.mark.texts]

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Regex, pre_tokenizers
 
-from packager import tokenization
+from packager.contract import tokenization
+from packager.contract.tokenization.reading import tiktoken
 from packager.core.errors import ConfigError
-from packager.tokenization.reading import tiktoken
 from tests.nights import examples
 from tests.tokenizer_graphs import Graph
 

@@ -15,8 +15,8 @@ import pytest
 
 from packager.core.errors import ModelError, ToolError
 from packager.files.hashes import sha256_of
+from packager.files.processes import commands, downloads
 from packager.files.user_cache import cache_folder
-from packager.processes import commands, downloads
 
 CONTENT = b"a pinned file"
 PINNED = {"client": "npm", "package": "thing@1.0.0", "sha256": hashlib.sha256(CONTENT).hexdigest()}

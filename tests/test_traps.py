@@ -34,19 +34,20 @@ import onnx
 import onnxruntime
 import pytest
 
-from packager import models, plan
+from packager import models
+from packager.compile import plan
 from packager.compile.compile import FP16, compile_variant
 from packager.compile.converter import REPLAY_ENTRY
 from packager.compile.operators import operator_config
 from packager.compile.reader import read_graph
 from packager.core.errors import ModelError
 from packager.core.values import Compiled, Format, Style
-from packager.environments import CHILD, ENVIRONMENTS
-from packager.environments.runtime import Runtime
+from packager.engines.environments import CHILD, ENVIRONMENTS
+from packager.engines.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
+from packager.files.processes import commands
 from packager.files.store import Store
 from packager.models import opsets
-from packager.processes import commands
 from packager.targets.android import Android as AndroidTarget
 from packager.verification.partition import kernels
 from tests.onnx_text import linear, onnx_model, saved, weight

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from packager.cli import main
-from packager.devices.farms.carrier import lines_of
+from packager.measuring.devices.farms.carrier import lines_of
+from packager.measuring.tuning.candidates import Candidate
+from packager.measuring.tuning.search import Round, search
 from packager.targets.ios import Ios
-from packager.tuning.candidates import Candidate
-from packager.tuning.search import Round, search
 from packager.workflows.device.iphone_tuning import Bounds, plan_of
 
 pytestmark = pytest.mark.by_content

@@ -12,13 +12,13 @@ import pytest
 
 from packager.core.errors import ConfigError
 from packager.core.tuned import Tuned
-from packager.pages.sections import with_section
-from packager.tuning.candidates import Candidate, candidates, shipped
-from packager.tuning.journal import Journal
-from packager.tuning.page import Bounds, Searched, part
-from packager.tuning.search import FINAL_ROUNDS, Measure, Outcome, Round, search, what_ships
-from packager.tuning.words import verdict
-from packager.tuning.writing import tables, with_tuned
+from packager.measuring.tuning.candidates import Candidate, candidates, shipped
+from packager.measuring.tuning.journal import Journal
+from packager.measuring.tuning.page import Bounds, Searched, part
+from packager.measuring.tuning.search import FINAL_ROUNDS, Measure, Outcome, Round, search, what_ships
+from packager.measuring.tuning.words import verdict
+from packager.measuring.tuning.writing import tables, with_tuned
+from packager.render.pages.sections import with_section
 
 pytestmark = pytest.mark.by_content
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ToolError
-from packager.environments import runtime
-from packager.environments.environment import install_locked
+from packager.engines.environments import runtime
+from packager.engines.environments.environment import install_locked
 from tests.toolchain.unpacking import quickly, unpack
 
 pytestmark = pytest.mark.programs

@@ -89,7 +89,7 @@ def test_an_environment_is_installed_with_the_pip_of_python_not_of_the_folder(fo
 def test_an_empty_part_of_pythonpath_is_not_the_folder_to_a_child(folder: Path) -> None:
     """`PYTHONPATH=$UNSET:/mine` names the working folder by accident. mobpack itself is started without it here."""
     program = (
-        "import os, sys; from packager.processes import children, inherited\n"
+        "import os, sys; from packager.files.processes import children, inherited\n"
         f"os.environ['PYTHONPATH'] = os.pathsep + {str(folder.parent)!r}\n"
         "command = [*children.python(), '-c', 'import json, sys; print(sys.path)']\n"
         "print(children.run(command, inherits=inherited.PYTHON).stdout)"

@@ -8,26 +8,26 @@ from pathlib import Path
 
 import pytest
 
-from packager import deltas
-from packager.bench import comparing
 from packager.cli import crash
+from packager.contract.tokenization import patterns
 from packager.core import parsing, toml, user_files
 from packager.core.errors import ConfigError, ModelError, ToolError
-from packager.devices import conditions, device_answers
-from packager.devices.adb import Adb
-from packager.devices.adb.program import HOMES
-from packager.devices.choosing import SILENT, Absent, describe_all
-from packager.devices.conversation import Conversation
-from packager.devices.device_answers import about_of, models_of, timed_of
-from packager.devices.link import Device, Start
-from packager.environments import web
+from packager.distribution import deltas
+from packager.distribution.release import checking
+from packager.engines.environments import web
 from packager.files.replaced_folder import Kind, replaced
 from packager.files.store import Step, Store
 from packager.importers import Source
 from packager.importers.onnx import Onnx
+from packager.measuring.bench import comparing
+from packager.measuring.devices import conditions, device_answers
+from packager.measuring.devices.adb import Adb
+from packager.measuring.devices.adb.program import HOMES
+from packager.measuring.devices.choosing import SILENT, Absent, describe_all
+from packager.measuring.devices.conversation import Conversation
+from packager.measuring.devices.device_answers import about_of, models_of, timed_of
+from packager.measuring.devices.link import Device, Start
 from packager.models.load import LONGEST_NAME, load
-from packager.release import checking
-from packager.tokenization import patterns
 from packager.workflows import tune_results
 from packager.workflows.importing import Request
 from packager.workflows.importing import steps as importing

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.devices.android_tools import JAVA_FLAGS, PIN, android_tools
+from packager.measuring.devices.android_tools import JAVA_FLAGS, PIN, android_tools
 from packager.targets.android import kotlin
 from tests.toolchain import warm_java
 from tests.toolchain.require import fetched

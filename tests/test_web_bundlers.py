@@ -12,7 +12,7 @@ import pytest
 
 from packager.core.contract import Contract
 from packager.core.values import Package
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.web import Web
 from tests.golden.cases import CLASSES, IMAGE, PIXELS, SCORES, paged, typed
 from tests.toolchain import node, projects

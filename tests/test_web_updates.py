@@ -11,8 +11,8 @@ from threading import Event
 
 import pytest
 
-from packager.channel import document
-from packager.channel.document import Conditions, Rollout
+from packager.distribution.channel import document
+from packager.distribution.channel.document import Conditions, Rollout
 from tests.delivery_drivers.web import driver
 from tests.delivery_server import Forever
 from tests.toolchain import updated_web

@@ -9,7 +9,7 @@ import pytest
 from packager.core.class_names import RESERVED
 from packager.core.findings import Report
 from packager.core.values import Delivery, Package
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.typescript import texts
 from packager.targets.web import Web
 from packager.targets.web.view import NamesView

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from packager import config, plan
+from packager import config
+from packager.compile import plan
 from packager.config import Config
 from packager.core.console import Console
 from packager.core.cost import Estimate, Kind

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from packager.core.errors import ToolError
-from packager.xcframework import folder as folders
-from packager.xcframework.lint import Inspected, lint
-from packager.xcframework.privacy import Access, privacy_manifest
+from packager.targets.xcframework import folder as folders
+from packager.targets.xcframework.lint import Inspected, lint
+from packager.targets.xcframework.privacy import Access, privacy_manifest
 from tests import xcframework_cases as cases
 from tests.xcframework_cases import NAME, PHONES, SIMULATORS, archive, code, section, write_plist
 
@@ -227,7 +227,9 @@ def test_objects_for_different_systems_need_the_newest(root: Path) -> None:
 
 def test_every_finding_has_a_case_here() -> None:
     known = {name for name, _, _ in BREAKS} | {"layout-flat", "minimum-os-mixed"}
-    sources = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "packager/xcframework").glob("*.py")))
+    sources = "".join(
+        path.read_text(encoding="utf-8") for path in sorted((ROOT / "packager/targets/xcframework").glob("*.py"))
+    )
     named = set(re.findall(r'(?:error|warning|note|severity|else warning\))\(\s*"([a-z0-9-]+)"', sources))
     assert len(named) > 30
     assert named == known

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ConfigError, ToolError
-from packager.xcframework import folder
-from packager.xcframework.lint import lint
+from packager.targets.xcframework import folder
+from packager.targets.xcframework.lint import lint
 from tests import xcframework_cases as cases
 
 pytestmark = pytest.mark.by_content

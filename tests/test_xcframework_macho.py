@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ToolError
-from packager.xcframework.macho import Build, Code, read
+from packager.targets.xcframework.macho import Build, Code, read
 from tests import xcframework_cases as cases
 from tests.xcframework_cases import OBJECT, archive, code, fat, section
 

@@ -14,9 +14,9 @@ from click.testing import CliRunner, Result
 
 from packager.cli.runtime_xcframework import xcframework
 from packager.core.errors import ToolError
-from packager.processes import downloads
+from packager.files.processes import downloads
 from packager.runtimes.operators import read_config
-from packager.xcframework import pinned
+from packager.targets.xcframework import pinned
 from tests import xcframework_cases as cases
 from tests.disks import tiny_disk
 

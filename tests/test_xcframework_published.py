@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from packager.config.runtime import RuntimeTable
+from packager.files.processes import downloads
 from packager.files.store import Store
-from packager.processes import downloads
 from packager.runtimes import ios
 from packager.targets.ios import Ios
-from packager.xcframework.lint import lint
-from packager.xcframework.manifest import accesses
-from packager.xcframework.privacy import Access
+from packager.targets.xcframework.lint import lint
+from packager.targets.xcframework.manifest import accesses
+from packager.targets.xcframework.privacy import Access
 from tests.toolchain import apple_runtime
 from tests.toolchain.kept import linked
 from tests.toolchain.require import fetched

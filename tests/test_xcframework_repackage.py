@@ -12,10 +12,10 @@ from click.testing import CliRunner, Result
 from packager.cli.runtime_xcframework import xcframework
 from packager.core.errors import ConfigError, MobpackError, ToolError
 from packager.files.store import Step, Store
-from packager.xcframework import folder
-from packager.xcframework.lint import lint
-from packager.xcframework.macho import read
-from packager.xcframework.repackage import library_format
+from packager.targets.xcframework import folder
+from packager.targets.xcframework.lint import lint
+from packager.targets.xcframework.macho import read
+from packager.targets.xcframework.repackage import library_format
 from tests import xcframework_cases as cases
 from tests.disks import tiny_disk
 from tests.toolchain import apple_runtime
@@ -23,7 +23,7 @@ from tests.xcframework_cases import NAME, OBJECT, PHONES, SIMULATOR, SIMULATORS,
 
 pytestmark = pytest.mark.by_content
 
-STEP = Step(name="xcframework-library", caller=__name__, computed_by=("packager.xcframework.repackage",))
+STEP = Step(name="xcframework-library", caller=__name__, computed_by=("packager.targets.xcframework.repackage",))
 
 FRAMEWORK = f"{NAME}.framework"
 PHONE = archive(code(kind=OBJECT))

@@ -17,7 +17,7 @@ from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.runtimes import framework, ios, shipping
 from packager.targets.ios import Ios
-from packager.xcframework import folder
+from packager.targets.xcframework import folder
 from tests import xcframework_cases as cases
 from tests.golden.cases import choice, plan, specs
 from tests.xcframework_cases import NAME, OBJECT, archive, code, simulator_code

@@ -9,10 +9,10 @@ import onnx
 import pytest
 
 from packager import models as onnx_models
-from packager import plan
+from packager.compile import plan
 from packager.core.errors import ModelError
 from packager.core.values import baseline
-from packager.environments.android import Android, ProbeJob
+from packager.engines.environments.android import Android, ProbeJob
 from packager.files.store import Store
 from packager.models.graphs import read_graph
 from packager.targets.android import Android as Target

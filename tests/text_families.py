@@ -10,11 +10,11 @@ from onnx import TensorProto, helper, numpy_helper
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
 from benchmarks.tokenizers.references import CL100K, QWEN
+from packager.contract.tokenization import splitting
+from packager.contract.tokenization.definition import Splitter
+from packager.contract.tokenization.pages import END
+from packager.contract.tokenization.stages import BREAK, Points
 from packager.graph.writer import OPSET, Writer
-from packager.tokenization import splitting
-from packager.tokenization.definition import Splitter
-from packager.tokenization.pages import END
-from packager.tokenization.stages import BREAK, Points
 from tests.tokenizer_graphs import points
 
 CORPUS = (

@@ -8,7 +8,7 @@ from packager.config.checks import ParityTable
 from packager.core.console import Console
 from packager.core.findings import Report
 from packager.core.values import Choice, Package, Plan
-from packager.environments.runtime import Runtime
+from packager.engines.environments.runtime import Runtime
 from packager.files.store import Store
 from packager.providers import CPU
 from packager.targets.android import Android

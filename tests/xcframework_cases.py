@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from packager.xcframework.privacy import audit, privacy_manifest
+from packager.targets.xcframework.privacy import audit, privacy_manifest
 
 CPUS = {"arm64": (0x0100000C, 0), "arm64e": (0x0100000C, 0x80000002), "x86_64": (0x01000007, 3), "armv7": (12, 9)}
 OBJECT, EXECUTE, DYLIB = 1, 2, 6

@@ -18,9 +18,9 @@ from benchmarks.abuse.builds import digest_of
 from benchmarks.abuse.command import Place, last_line, new_cache, run
 from benchmarks.abuse.hostile import PROJECT, model
 from benchmarks.abuse.result import Result
-from packager.channel import checking, publishing
-from packager.channel.storage import Folder, open_storage
 from packager.core.errors import MobpackError
+from packager.distribution.channel import checking, publishing
+from packager.distribution.channel.storage import Folder, open_storage
 from packager.files import web
 from packager.files.atomic import atomic_file, atomic_files
 from packager.files.store.remote import LAYOUT

@@ -13,8 +13,8 @@ from typing import NoReturn
 
 from packager.cli import main
 from packager.compile.canonical import flatbuffer_classes
-from packager.environments import ensure
-from packager.environments.runtime import Runtime
+from packager.engines.environments import ensure
+from packager.engines.environments.runtime import Runtime
 from packager.files.user_cache import cache_folder
 
 TIMEOUT_S = 120

@@ -13,7 +13,7 @@ from unittest.mock import patch
 from benchmarks.abuse.command import Place
 from benchmarks.abuse.result import Result
 from packager.core.errors import ToolError
-from packager.processes import downloads
+from packager.files.processes import downloads
 
 PACKAGE = "mobpack-abused==1.0.0"
 SOURCES = "mobpack_abused-1.0.0.tar.gz"

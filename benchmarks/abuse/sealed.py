@@ -9,8 +9,8 @@ from pathlib import Path
 from benchmarks.abuse.command import Place
 from benchmarks.abuse.result import Result
 from packager.core.errors import ConfigError, ToolError
-from packager.encryption import key_of, open_sealed, seal
-from packager.encryption.sealing import file_key
+from packager.signing.encryption import key_of, open_sealed, seal
+from packager.signing.encryption.sealing import file_key
 from tests.encryption_cases import CHANGES, CHUNK, KEY, KEY_ID, OTHER_KEY
 
 BYTES = 3 * CHUNK + 7

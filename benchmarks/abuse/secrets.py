@@ -14,14 +14,14 @@ from pathlib import Path
 
 from benchmarks.abuse.result import Result
 from packager.core.errors import MobpackError
-from packager.devices import iphones
-from packager.devices.adb.link import Adb
-from packager.encryption import keys
-from packager.processes import children, commands, copies, downloads
-from packager.processes.channel import Program
-from packager.processes.inherited import MODELS, PIP, users_code
-from packager.publishing import cms, gpg, npm, swift_tags
-from packager.publishing.registry import Request, Session
+from packager.distribution.publishing import cms, gpg, npm, swift_tags
+from packager.distribution.publishing.registry import Request, Session
+from packager.files.processes import children, commands, copies, downloads
+from packager.files.processes.channel import Program
+from packager.files.processes.inherited import MODELS, PIP, users_code
+from packager.measuring.devices import iphones
+from packager.measuring.devices.adb.link import Adb
+from packager.signing.encryption import keys
 from packager.targets.android import gradle, kotlin
 
 ROOT = Path(__file__).parents[2]

@@ -11,14 +11,14 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from benchmarks.abuse.command import Place, run
 from benchmarks.abuse.result import Result
-from packager.channel import publishing
-from packager.channel.log import Place as ChannelPlace
-from packager.channel.log import Signing
-from packager.channel.publishing import Terms
-from packager.channel.storage import Folder
 from packager.core.errors import GateError
-from packager.release import signatures
-from packager.release.checking import verify_release
+from packager.distribution.channel import publishing
+from packager.distribution.channel.log import Place as ChannelPlace
+from packager.distribution.channel.log import Signing
+from packager.distribution.channel.publishing import Terms
+from packager.distribution.channel.storage import Folder
+from packager.distribution.release import signatures
+from packager.distribution.release.checking import verify_release
 from packager.signing.keys import FileSigner, signed
 from packager.workflows import signing
 from tests import certificate_cases

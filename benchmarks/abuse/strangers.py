@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.abuse.result import Result
-from packager.fleet.cluster import Cluster, connected, library
+from packager.measuring.fleet.cluster import Cluster, connected, library
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 5

@@ -5,8 +5,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from packager.files.processes import downloads
 from packager.files.user_cache import cache_folder
-from packager.processes import downloads
 
 
 def content(pin: str, member: str) -> bytes:

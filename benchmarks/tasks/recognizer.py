@@ -14,7 +14,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers
 
 from benchmarks.tasks.packages import content, unpacked
 from benchmarks.tasks.task import Array, Predict, predictor
-from packager.session.exact.opening import opened
+from packager.engines.session.exact.opening import opened
 
 RATE, MOST_TOKENS = 16000, 60
 START, END = 1, 2

@@ -11,7 +11,7 @@ import numpy
 from benchmarks.tasks.packages import content, unpacked
 from benchmarks.tasks.scores import agreement
 from benchmarks.tasks.task import Array, Inputs, Predict
-from packager.processes import downloads
+from packager.files.processes import downloads
 
 WHAT = (
     "language of source code: Magika (Apache-2.0) on 300 scraps of 600 bytes from files of pinned packages (each under "

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy
 
 from benchmarks.tasks.task import Array
-from packager.processes import downloads
+from packager.files.processes import downloads
 
 RATE = 22050
 RETRIEVAL, CHARACTERS, UTF_8 = 2, 1, 1

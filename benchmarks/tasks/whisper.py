@@ -20,7 +20,7 @@ from tokenizers import Tokenizer
 from benchmarks.tasks.graph import BOOL, FLOAT, INT64, Graph
 from benchmarks.tasks.packages import content
 from benchmarks.tasks.task import Array
-from packager.processes import downloads
+from packager.files.processes import downloads
 
 RATE, SECONDS, MOST_TOKENS = 16000, 30, 100
 START = ("<|startoftranscript|>", "<|en|>", "<|transcribe|>", "<|notimestamps|>")

@@ -11,7 +11,7 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from benchmarks.tokenizers.texts import Text
-from packager import tokenization
+from packager.contract import tokenization
 
 LONGEST = 5000
 """characters of texts that are made smaller"""

@@ -20,8 +20,8 @@ from benchmarks.zoo import building, models, packages
 from benchmarks.zoo.building import Result
 from benchmarks.zoo.models import Entry
 from benchmarks.zoo.page import page, verdict
-from packager.environments import ensure
-from packager.environments.android import Android
+from packager.engines.environments import ensure
+from packager.engines.environments.android import Android
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "zoo.md"

@@ -16,7 +16,7 @@ from typing import IO, Literal
 
 from benchmarks.zoo.models import Entry
 from packager.files.hashes import sha256_of
-from packager.processes import commands, downloads
+from packager.files.processes import commands, downloads
 
 CHUNK_BYTES = 1 << 20
 TIMEOUT_S = 600

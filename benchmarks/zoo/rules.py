@@ -18,12 +18,13 @@ import numpy
 
 from benchmarks.xnnpack import random_inputs
 from benchmarks.zoo import independent
-from packager import models, plan
+from packager import models
+from packager.compile import plan
 from packager.core.errors import MobpackError
 from packager.core.values import ElementType, Model, baseline
-from packager.environments import SIGNED
-from packager.environments.android import Android as AndroidLibrary
-from packager.environments.android import ProbeJob
+from packager.engines.environments import SIGNED
+from packager.engines.environments.android import Android as AndroidLibrary
+from packager.engines.environments.android import ProbeJob
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.samples.fit import DTYPES

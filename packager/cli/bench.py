@@ -20,9 +20,9 @@ from packager.cli.options import (
 from packager.cli.project_options import ProjectOptions, into
 
 if TYPE_CHECKING:
-    from packager.bench.document import BenchDocument
     from packager.config import Config
     from packager.core.console import Console
+    from packager.measuring.bench.document import BenchDocument
     from packager.workflows.bench import Request
 
 
@@ -90,9 +90,9 @@ def bench(options: BenchOptions) -> None:
 
     For example: mobpack bench model.onnx --variant dynamic --report bench.html
     """
-    from packager.bench import writing
     from packager.core.console import Console
     from packager.core.errors import MobpackError
+    from packager.measuring.bench import writing
     from packager.workflows import bench as workflow
 
     page, as_json = options.page, options.as_json
@@ -119,10 +119,10 @@ def bench(options: BenchOptions) -> None:
 
 
 def _asked(options: BenchOptions) -> "tuple[Config, Request]":
-    from packager.bench import comparing
-    from packager.bench.gates import parse
-    from packager.bench.rounds import Method
-    from packager.runners import Pace
+    from packager.engines.runners import Pace
+    from packager.measuring.bench import comparing
+    from packager.measuring.bench.gates import parse
+    from packager.measuring.bench.rounds import Method
     from packager.workflows import trust
     from packager.workflows.bench import Request
     from packager.workflows.requested import requested_targets
@@ -152,7 +152,7 @@ def _document(found: "BenchDocument") -> dict[str, object]:
 
 
 def _show(found: "BenchDocument", console: "Console") -> None:
-    from packager.bench import words
+    from packager.measuring.bench import words
 
     for line in words.heading(found):
         console.result(line)

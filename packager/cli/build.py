@@ -31,7 +31,7 @@ from packager.core import parsing
 
 if TYPE_CHECKING:
     from packager.core.console import Console
-    from packager.encryption import ModelKey
+    from packager.signing.encryption import ModelKey
     from packager.workflows.unchanged import Start, Summary
 
 
@@ -184,7 +184,7 @@ def built(options: BuildOptions, key: "ModelKey | None", begun: "Start", console
 
 def read_key(place: str, project: Path) -> "ModelKey":
     """The key that `--model-key` names. Raises ConfigError if it cannot be used."""
-    from packager.encryption import key_of
+    from packager.signing.encryption import key_of
 
     return key_of(place, project)
 

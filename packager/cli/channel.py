@@ -29,9 +29,9 @@ from packager.cli.options import MODEL, json_option, print_json, subject_option
 from packager.cli.project_options import into
 
 if TYPE_CHECKING:
-    from packager.channel.document import Document
-    from packager.channel.log import Place, Signing
-    from packager.channel.publishing import Published
+    from packager.distribution.channel.document import Document
+    from packager.distribution.channel.log import Place, Signing
+    from packager.distribution.channel.publishing import Published
 
 HOUR_S = 60 * 60
 
@@ -53,8 +53,8 @@ class SignedOptions:
 
     def signed_place(self) -> "tuple[Place, Signing]":
         """The channel, trusted if the signer or one of the `trusted` keys has signed it."""
-        from packager.channel.log import Place, Signing
-        from packager.channel.storage import open_storage
+        from packager.distribution.channel.log import Place, Signing
+        from packager.distribution.channel.storage import open_storage
         from packager.workflows import signing
 
         signer = signing.signer(self.key, None)
@@ -136,8 +136,8 @@ def publish(options: PublishOptions) -> None:
     Fails with exit code 6 for a model with another contract, an older version, and if somebody else has published
     meanwhile.
     """
-    from packager.channel import publishing
-    from packager.channel.document import Conditions
+    from packager.distribution.channel import publishing
+    from packager.distribution.channel.document import Conditions
 
     terms = publishing.Terms(
         percent=options.percent,
@@ -174,8 +174,8 @@ def publish(options: PublishOptions) -> None:
 def promote(options: PromoteOptions) -> None:
     """Give the newest releases of a channel to more devices (--percent), or those of another channel to this one
     (--from-channel beta). No blob is written: channels at the same address share them."""
-    from packager.channel import publishing
-    from packager.channel.log import Place
+    from packager.distribution.channel import publishing
+    from packager.distribution.channel.log import Place
 
     place, signing = options.signed_place()
     source = None
@@ -209,7 +209,7 @@ def promote(options: PromoteOptions) -> None:
 def rollback(options: RollbackOptions) -> None:
     """Publish the models of an older document again, under a new and larger number: devices never go back to an older
     document, and go back to older models only this way."""
-    from packager.channel import publishing
+    from packager.distribution.channel import publishing
 
     place, signing = options.signed_place()
     made = publishing.rollback(place, signing, number=options.number, models=options.models, is_dry=options.is_dry)
@@ -230,7 +230,7 @@ def rollback(options: RollbackOptions) -> None:
 @into(SignedOptions)
 def renew(options: SignedOptions) -> None:
     """Sign the same models anew, with a later end and a larger number. CI runs it on a schedule."""
-    from packager.channel import publishing
+    from packager.distribution.channel import publishing
 
     place, signing = options.signed_place()
     _tell(publishing.renew(place, signing, is_dry=options.is_dry), options)
@@ -246,8 +246,8 @@ def renew(options: SignedOptions) -> None:
 def show(url: str, name: str, keys: tuple[Path, ...], subject: str | None, history: bool, as_json: bool) -> None:
     """Show the models that devices get from a channel, or its documents. Verifies signatures, and downloads no
     blobs."""
-    from packager.channel import log
     from packager.core.to_json import plain
+    from packager.distribution.channel import log
 
     place = _place(url, name, keys, subject)
     current = log.required(place)
@@ -276,12 +276,12 @@ def prune(
 
     Files newer than the time of grace stay: a publisher may be about to name them.
     """
-    from packager.channel import pruning
-    from packager.channel.log import Place
-    from packager.channel.storage import open_storage
     from packager.core.console import Console, size
     from packager.core.errors import ConfigError
     from packager.core.to_json import plain
+    from packager.distribution.channel import pruning
+    from packager.distribution.channel.log import Place
+    from packager.distribution.channel.storage import open_storage
     from packager.workflows import signing
 
     storage = open_storage(url)
@@ -314,9 +314,9 @@ def verify(url: str, name: str, keys: tuple[Path, ...], subject: str | None, at_
     Fails with exit code 6 for a wrong signature, an expired document, a smaller number than before, and a blob that is
     missing or changed.
     """
-    from packager.channel import checking
     from packager.core.console import Console, size
     from packager.core.to_json import plain
+    from packager.distribution.channel import checking
 
     found = checking.verify(_place(url, name, keys, subject), datetime.now(UTC), at_least=at_least)
     if as_json:
@@ -330,8 +330,8 @@ def verify(url: str, name: str, keys: tuple[Path, ...], subject: str | None, at_
 
 
 def _place(url: str, name: str, keys: tuple[Path, ...], subject: str | None) -> "Place":
-    from packager.channel.log import Place
-    from packager.channel.storage import open_storage
+    from packager.distribution.channel.log import Place
+    from packager.distribution.channel.storage import open_storage
     from packager.workflows import signing
 
     return Place(storage=open_storage(url), channel=name, trust=signing.trust(keys, None, subject=subject))
@@ -361,8 +361,8 @@ def _tell(made: "Published", options: SignedOptions) -> None:
 
 
 def _show(document: "Document") -> None:
-    from packager.channel.document import model_blobs
     from packager.core.console import Console, size
+    from packager.distribution.channel.document import model_blobs
 
     rows = [
         [

@@ -118,7 +118,7 @@ DEFAULT_TARGET = "android"
 
 
 def document(found: "Examination") -> dict[str, object]:
-    from packager.release.manifest import kernels_entry, parity_entry, partition_entry, plan_entry
+    from packager.distribution.release.manifest import kernels_entry, parity_entry, partition_entry, plan_entry
 
     return {
         "plans": [plan_entry(plan) for plan in found.plans],

@@ -18,9 +18,9 @@ def delta(old: Path, new: Path, out: Path, is_applied: bool) -> None:
     Models in the formats ORT and ONNX are compared tensor by tensor; other files are searched for bytes that both
     have.
     """
-    from packager import deltas
     from packager.core.console import Console
     from packager.core.errors import ToolError
+    from packager.distribution import deltas
     from packager.files.atomic import atomic_file
 
     if is_applied:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from packager.core.console import Console
-    from packager.devices.document import DeviceDocument
-    from packager.devices.words import Table
+    from packager.measuring.devices.document import DeviceDocument
+    from packager.measuring.devices.words import Table
     from packager.workflows.device.benching import Request
     from packager.workflows.device.checking import Checked
     from packager.workflows.device.preparing import Wanted
@@ -166,7 +166,7 @@ def self_test(options: SelfTestOptions) -> None:
     from packager.core.console import Console
     from packager.core.errors import MobpackError
     from packager.core.to_json import plain
-    from packager.devices import words
+    from packager.measuring.devices import words
     from packager.workflows.device import self_testing
     from packager.workflows.device.preparing import is_interrupted
 
@@ -249,11 +249,11 @@ def bench(options: BenchOptions) -> None:
 
     For example: mobpack device bench --device 'Pixel*' --report devices.html
     """
-    from packager.bench.writing import in_lines
     from packager.core.console import Console
     from packager.core.errors import MobpackError
     from packager.core.to_json import plain
-    from packager.devices import merging
+    from packager.measuring.bench.writing import in_lines
+    from packager.measuring.devices import merging
     from packager.workflows.device import benching
     from packager.workflows.device.preparing import is_interrupted
 
@@ -285,10 +285,10 @@ def bench(options: BenchOptions) -> None:
 
 
 def _request(options: BenchOptions) -> "Request":
-    from packager.devices import comparing
-    from packager.devices.gates import parse
-    from packager.devices.measuring import Method
-    from packager.runners import Pace
+    from packager.engines.runners import Pace
+    from packager.measuring.devices import comparing
+    from packager.measuring.devices.gates import parse
+    from packager.measuring.devices.measuring import Method
     from packager.workflows.device.benching import Request
 
     return Request(
@@ -337,7 +337,7 @@ def check(options: CheckOptions) -> None:
     from packager.cli.bisection import show
     from packager.core.console import Console
     from packager.core.errors import MobpackError
-    from packager.devices import words
+    from packager.measuring.devices import words
     from packager.workflows.device import checking
     from packager.workflows.gates import Rules
     from packager.workflows.requested import Request
@@ -367,7 +367,7 @@ def check(options: CheckOptions) -> None:
 
 def _document(found: "Checked") -> dict[str, object]:
     from packager.core.to_json import plain
-    from packager.release.manifest import parity_entry
+    from packager.distribution.release.manifest import parity_entry
 
     return {
         "devices": plain(found.devices),
@@ -392,7 +392,7 @@ def clean(devices: tuple[str, ...]) -> None:
 
 
 def show(found: "DeviceDocument", console: "Console") -> None:
-    from packager.devices import words
+    from packager.measuring.devices import words
 
     _tables(words.tables(found), console)
     for line in words.notes(found):

@@ -13,7 +13,7 @@ from packager.cli.tune import Ends, dry_run_option, give_recorded, minutes_optio
 
 if TYPE_CHECKING:
     from packager.core.console import Console
-    from packager.devices.document import DeviceDocument
+    from packager.measuring.devices.document import DeviceDocument
 
 gate_option = click.option(
     "--fail-on", "gates", multiple=True, metavar="GATE", help="Fail with exit code 6, as in `mobpack device bench`."
@@ -57,7 +57,7 @@ def app(
     Upload them to a farm, and give what comes back to `mobpack device read`.
     """
     from packager.core.console import Console, size
-    from packager.runners import Pace
+    from packager.engines.runners import Pace
     from packager.workflows.device.farming import ABIS, AppRequest
     from packager.workflows.device.farming import app as make
 
@@ -145,7 +145,7 @@ def xcode_tests(options: XcodeOptions) -> None:
         _run(options)
         return
     from packager.core.console import Console
-    from packager.devices.xcode_tests import write_device_tests
+    from packager.measuring.devices.xcode_tests import write_device_tests
 
     folder, tests = write_device_tests(options.package, options.output)
     Console().result(f"{folder}: tests of {', '.join(tests.classes)}; on a Mac, follow {folder / 'README.md'}")
@@ -180,8 +180,8 @@ def _tune(options: XcodeOptions) -> None:
 def _run(options: XcodeOptions) -> None:
     """Runs the test on a device, and gives its results."""
     from packager.core.console import Console
-    from packager.devices import comparing
-    from packager.devices.gates import parse
+    from packager.measuring.devices import comparing
+    from packager.measuring.devices.gates import parse
     from packager.workflows.device import iphone_testing
 
     before = comparing.read(options.baseline) if options.baseline else None
@@ -221,8 +221,8 @@ def _refuse_unfit(context: click.Context, *, is_run: bool, is_search: bool) -> N
 def read(results: Path, gates: tuple[str, ...], baseline: Path | None, page: Path | None, as_json: bool) -> None:
     """Read RESULTS that a farm or a Mac has given back: a file, an archive, a log, or a folder of all that."""
     from packager.core.console import Console
-    from packager.devices import comparing
-    from packager.devices.gates import parse
+    from packager.measuring.devices import comparing
+    from packager.measuring.devices.gates import parse
     from packager.workflows.device import farming
 
     console = Console(quiet=as_json)

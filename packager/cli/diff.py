@@ -9,7 +9,7 @@ from packager.cli.options import MODEL, json_option, print_json
 from packager.core.errors import GateError
 
 if TYPE_CHECKING:
-    from packager.differences import Comparison
+    from packager.distribution.differences import Comparison
 
 PAGE = click.Path(path_type=Path, dir_okay=False)
 
@@ -36,7 +36,7 @@ def diff(old: Path, new: Path, page: Path | None, fail_on_breaking: bool, fail_o
     Swift package, or the folder of a version in a Maven repository.
     """
     from packager.core.to_json import plain
-    from packager.differences import compare, read, write_page
+    from packager.distribution.differences import compare, read, write_page
 
     found = compare(read(old), read(new))
     if page:

@@ -149,7 +149,7 @@ def shared_cache() -> "list[Part]":
 def examine_runners() -> list[tuple[str, str, str]]:
     """Every runner: name, description and what this machine lacks for it. `recorded` is omitted: it needs files of a
     project."""
-    from packager.runners import RECORDED, RUNNERS
+    from packager.engines.runners import RECORDED, RUNNERS
 
     names = [name for name in RUNNERS if name != RECORDED]
     return [(each.label(), each.about, each.missing()) for name in names for each in RUNNERS[name]("")]

@@ -142,7 +142,7 @@ def _most(settings: Mapping[str, Any]) -> int:
 
 def _names(about: Beside) -> tuple[Mapping[int, str], str]:
     """Tokens by their ids, or why there are none."""
-    from packager import tokenization
+    from packager.contract import tokenization
     from packager.core.errors import MobpackError
 
     if about.tokenizer is None:

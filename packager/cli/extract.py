@@ -18,7 +18,7 @@ def extract(release: Path, folder: Path, as_json: bool) -> None:
     Serve the folder over https and pass its address to `load`. models.json lists the packages that need each file.
     """
     from packager.core.console import Console, size
-    from packager.release.extract import extract as write
+    from packager.distribution.release.extract import extract as write
 
     found = write(release, folder)
     files = {each.sha256: each.size_bytes for each in found}

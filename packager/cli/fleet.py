@@ -22,7 +22,7 @@ from packager.cli.project_options import into
 if TYPE_CHECKING:
     from packager.core.console import Console
     from packager.core.errors import MobpackError
-    from packager.fleet.document import FleetDocument
+    from packager.measuring.fleet.document import FleetDocument
     from packager.verification.partition.report import Gates
     from packager.workflows.fleet.asked import Asked
 
@@ -132,7 +132,7 @@ def fleet(options: FleetOptions) -> None:
 
 def _asked(options: FleetOptions) -> "Asked":
     from packager.core.errors import ConfigError
-    from packager.fleet.projects import parse_size, projects_of
+    from packager.measuring.fleet.projects import parse_size, projects_of
     from packager.workflows.fleet.asked import Asked
 
     if options.scheduler and options.workers:
@@ -204,8 +204,8 @@ def list_tasks(asked: "Asked", console: "Console", *, as_json: bool) -> None:
 def show(found: "FleetDocument", page: Path) -> None:
     """Prints the matrix, what is worse than before, and why projects failed."""
     from packager.core.console import Console, size
-    from packager.fleet.page import words_of_searches
-    from packager.fleet.progress import duration
+    from packager.measuring.fleet.page import words_of_searches
+    from packager.measuring.fleet.progress import duration
 
     console = Console()
     rows = []

@@ -31,7 +31,7 @@ def inspect(model: Path, shapes: tuple[str, ...], as_json: bool) -> None:
 
 def document(model: "Model") -> dict[str, object]:
     from packager import models
-    from packager.release.manifest import tensor_entry
+    from packager.distribution.release.manifest import tensor_entry
 
     return {
         "file": str(model.path),

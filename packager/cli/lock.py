@@ -21,7 +21,7 @@ from packager.cli.project_options import ProjectOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from packager.locking import Change, Lock
+    from packager.distribution.locking import Change, Lock
 
 SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 
@@ -52,9 +52,9 @@ def lock(
     """
     from packager.core.console import Console
     from packager.core.to_json import plain
-    from packager.locking import compare, write
-    from packager.locking.changes import NO_LOCK
-    from packager.locking.text import read
+    from packager.distribution.locking import compare, write
+    from packager.distribution.locking.changes import NO_LOCK
+    from packager.distribution.locking.text import read
     from packager.workflows.ingredients import Project, ingredients, refuse, refuse_without_environments
     from packager.workflows.requested import requested_targets
 

@@ -56,7 +56,7 @@ def pack(
     devices with that chip alone; --group says which devices get the files of other providers.
     """
     from packager.core.console import Console, size
-    from packager.packs import packing, play
+    from packager.distribution.packs import packing, play
 
     request = packing.Request(kind=kind, delivery=delivery, name=name, app=app, groups=groups, targeting=targeting)
     made = packing.pack(release, folder, request)

@@ -9,7 +9,7 @@ import click
 from packager.cli.options import MODEL, json_option, print_json
 
 if TYPE_CHECKING:
-    from packager.publishing import Outcome
+    from packager.distribution.publishing import Outcome
 
 
 @click.command(short_help="Send a release to Maven, npm or Swift registries.")
@@ -38,8 +38,8 @@ def publish(release: Path, named: tuple[str, ...], settings: tuple[str, ...], is
     What is there with the same bytes is left alone; other bytes are refused (exit code 6) before anything is sent.
     After a failure, the same command continues. Credentials come from environment variables: see docs/publish.md.
     """
-    from packager import publishing
     from packager.core.console import Console
+    from packager.distribution import publishing
 
     console = Console()
     registries = publishing.registries(named, settings)

@@ -8,7 +8,7 @@ from packager.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from packager.config import Config
-    from packager.provenance import Parameters
+    from packager.distribution.provenance import Parameters
     from packager.workflows.rebuild import Rebuilt
 
 

@@ -110,8 +110,8 @@ def release(options: ReleaseOptions) -> None:
 
 
 def _order(options: ReleaseOptions) -> "Order":
-    from packager import publishing
     from packager.cli.build import read_key
+    from packager.distribution import publishing
     from packager.workflows import signing
     from packager.workflows.release import Order
 
@@ -135,8 +135,8 @@ def _order(options: ReleaseOptions) -> "Order":
 
 
 def _document(made: "Released", *, is_dry: bool) -> dict[str, object]:
-    from packager import publishing
     from packager.core.to_json import plain
+    from packager.distribution import publishing
 
     return {
         "dry-run": is_dry,

@@ -62,7 +62,7 @@ def recipe(
     Emscripten (web)."""
     from packager.core.console import Console
     from packager.core.errors import ConfigError, ToolError
-    from packager.render import write_sources
+    from packager.render.templates import write_sources
     from packager.runtimes import operators
     from packager.runtimes import recipe as recipes
 

@@ -9,7 +9,7 @@ from packager.cli.options import MODEL, json_option, print_json
 
 if TYPE_CHECKING:
     from packager.core.console import Console
-    from packager.xcframework.lint import Inspected
+    from packager.targets.xcframework.lint import Inspected
 
 
 @click.command(short_help="Check an .xcframework for what the App Store rejects.")
@@ -22,8 +22,8 @@ def lint(path: Path, as_json: bool) -> None:
     """
     from packager.core.console import Console
     from packager.core.errors import GateError
-    from packager.xcframework import folder
-    from packager.xcframework import lint as linter
+    from packager.targets.xcframework import folder
+    from packager.targets.xcframework import lint as linter
 
     console = Console(quiet=as_json)
     with folder.opened(path) as root:
@@ -58,7 +58,7 @@ def show(found: "Inspected", console: "Console") -> None:
 
 def slice_rows(found: "Inspected") -> list[dict[str, str]]:
     """Contents of each slice, as text."""
-    from packager.xcframework.manifest import accesses
+    from packager.targets.xcframework.manifest import accesses
 
     rows = []
     for each in found.slices:
@@ -78,7 +78,7 @@ def slice_rows(found: "Inspected") -> list[dict[str, str]]:
 
 def counted(found: "Inspected") -> str:
     """`2 errors, 1 warning, 3 notes`."""
-    from packager.xcframework.finding import ORDER
+    from packager.targets.xcframework.finding import ORDER
 
     counts = {name: sum(each.severity == name for each in found.findings) for name in ORDER}
     return ", ".join(f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items())

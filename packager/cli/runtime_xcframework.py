@@ -10,8 +10,8 @@ from packager.cli.options import MODEL, json_option, print_json
 
 if TYPE_CHECKING:
     from packager.core.console import Console
-    from packager.xcframework.finding import Finding
-    from packager.xcframework.repackage import Library, Repackaged
+    from packager.targets.xcframework.finding import Finding
+    from packager.targets.xcframework.repackage import Library, Repackaged
 
 
 @click.command(short_help="Repackage a static ONNX Runtime for the App Store.")
@@ -36,9 +36,9 @@ def xcframework(archive: Path | None, out: Path, name: str, platforms: tuple[str
     """
     from packager.core.console import Console
     from packager.core.errors import ConfigError
-    from packager.xcframework import folder
-    from packager.xcframework.lint import lint
-    from packager.xcframework.repackage import library_format
+    from packager.targets.xcframework import folder
+    from packager.targets.xcframework.lint import lint
+    from packager.targets.xcframework.repackage import library_format
 
     if out.suffix != folder.SUFFIX:
         raise ConfigError(f"--out {out}: the name must end in {folder.SUFFIX}", hint=f"--out {out}{folder.SUFFIX}")
@@ -58,8 +58,8 @@ def xcframework(archive: Path | None, out: Path, name: str, platforms: tuple[str
 
 
 def _fetched(console: "Console") -> Path:
-    from packager.processes import downloads
-    from packager.xcframework import pinned
+    from packager.files.processes import downloads
+    from packager.targets.xcframework import pinned
 
     title = f"fetch {downloads.pins()['ios']['onnxruntime']}"
     with console.progress(title) if not console.quiet else nullcontext() as shown:
@@ -69,7 +69,7 @@ def _fetched(console: "Console") -> Path:
 def _is_published(source: Path) -> bool:
     """Whether it is ONNX Runtime's published archive, downloaded by mobpack or by hand."""
     from packager.files.hashes import sha256_of
-    from packager.processes import downloads
+    from packager.files.processes import downloads
 
     return source.is_file() and sha256_of(source) == downloads.pins()["ios"]["checksum"]
 

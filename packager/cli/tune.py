@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from packager.core.console import Console
-    from packager.tuning.page import Bounds
+    from packager.measuring.tuning.page import Bounds
     from packager.workflows.tune_results import Found
 
 
@@ -117,8 +117,8 @@ def tune(options: TuneOptions) -> None:
     With --from, rounds that iPhones have taken are decided: mobpack tune --from results
     """
     from packager.core.console import Console
-    from packager.devices import merging
-    from packager.runners import Pace
+    from packager.engines.runners import Pace
+    from packager.measuring.devices import merging
     from packager.workflows import tune as tuning
     from packager.workflows import tune_results
     from packager.workflows.device.preparing import Wanted
@@ -167,7 +167,7 @@ def give_recorded(
     dry_run: bool,
 ) -> None:
     """Decides the searches in results that came back, explains them, and writes the settings unless `dry_run`."""
-    from packager.devices import merging
+    from packager.measuring.devices import merging
     from packager.workflows import tune_recorded as recorded
 
     if ends.merge:
@@ -213,7 +213,7 @@ def _write(project: Path, found: "Sequence[Found]", console: "Console") -> None:
 
 
 def _show(found: "Found", advice: str, console: "Console") -> None:
-    from packager.tuning import words
+    from packager.measuring.tuning import words
 
     outcome = found.outcome
     rows = [words.short(words.cells(trial, outcome)) for trial in outcome.trials]
@@ -224,8 +224,8 @@ def _show(found: "Found", advice: str, console: "Console") -> None:
 
 
 def _document(found: "Found") -> dict[str, object]:
-    from packager.bench.statistics import all_of, quantile
-    from packager.tuning import words
+    from packager.measuring.bench.statistics import all_of, quantile
+    from packager.measuring.tuning import words
 
     outcome = found.outcome
     return {

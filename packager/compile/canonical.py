@@ -15,7 +15,7 @@ from typing import Any
 
 from packager.core.errors import ToolError
 from packager.files.atomic import copy_rest
-from packager.processes import children
+from packager.files.processes import children
 
 ALIGNMENT = 64
 MODEL_FIELD = 1

@@ -14,11 +14,11 @@ from packager.compile.external import write_external
 from packager.core import parsing
 from packager.core.errors import ConfigError, ModelError, ToolError, nearest
 from packager.core.values import Compiled, Format, Style, Variant
+from packager.engines.session.refusals import explain, hint_for
 from packager.files.atomic import link_or_copy
 from packager.files.hashes import known_sha256
+from packager.files.processes import commands
 from packager.files.store import Step, Store, content_key, key_of
-from packager.processes import commands
-from packager.session.refusals import explain, hint_for
 
 if TYPE_CHECKING:
     from packager.core.decision import Inside
@@ -284,8 +284,8 @@ def _convert(
 def _saved_on_arm(variant: Variant, scratch: Path, output: Path, style: Style) -> Path:
     """The graph as ONNX Runtime rewrites it on an ARM core with 16-bit arithmetic, in the format of `output`: with all
     rewrites, or with basic ones for an unfused file, which then records no fusions."""
-    from packager.environments import ensure
-    from packager.environments.arm64 import Arm64
+    from packager.engines.environments import ensure
+    from packager.engines.environments.arm64 import Arm64
 
     core = Arm64(cpu=FP16_CPU)
     try:

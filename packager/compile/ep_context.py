@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packager.core.errors import ConfigError, ModelError, ToolError
-from packager.environments import ENVIRONMENTS
+from packager.engines.environments import ENVIRONMENTS
 from packager.files.atomic import atomic_file
 from packager.files.hashes import sha256_of
+from packager.files.processes import commands
 from packager.models.skeleton import read_skeleton
-from packager.processes import commands
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from packager.config.strict import Size, Strict, one_of
-from packager.runners import INTERPRETED, RUNNERS
+from packager.engines.runners import INTERPRETED, RUNNERS
 
 RunnerName = Annotated[str, one_of(sorted(RUNNERS), "runner")]
 InterpretedName = Annotated[str, one_of(sorted(INTERPRETED), "runner that takes an interpreter")]

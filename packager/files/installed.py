@@ -8,7 +8,7 @@ from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
 """`packager/`"""
-PINS = "processes/pins.toml"
+PINS = "files/processes/pins.toml"
 """below `packager/`"""
 
 

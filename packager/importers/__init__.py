@@ -1,6 +1,6 @@
 """Models of other frameworks, read by the frameworks themselves. To add one: a file, a lock and a line here."""
 
-from packager.environments.framework import Framework
+from packager.engines.environments.framework import Framework
 from packager.importers.catboost import CatBoost
 from packager.importers.huggingface import HuggingFace
 from packager.importers.importer import Arrays, Converted, Drawing, Importer, Input, Loaded, Source

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from packager.core import parsing
 from packager.core.errors import ConfigError, ModelError
-from packager.environments.framework import Framework
+from packager.engines.environments.framework import Framework
 from packager.importers.importer import Arrays, Converted, Input, Source
 
 CONFIG = "config.json"

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy
     from onnx import ModelProto
 
-    from packager.environments.framework import Framework
+    from packager.engines.environments.framework import Framework
 
 Arrays = Mapping[str, "numpy.ndarray"]
 """values by the name of an input or output, in order"""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from packager.core.errors import ConfigError, ModelError
 from packager.core.user_functions import found, is_function, users_code
-from packager.environments.framework import Framework
+from packager.engines.environments.framework import Framework
 from packager.importers.importer import Arrays, Converted, Input, Source
 
 OPSET = 21

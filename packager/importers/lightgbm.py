@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from packager.core.errors import ModelError
-from packager.environments.framework import Framework
+from packager.engines.environments.framework import Framework
 from packager.importers import trees
 from packager.importers.importer import Arrays, Converted, Input, Source
 from packager.importers.trees import Ensemble, Leaf, Split, Tree

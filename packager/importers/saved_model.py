@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from packager.core.errors import ConfigError, ModelError
-from packager.environments.framework import Framework
+from packager.engines.environments.framework import Framework
 from packager.importers import tensorflow_graphs
 from packager.importers.importer import Arrays, Converted, Input, Source, dimensions
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from packager.environments.framework import Framework
+from packager.engines.environments.framework import Framework
 from packager.importers.importer import Converted
 
 OPSET = 17

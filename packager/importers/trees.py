@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager.environments.framework import Framework
+from packager.engines.environments.framework import Framework
 from packager.importers.importer import Arrays, Input
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from packager.core.errors import ModelError
 from packager.core.values import data_folder
+from packager.files.processes import commands
 from packager.graph.names import all_names, free_name
 from packager.models.shapes import Shapes, infer_shapes
-from packager.processes import commands
 
 if TYPE_CHECKING:
     from onnx import ModelProto, TypeProto, ValueInfoProto

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from packager.core.errors import ModelError
 from packager.core.values import ElementType, Model, Variant
+from packager.files.processes import downloads
 from packager.graph import traversal
 from packager.models.shapes import MOST_NUMBERS
-from packager.processes import downloads
 
 if TYPE_CHECKING:
     from onnx import ModelProto

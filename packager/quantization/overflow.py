@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from packager.core import parsing
 from packager.core.console import Console
 from packager.core.errors import ModelError
+from packager.engines.runners import RUNNERS, Runnable
 from packager.files.store import Step, Store, key_of
 from packager.graph.names import all_names, free_name
 from packager.graph.rewriting.draft import Draft, draft_of
@@ -19,7 +20,6 @@ from packager.graph.rewriting.elements import elements_of
 from packager.graph.weights.half import LARGEST
 from packager.quantization.variants import BuiltVariant
 from packager.quantization.worth import samples_for
-from packager.runners import RUNNERS, Runnable
 from packager.samples import Samples, write_arrays
 from packager.samples.reading import open_described
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from packager.core.errors import ModelError
 from packager.core.values import Model
+from packager.engines.session.refusals import explain, hint_for
+from packager.files.processes import commands
 from packager.files.store import Step, Store, key_of
-from packager.processes import commands
 from packager.quantization.borders import own_values, with_outputs, without_outputs
-from packager.session.refusals import explain, hint_for
 
 PREPARE = Step(name="prepare", caller=__name__, computed_by=(__name__, "packager.quantization.borders"))
 ENTRIES = {"session.disable_prepacking": "1"}

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from packager.pages.numbers import percent, plural
-from packager.pages.parts import FactView
+from packager.render.pages.numbers import percent, plural
+from packager.render.pages.parts import FactView
 from packager.reporting.describing import rounded
 from packager.reporting.distribution import distribution
 from packager.reporting.document import AgreementEntry, FileEntry, Number, OutputEntry, ParityEntry, ReportDocument

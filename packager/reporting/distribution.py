@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from packager.core.findings import DECADES
-from packager.pages.bars import BarView, Canvas
-from packager.pages.numbers import percent
+from packager.render.pages.bars import BarView, Canvas
+from packager.render.pages.numbers import percent
 from packager.reporting.views import DistributionView, TickView
 from packager.reporting.words import amount
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from packager.core.console import size
-from packager.pages import parts
-from packager.pages.numbers import plural
-from packager.pages.parts import FactView, TileView
-from packager.render import render
+from packager.render.pages import parts
+from packager.render.pages.numbers import plural
+from packager.render.pages.parts import FactView, TileView
+from packager.render.templates import render
 from packager.reporting.comparisons import allowed_share, anchor, label, model_views, numbers, worst
 from packager.reporting.document import FailureEntry, ParityEntry, ReportDocument
 from packager.reporting.shipping import choice_views, file_views, latency_view, layers_views, no_layers, partition_view

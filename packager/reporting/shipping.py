@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator
 
 from packager.core.console import size
-from packager.pages.layers import Layer, LayersView, layers_view
-from packager.pages.numbers import percent, plural, times
+from packager.render.pages.layers import Layer, LayersView, layers_view
+from packager.render.pages.numbers import percent, plural, times
 from packager.reporting.document import (
     FallbackEntry,
     FileEntry,

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from packager.pages.bars import BarView
-from packager.pages.layers import LayersView
-from packager.pages.parts import FactView, TileView
+from packager.render.pages.bars import BarView
+from packager.render.pages.layers import LayersView
+from packager.render.pages.parts import FactView, TileView
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from packager.pages import numbers
+from packager.render.pages import numbers
 from packager.reporting.document import ChoiceEntry, FileEntry, Number, PartitionEntry, State
 
 NO_NUMBER: Mapping[Number, str] = {

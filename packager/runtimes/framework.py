@@ -17,14 +17,16 @@ from packager.files.zips import DAMAGE, RUNTIME, opened_zip, read_entry
 from packager.providers import PROVIDERS, providers_of
 from packager.runtimes.library import CONFIG
 from packager.runtimes.operators import OperatorConfig, parse_config, read_config
-from packager.xcframework import folder
-from packager.xcframework.finding import Finding
-from packager.xcframework.layout import Slice, version_key
-from packager.xcframework.lint import Inspected, lint
-from packager.xcframework.macho import Code
-from packager.xcframework.privacy import Access, audit
+from packager.targets.xcframework import folder
+from packager.targets.xcframework.finding import Finding
+from packager.targets.xcframework.layout import Slice, version_key
+from packager.targets.xcframework.lint import Inspected, lint
+from packager.targets.xcframework.macho import Code
+from packager.targets.xcframework.privacy import Access, audit
 
-UNPACKED = Step(name="xcframework", caller=__name__, computed_by=("packager.xcframework.folder",), is_shared=False)
+UNPACKED = Step(
+    name="xcframework", caller=__name__, computed_by=("packager.targets.xcframework.folder",), is_shared=False
+)
 ENTRY = "_OrtGetApiBase"
 HEADER = "onnxruntime_c_api.h"
 API_VERSION = re.compile(r"#define\s+ORT_API_VERSION\s+(\d+)")

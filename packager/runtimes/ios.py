@@ -7,17 +7,19 @@ from pathlib import Path
 from packager.config.runtime import RuntimeTable
 from packager.core.errors import ConfigError
 from packager.files.hashes import sha256_of
+from packager.files.processes import downloads
 from packager.files.store import Step, Store
-from packager.processes import downloads
 from packager.runtimes import framework
 from packager.runtimes.operators import OperatorConfig, read_config
 from packager.runtimes.shipping import is_reduced
 from packager.targets.target import Planned
-from packager.xcframework.layout import version_key
-from packager.xcframework.packaged import PackagedFramework
-from packager.xcframework.repackage import library_format
+from packager.targets.xcframework.layout import version_key
+from packager.targets.xcframework.packaged import PackagedFramework
+from packager.targets.xcframework.repackage import library_format
 
-LINKABLE = Step(name="linkable", caller=__name__, computed_by=("packager.xcframework.repackage",), is_shared=False)
+LINKABLE = Step(
+    name="linkable", caller=__name__, computed_by=("packager.targets.xcframework.repackage",), is_shared=False
+)
 TARGET = "ios"
 NAME = "onnxruntime"
 

@@ -19,10 +19,10 @@ from typing import Any
 from packager.compile.operators import operator_config
 from packager.core.errors import ConfigError, nearest
 from packager.core.values import Sources
+from packager.files.processes import downloads
 from packager.files.store import key_of
-from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, providers_of
-from packager.render import render
+from packager.render.templates import render
 
 KEY_LETTERS = 12
 CONFIG = "required_operators_and_types.config"

@@ -11,7 +11,7 @@ from packager.config.runtime import RuntimeTable
 from packager.core.errors import ConfigError, ToolError
 from packager.core.user_files import opened
 from packager.core.values import Format, Plan
-from packager.environments.runtime import shipped_version
+from packager.engines.environments.runtime import shipped_version
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store
 from packager.files.zips import RUNTIME, opened_zip, read_entry, write_zip

@@ -12,7 +12,7 @@ from packager.core.errors import ConfigError
 from packager.core.values import Package
 from packager.files.atomic import atomic_file
 from packager.files.hashes import sha256_of
-from packager.render import render
+from packager.render.templates import render
 
 METADATA = "maven-metadata.xml"
 VERSION = re.compile(r"<version>\s*([^<\s]+)\s*</version>")

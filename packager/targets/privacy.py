@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from packager.processes import downloads
-from packager.xcframework.privacy import REASONS, SPACE, TIMES, Access, privacy_manifest
+from packager.files.processes import downloads
+from packager.targets.xcframework.privacy import REASONS, SPACE, TIMES, Access, privacy_manifest
 
 OWN = Access(category=TIMES, reasons=(REASONS[TIMES].code,))
 """accesses of the package's own code: it reads file times to detect a replaced model"""

@@ -10,10 +10,10 @@ from packager.core.components import Component
 from packager.core.errors import SettingError
 from packager.core.values import Package, Sources
 from packager.files.installed import templates_folder
-from packager.processes import downloads
-from packager.render import render
-from packager.xcframework.layout import version_key
-from packager.xcframework.packaged import PackagedFramework
+from packager.files.processes import downloads
+from packager.render.templates import render
+from packager.targets.xcframework.layout import version_key
+from packager.targets.xcframework.packaged import PackagedFramework
 
 UNKNOWN = "of your own"
 """version of a runtime at an address, which is not downloaded"""

@@ -11,11 +11,11 @@ from packager.core.errors import SettingError
 from packager.core.findings import Report
 from packager.core.tuned import Chips, Tunable, names_of
 from packager.core.values import Artifact, Package, Plan, Sources
-from packager.environments.release import releases
+from packager.engines.environments.release import releases
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
+from packager.targets.xcframework.packaged import PackagedFramework
 from packager.vectors import NO_VECTORS, Golden
-from packager.xcframework.packaged import PackagedFramework
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +136,7 @@ class Planned(Protocol):
     @property
     def environment(self) -> str:
         """Environment with the ONNX Runtime that its packages contain or depend on, of `SHIPPED` in
-        packager/environments: every file of a plan is proved to load there."""
+        packager/engines/environments: every file of a plan is proved to load there."""
         ...
 
     @property

@@ -11,7 +11,7 @@ from packager.config import Config
 from packager.core.console import Console
 from packager.core.findings import KernelProof, Partition, Report
 from packager.core.values import Compiled, Plan, distinct_files
-from packager.environments import SHIPPED, Shipped
+from packager.engines.environments import SHIPPED, Shipped
 from packager.files.store import Step, Store
 from packager.runtimes.shipping import PUBLISHED, Chosen
 from packager.verification.numbers import compare_all

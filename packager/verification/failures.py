@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from packager.core.errors import MobpackError, ModelError, ToolError
 from packager.core.findings import Failure, Parity
 from packager.core.values import Model, Variant, baseline
-from packager.runners import RECORDED, RUNNERS, Outcome, Runnable, Runner
+from packager.engines.runners import RECORDED, RUNNERS, Outcome, Runnable, Runner
 from packager.samples import write_arrays
 from packager.verification import parity
 from packager.verification.bisection import Limits, Side, bisect, condemned

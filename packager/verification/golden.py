@@ -21,9 +21,9 @@ from packager.core.characters import to_json
 from packager.core.console import Console
 from packager.core.errors import ModelError
 from packager.core.values import Plan, Variant
+from packager.engines.runners import RUNNERS
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store, content_key
-from packager.runners import RUNNERS
 from packager.samples import given
 from packager.vectors import Allowed, Golden, Recipe, Vectors, generated
 from packager.verification import parity
@@ -41,7 +41,7 @@ GOLDEN = Step(
         "packager.verification.golden_scores",
         "packager.verification.golden_tolerances",
         "packager.verification.parity",
-        "packager.runners",
+        "packager.engines.runners",
         "packager.samples",
         "packager.samples.random",
         "packager.vectors",

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from packager.core.errors import MobpackError
 from packager.core.findings import Agreement
-from packager.runners import Outcome
-from packager.runners.runner import ONNX_RUNTIME
+from packager.engines.runners import Outcome
+from packager.engines.runners.runner import ONNX_RUNTIME
 from packager.verification.failures import Case, new_folder
 from packager.verification.parity import References
 from packager.verification.parity.drawing import Drawn

@@ -10,10 +10,10 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, MobpackError, ToolError, nearest
 from packager.core.findings import Agreement, Failure, Parity
 from packager.core.values import Compiled, Plan, Precision, Style, Variant, baseline, distinct_files
+from packager.engines.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runner
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store, content_key
 from packager.quantizers import REWRITES
-from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runner
 from packager.samples import Settings, Source, source_of
 from packager.verification import parity
 from packager.verification.failures import Case, condemned_locally, explained, explained_variant
@@ -29,7 +29,7 @@ PARITY = Step(
         "packager.verification.failures",
         "packager.core.findings",
         "packager.verification.parity",
-        "packager.runners",
+        "packager.engines.runners",
     ),
 )
 

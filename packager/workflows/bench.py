@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING
 
 from packager import __version__
 from packager import config as configuration
-from packager.bench import comparing, machine, writing
-from packager.bench import gates as bench_gates
-from packager.bench.comparing import Baseline
-from packager.bench.describing import Inputs, file_of, rows
-from packager.bench.document import BenchDocument, InputEntry, MachineEntry, MethodEntry, SkippedEntry
-from packager.bench.gates import Gate
-from packager.bench.machine import Machine
-from packager.bench.rounds import Contender, Entrant, Method, entered, runnable, take
-from packager.bench.statistics import CONFIDENCE
 from packager.config import Config
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError, ModelError, ToolError
 from packager.core.values import Model, Plan, Style, Variant, baseline
+from packager.engines.runners import RECORDED, RUNNERS, Runner
 from packager.files.store import Store
 from packager.files.store.pruning import prune_at_times
-from packager.pages.numbers import plural
+from packager.measuring.bench import comparing, machine, writing
+from packager.measuring.bench import gates as bench_gates
+from packager.measuring.bench.comparing import Baseline
+from packager.measuring.bench.describing import Inputs, file_of, rows
+from packager.measuring.bench.document import BenchDocument, InputEntry, MachineEntry, MethodEntry, SkippedEntry
+from packager.measuring.bench.gates import Gate
+from packager.measuring.bench.machine import Machine
+from packager.measuring.bench.rounds import Contender, Entrant, Method, entered, runnable, take
+from packager.measuring.bench.statistics import CONFIDENCE
 from packager.quantization.variants import build_variant
 from packager.quantizers import Recipe
-from packager.runners import RECORDED, RUNNERS, Runner
+from packager.render.pages.numbers import plural
 from packager.samples import SampleSet, given
 from packager.samples.sample import arrays_of
 from packager.verification import parity

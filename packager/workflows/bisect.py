@@ -11,9 +11,9 @@ from packager.core import user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError, nearest
 from packager.core.values import Plan, baseline
+from packager.engines.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runnable, Runner
 from packager.files.store import Store
 from packager.quantization.variants import build_variant
-from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runnable, Runner
 from packager.verification import parity
 from packager.verification.bisection import Bisection, Side, bisect
 from packager.verification.failures import limits_of, side

@@ -5,15 +5,16 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager import release, reporting
+from packager import reporting
 from packager.config import Config
 from packager.core import class_names
 from packager.core.console import Console
 from packager.core.findings import Report
 from packager.core.values import Plan
+from packager.distribution import release
+from packager.engines.runners import RUNNERS
 from packager.files.store import Store
 from packager.files.store.pruning import prune_at_times
-from packager.runners import RUNNERS
 from packager.runtimes.shipping import Chosen
 from packager.targets import Shipped, included
 from packager.vectors import Golden

@@ -4,13 +4,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from packager.channel.contracts import contract_hash
 from packager.config import Config
 from packager.config.tables import KNOWN_TARGETS
 from packager.core.characters import to_json
 from packager.core.errors import ConfigError
 from packager.core.values import Delivery, Package, Plan
-from packager.release import model_entry
+from packager.distribution.channel.contracts import contract_hash
+from packager.distribution.release import model_entry
 from packager.workflows.options import contracts_of
 
 

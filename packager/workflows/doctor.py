@@ -11,13 +11,13 @@ from pathlib import Path
 from packager import config
 from packager.config import FILE_NAME, Config
 from packager.core.errors import ConfigError, ToolError, nearest
-from packager.environments import ENVIRONMENTS, SHIPPED, Environment, ensure, zig
-from packager.environments.environment import INSTALL
-from packager.environments.hub import HUB
+from packager.engines.environments import ENVIRONMENTS, SHIPPED, Environment, ensure, zig
+from packager.engines.environments.environment import INSTALL
+from packager.engines.environments.hub import HUB
+from packager.files.processes import downloads
 from packager.files.user_cache import cache_folder
 from packager.importers import FRAMEWORKS as IMPORTED
 from packager.importers import Framework
-from packager.processes import downloads
 from packager.targets import TARGETS, WRAPPERS, Target, included
 from packager.verification.numbers import chosen
 from packager.verification.partition.measured import SOURCES

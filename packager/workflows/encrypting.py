@@ -9,8 +9,8 @@ from packager.config.tables import KNOWN_TARGETS
 from packager.core.errors import ConfigError
 from packager.core.findings import Report
 from packager.core.values import Compiled, Plan
-from packager.encryption import ModelKey, seal
 from packager.files.hashes import sha256_of
+from packager.signing.encryption import ModelKey, seal
 from packager.workflows.packages import Contents
 from packager.workflows.requested import Request
 

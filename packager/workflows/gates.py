@@ -10,7 +10,7 @@ from packager.core.console import Console
 from packager.core.errors import GateError, MobpackError, ModelError, ParityError, ToolError
 from packager.core.findings import Report
 from packager.core.values import Plan
-from packager.environments.environment import INSTALL
+from packager.engines.environments.environment import INSTALL
 from packager.reporting import Extras
 from packager.verification.kept import kept
 from packager.verification.partition.report import Gates, enforce_partition_gates, judged

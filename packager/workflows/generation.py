@@ -10,8 +10,8 @@ from packager.contract.results import part
 from packager.core.contract import AudioInput, Contract, GeneratedOutput, ImageInput, TextInput
 from packager.core.errors import ModelError
 from packager.core.values import Model, baseline
-from packager.runners import RUNNERS
-from packager.runners.runner import Session
+from packager.engines.runners import RUNNERS
+from packager.engines.runners.runner import Session
 from packager.samples.sample import write_arrays
 from packager.vectors.generated import numpy_type
 from packager.verification.parity.outcomes import array_of

@@ -11,23 +11,23 @@ from packager.config import Config, ModelTable
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError, ToolError, UnprovenError
 from packager.core.values import Precision
-from packager.environments import ENVIRONMENTS, SHIPPED, Environment, ensure
-from packager.environments.environment import INSTALL
-from packager.environments.release import Release
+from packager.distribution.locking import LOCK, Change, Facts, Lock, compare, read
+from packager.distribution.locking.hashing import dir_hash
+from packager.distribution.locking.lock import BUILD, DIR_HASH, ENVIRONMENT, FILE, MACHINE, PINNED, PYTHON, RUNTIME
+from packager.distribution.locking.machine import machine
+from packager.distribution.locking.packages import inside, missing, needed, own_code
+from packager.distribution.locking.pinned import pinned_by
+from packager.engines.environments import ENVIRONMENTS, SHIPPED, Environment, ensure
+from packager.engines.environments.environment import INSTALL
+from packager.engines.environments.release import Release
+from packager.engines.runners import RUNNERS
 from packager.files.hashes import known_sha256
+from packager.files.processes import downloads
 from packager.files.store import Store
 from packager.files.store.closure import INSTALLED, references, text_of
 from packager.files.user_cache import cache_folder
-from packager.locking import LOCK, Change, Facts, Lock, compare, read
-from packager.locking.hashing import dir_hash
-from packager.locking.lock import BUILD, DIR_HASH, ENVIRONMENT, FILE, MACHINE, PINNED, PYTHON, RUNTIME
-from packager.locking.machine import machine
-from packager.locking.packages import inside, missing, needed, own_code
-from packager.locking.pinned import pinned_by
-from packager.processes import downloads
 from packager.providers import provider_of
 from packager.quantizers import NoQuantizer
-from packager.runners import RUNNERS
 from packager.targets import TARGETS, WRAPPERS, Target
 from packager.targets.target import variants_of
 from packager.verification.partition.measured import SOURCES
@@ -46,7 +46,7 @@ TARGET, SET, SHAPE = "target ", "set ", "shape "
 ARM64 = "arm64"
 INSIDE, UNPACKED = " in ", ", unpacked"
 """Parts of the names of things in environments."""
-MAKING = "packager.environments.ensure"
+MAKING = "packager.engines.environments.ensure"
 """The function that makes an environment, as modules import it."""
 
 

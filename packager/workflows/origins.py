@@ -7,9 +7,9 @@ from pathlib import Path
 from packager.core.console import Console
 from packager.core.errors import GateError
 from packager.core.values import Plan
-from packager.locking import LOCK, Lock, compare, read
-from packager.locking.lock import BUILD
-from packager.provenance import FILE_NAME, Parameters, links, statement
+from packager.distribution.locking import LOCK, Lock, compare, read
+from packager.distribution.locking.lock import BUILD
+from packager.distribution.provenance import FILE_NAME, Parameters, links, statement
 from packager.targets import Shipped
 from packager.workflows.ingredients import Project, ingredients
 from packager.workflows.inputs import sources_of

@@ -5,18 +5,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from packager import release, sbom
 from packager.compile.operators import operator_config
 from packager.config import SOURCE, Config
 from packager.core.components import Parts
 from packager.core.console import Announce, Console
 from packager.core.findings import Report
 from packager.core.values import Package, Plan, Sources, distinct_files
+from packager.distribution import release, sbom
+from packager.distribution.sbom import Described
 from packager.files.store import Store
 from packager.quantization.variants import settings_of
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.runtimes.shipping import Chosen
-from packager.sbom import Described
 from packager.targets import SBOM, Built, DefaultProviders, Printed, Shipped, Target, included, layouts
 from packager.vectors import Golden
 from packager.workflows.requested import Request, targets_of, wrappers_of

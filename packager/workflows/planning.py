@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from packager import models, plan
+from packager import models
+from packager.compile import plan
 from packager.compile.converter import has_grown
+from packager.compile.plan import Chips
 from packager.config import Config, ModelTable
 from packager.contract import attachment
 from packager.contract.attachment import Tables
@@ -16,7 +18,6 @@ from packager.core.tuned import Tunable, settings_by_variant
 from packager.core.values import Compiled, Model, Plan, Variant, distinct_files
 from packager.files.hashes import known_sha256
 from packager.files.store import Store
-from packager.plan import Chips
 from packager.providers import CPU
 from packager.quantization.overflow import warn_of_overflows
 from packager.quantization.variants import BuiltVariant, build_variant

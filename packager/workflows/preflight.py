@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from packager import sbom
 from packager.config import Config
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
 from packager.core.values import Package
-from packager.environments import ENVIRONMENTS, SHIPPED
-from packager.environments.environment import INSTALL, refuse_unsupported
+from packager.distribution import sbom
+from packager.engines.environments import ENVIRONMENTS, SHIPPED
+from packager.engines.environments.environment import INSTALL, refuse_unsupported
 from packager.samples import refuse_no_samples
 from packager.targets.target import variants_of
 from packager.verification.numbers import absent, chosen

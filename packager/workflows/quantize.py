@@ -9,6 +9,7 @@ from packager.core import user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.core.values import Model, Variant
+from packager.engines.runners import RUNNERS, Runnable
 from packager.files.atomic import atomic_file, atomic_files
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
@@ -39,7 +40,6 @@ from packager.quantization.search import SearchResult
 from packager.quantization.variants import BuiltVariant, build_variant, settings_of
 from packager.quantization.worth import require_budget, samples_for, subjects
 from packager.quantizers import Auto, Calibration, Recipe, StaticQdq
-from packager.runners import RUNNERS, Runnable
 from packager.samples import Samples, Settings, source_of
 from packager.samples.assumed import assumed
 from packager.verification.observed import with_observed_shapes

@@ -7,22 +7,23 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from packager import __version__, provenance
+from packager import __version__
 from packager.config import Config
 from packager.core import parsing, user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError
-from packager.encryption import ModelKey
+from packager.distribution import provenance
+from packager.distribution.locking import LOCK, Change, Lock, compare, read
+from packager.distribution.locking.lock import BUILD
+from packager.distribution.locking.packages import OWN
+from packager.distribution.provenance import FILE_NAME, Parameters, Statement
+from packager.distribution.provenance.comparing import Compared, Difference, compare_folders
+from packager.distribution.release import MANIFEST
+from packager.distribution.release.signatures import SIG, without_signatures
 from packager.files.store import Store
 from packager.files.store.pruning import entries
 from packager.files.user_cache import cache_folder
-from packager.locking import LOCK, Change, Lock, compare, read
-from packager.locking.lock import BUILD
-from packager.locking.packages import OWN
-from packager.provenance import FILE_NAME, Parameters, Statement
-from packager.provenance.comparing import Compared, Difference, compare_folders
-from packager.release import MANIFEST
-from packager.release.signatures import SIG, without_signatures
+from packager.signing.encryption import ModelKey
 from packager.workflows.build import build
 from packager.workflows.gates import Rules
 from packager.workflows.ingredients import Project, environments_for, ingredients

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from packager.bench.document import BenchDocument
 from packager.config import FILE_NAME, Config
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS
-from packager.devices.document import DeviceDocument
-from packager.fleet.document import FleetDocument
+from packager.measuring.bench.document import BenchDocument
+from packager.measuring.devices.document import DeviceDocument
+from packager.measuring.fleet.document import FleetDocument
 from packager.quantizers import QUANTIZERS
 from packager.reporting import ReportDocument
 

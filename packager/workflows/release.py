@@ -13,27 +13,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager import publishing
 from packager.config import Config
 from packager.config.editing import with_version
 from packager.core import user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError, ToolError
-from packager.differences import Comparison, changelog, compare, read
-from packager.differences.values import Release as Read
-from packager.encryption import ModelKey
+from packager.distribution import publishing
+from packager.distribution.differences import Comparison, changelog, compare, read
+from packager.distribution.differences.values import Release as Read
+from packager.distribution.locking import LOCK, Lock
+from packager.distribution.locking import compare as compare_locks
+from packager.distribution.locking import read as read_lock
+from packager.distribution.locking import write as write_lock
+from packager.distribution.provenance import FILE_NAME as PROVENANCE
+from packager.distribution.publishing import Outcome, Registry, Session
+from packager.distribution.release import MANIFEST
+from packager.distribution.release.signatures import Signer
 from packager.files import host
 from packager.files.atomic import atomic_file
 from packager.files.replaced_folder import interrupts_deferred
 from packager.files.user_cache import cache_folder
-from packager.locking import LOCK, Lock
-from packager.locking import compare as compare_locks
-from packager.locking import read as read_lock
-from packager.locking import write as write_lock
-from packager.provenance import FILE_NAME as PROVENANCE
-from packager.publishing import Outcome, Registry, Session
-from packager.release import MANIFEST
-from packager.release.signatures import Signer
+from packager.signing.encryption import ModelKey
 from packager.workflows import rebuild as rebuilding
 from packager.workflows import signing
 from packager.workflows.build import build

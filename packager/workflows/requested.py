@@ -7,7 +7,7 @@ from pathlib import Path
 from packager.config import Config
 from packager.core.errors import ConfigError
 from packager.core.values import Package
-from packager.encryption import ModelKey
+from packager.signing.encryption import ModelKey
 from packager.targets import WRAPPERS, Target, Wrapper, included
 from packager.workflows.gates import Rules
 from packager.workflows.trusted_keys import trust_of

@@ -4,10 +4,10 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from packager import release
 from packager.config import Config
 from packager.core import user_files
 from packager.core.errors import ConfigError
+from packager.distribution import release
 from packager.files.hashes import sha256_of
 from packager.quantization.scales import FOLDER, file_name
 from packager.quantization.variants import BuiltVariant

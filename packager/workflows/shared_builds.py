@@ -17,11 +17,11 @@ from packager.core import parsing
 from packager.core.console import size
 from packager.core.findings import Parity
 from packager.core.values import LeftOut, Plan
+from packager.distribution.release import MANIFEST
+from packager.distribution.release.publish import staged
 from packager.files.atomic import link_or_copy
 from packager.files.hashes import sha256_of
 from packager.files.store import Store, key_of
-from packager.release import MANIFEST
-from packager.release.publish import staged
 from packager.targets import MODELS_IN
 from packager.workflows.build import Release
 from packager.workflows.ingredients import Installed, Project, stated

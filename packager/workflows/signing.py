@@ -7,10 +7,10 @@ from pathlib import Path
 
 from packager.core import user_files
 from packager.core.errors import ConfigError, GateError
+from packager.distribution.release import MANIFEST
+from packager.distribution.release.checking import Trust, Verified, verify_release
+from packager.distribution.release.signatures import PROVENANCE, SIG, Signer, sign_release
 from packager.files.atomic import atomic_file
-from packager.release import MANIFEST
-from packager.release.checking import Trust, Verified, verify_release
-from packager.release.signatures import PROVENANCE, SIG, Signer, sign_release
 from packager.signing import keyless
 from packager.signing.envelope import AGAIN, IN_TOTO, MAX_BUNDLE_BYTES, Bundle, parsed, written
 from packager.signing.keys import chain_of, der, open_signer, signed

@@ -1,11 +1,11 @@
 """Licences of a project: conflicts are warnings, and errors with --strict. And the group, which must be one's own."""
 
-from packager import sbom
 from packager.config import Config
 from packager.core.console import Console
 from packager.core.errors import GateError
 from packager.core.names import EXAMPLE_GROUP
 from packager.core.values import Package
+from packager.distribution import sbom
 from packager.workflows.requested import Request
 
 

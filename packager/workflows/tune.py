@@ -9,19 +9,19 @@ from pathlib import Path
 
 from packager.core.console import Console
 from packager.core.errors import ModelError, ToolError
-from packager.devices.device_answers import PackagedModel
-from packager.devices.device_opening import Equipped, of_package
-from packager.devices.device_session import DeviceSession
-from packager.devices.document import PackageEntry
-from packager.devices.link import Device, GoneError
-from packager.devices.rows import Sample
-from packager.devices.samples import sample_of
+from packager.engines.runners import Pace
+from packager.measuring.devices.device_answers import PackagedModel
+from packager.measuring.devices.device_opening import Equipped, of_package
+from packager.measuring.devices.device_session import DeviceSession
+from packager.measuring.devices.document import PackageEntry
+from packager.measuring.devices.link import Device, GoneError
+from packager.measuring.devices.rows import Sample
+from packager.measuring.devices.samples import sample_of
+from packager.measuring.tuning.candidates import Candidate, candidates, shipped
+from packager.measuring.tuning.journal import Journal
+from packager.measuring.tuning.page import Bounds
+from packager.measuring.tuning.search import Outcome, Round, search, what_ships
 from packager.providers import CPU
-from packager.runners import Pace
-from packager.tuning.candidates import Candidate, candidates, shipped
-from packager.tuning.journal import Journal
-from packager.tuning.page import Bounds
-from packager.tuning.search import Outcome, Round, search, what_ships
 from packager.workflows.device.preparing import Ready, Wanted, equipped, link, models_of, on_each, ready
 from packager.workflows.tune_results import Found, error_of, share_of
 from packager.workflows.tune_variants import Searched, nameable, shipped_variant

@@ -1,7 +1,7 @@
 """`mobpack tune --from`: decides searches whose rounds devices have taken on their own.
 
-A device takes its rounds in the order of `packager.tuning.search`. The same search goes through them here, as it goes
-through those of a journal, and ends where they end.
+A device takes its rounds in the order of `packager.measuring.tuning.search`. The same search goes through
+them here, as it goes through those of a journal, and ends where they end.
 """
 
 import json
@@ -11,20 +11,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from packager import config as configuration
-from packager.bench import statistics
 from packager.config.tables import KNOWN_TARGETS, Config
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError
-from packager.devices.device_answers import tests_of, timed_of
-from packager.devices.document import PackageEntry
-from packager.devices.farms import results
-from packager.devices.farms.collecting import Result
-from packager.devices.farms.results import Exchange, FarmDocument, SearchEntry, Tried
-from packager.devices.link import Device
+from packager.measuring.bench import statistics
+from packager.measuring.devices.device_answers import tests_of, timed_of
+from packager.measuring.devices.document import PackageEntry
+from packager.measuring.devices.farms import results
+from packager.measuring.devices.farms.collecting import Result
+from packager.measuring.devices.farms.results import Exchange, FarmDocument, SearchEntry, Tried
+from packager.measuring.devices.link import Device
+from packager.measuring.tuning.candidates import Candidate
+from packager.measuring.tuning.page import Bounds
+from packager.measuring.tuning.search import Outcome, Round, Trial, search, what_ships
 from packager.providers import CPU
-from packager.tuning.candidates import Candidate
-from packager.tuning.page import Bounds
-from packager.tuning.search import Outcome, Round, Trial, search, what_ships
 from packager.workflows.device import farming
 from packager.workflows.tune_results import Found, error_of, share_of
 from packager.workflows.tune_variants import Searched, nameable

@@ -10,17 +10,17 @@ from packager.core import user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError
 from packager.core.tuned import Tuned
-from packager.devices import merging
-from packager.devices.device_answers import OutputTest
-from packager.devices.document import PackageEntry
-from packager.devices.link import Device
 from packager.files.atomic import atomic_file
-from packager.pages import parts
-from packager.pages.sections import with_section
-from packager.tuning import page
-from packager.tuning.page import Bounds, Searched
-from packager.tuning.search import Outcome
-from packager.tuning.writing import with_tuned
+from packager.measuring.devices import merging
+from packager.measuring.devices.device_answers import OutputTest
+from packager.measuring.devices.document import PackageEntry
+from packager.measuring.devices.link import Device
+from packager.measuring.tuning import page
+from packager.measuring.tuning.page import Bounds, Searched
+from packager.measuring.tuning.search import Outcome
+from packager.measuring.tuning.writing import with_tuned
+from packager.render.pages import parts
+from packager.render.pages.sections import with_section
 
 MAX_BYTES = 1 << 20
 """of a project"""

@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Any
 from packager.core import parsing
 from packager.core.console import size
 from packager.core.errors import ToolError
+from packager.distribution.locking.lock import LOCK
 from packager.files.atomic import atomic_file
 from packager.files.hashes import known_sha256, sha256_of
 from packager.files.installed import PACKAGE, templates_folder
 from packager.files.leftovers import remove_old
 from packager.files.user_cache import cache_folder
-from packager.locking.lock import LOCK
 
 if TYPE_CHECKING:
     from packager.config import Config

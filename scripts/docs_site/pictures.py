@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from benchmarks.tasks import orientation
-from packager.environments import ENVIRONMENTS, ensure
+from packager.engines.environments import ENVIRONMENTS, ensure
 from tests.caches import empty_cache
 from tests.toolchain.chromium import browser
 

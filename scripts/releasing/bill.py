@@ -19,10 +19,10 @@ from packaging.utils import canonicalize_name
 from packager import __version__
 from packager.core import licenses
 from packager.core.components import Component, purl
+from packager.distribution.sbom import cyclonedx
+from packager.distribution.sbom.cyclonedx import Entry
 from packager.files.hashes import sha256_of
-from packager.processes import downloads
-from packager.sbom import cyclonedx
-from packager.sbom.cyclonedx import Entry
+from packager.files.processes import downloads
 
 ROOT = Path(__file__).parents[2]
 PINS = ROOT / "requirements" / "test.txt"

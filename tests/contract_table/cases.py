@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from packager.core.contract import CONVERSIONS
-from packager.environments.debian import unpack_deb
-from packager.processes import downloads
+from packager.engines.environments.debian import unpack_deb
+from packager.files.processes import downloads
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain import models, vision
 from tests.toolchain.sample_package import NOTES

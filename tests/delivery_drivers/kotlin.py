@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from packager.processes import commands
+from packager.files.processes import commands
 from packager.targets.android import kotlin
 from tests import delivery_releases
 from tests.delivery_releases import BUNDLED

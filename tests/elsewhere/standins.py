@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from tests import hosts
 
 FOLDERS = ("/proc/", "/sys/")
-REAL = "packager.environments.environment"
+REAL = "packager.engines.environments.environment"
 """Module that sees Linux: the runtimes that it installs really run."""
 CREATE_NEW_PROCESS_GROUP = 0x200
 ERROR_PRIVILEGE_NOT_HELD = 1314

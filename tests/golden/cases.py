@@ -8,6 +8,7 @@ from math import prod
 from pathlib import Path, PurePosixPath
 
 from packager.compile.compile import REPLAY
+from packager.compile.plan import NO_PACKING
 from packager.core import names
 from packager.core.contract import (
     AudioInput,
@@ -45,8 +46,7 @@ from packager.core.values import (
     Traits,
     baseline,
 )
-from packager.environments.runtime import Runtime
-from packager.plan import NO_PACKING
+from packager.engines.environments.runtime import Runtime
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
 from packager.targets.flutter.view import FlutterView

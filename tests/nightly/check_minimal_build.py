@@ -16,7 +16,7 @@ import onnx
 import onnxruntime
 from numpy.typing import NDArray
 
-from packager.processes import commands
+from packager.files.processes import commands
 
 SHAPE = (1, 3, 224, 224)
 NO_KERNEL = "Could not find an implementation"

@@ -24,7 +24,7 @@ setuptools_sha256=95b30ddfb717250edb492926c92b5221f7ef3fbcc2b07579bcd4a27da21d01
 onnx_sha256=48ca1a91ff73c1d5e3ea2eef20ae5d0e709bb8a2355ed798ffc2169753013fd3
 
 main() {
-    mirror=${DEBIAN_MIRROR:-$(cd "$repository" && "$python" -c 'from packager.processes.downloads import debian_mirror; print(debian_mirror())')}
+    mirror=${DEBIAN_MIRROR:-$(cd "$repository" && "$python" -c 'from packager.files.processes.downloads import debian_mirror; print(debian_mirror())')}
     once debian make_root
     once sources fetch_sources
     convert_models

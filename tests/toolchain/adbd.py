@@ -24,13 +24,13 @@ from functools import cache, partial
 from pathlib import Path
 
 from packager.core.errors import ToolError
-from packager.devices.adb import dexing
-from packager.devices.adb.link import Adb
-from packager.devices.adb.program import adb
 from packager.files import host
 from packager.files.hashes import known_sha256
 from packager.files.store import Store, key_of
 from packager.files.user_cache import cache_folder
+from packager.measuring.devices.adb import dexing
+from packager.measuring.devices.adb.link import Adb
+from packager.measuring.devices.adb.program import adb
 from tests.toolchain import device_java, jvm
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
 from tests.toolchain.require import require

@@ -26,8 +26,8 @@ from typing import Any
 import pytest
 
 from packager.core.errors import ModelError
-from packager.environments import android, android_probe
-from packager.processes import children
+from packager.engines.environments import android, android_probe
+from packager.files.processes import children
 from tests.onnx_text import linear, saved
 
 LIBRARIES = "LD_LIBRARY_PATH"

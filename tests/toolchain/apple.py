@@ -13,11 +13,11 @@ from functools import cache
 from pathlib import Path
 
 from packager.core.errors import ToolError
-from packager.environments import zig
+from packager.engines.environments import zig
 from packager.files.hashes import sha256_of
+from packager.files.processes import commands
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
-from packager.processes import commands
 from tests.toolchain.debian_root import make_alone
 from tests.toolchain.kept import kept
 from tests.toolchain.require import require

@@ -14,11 +14,11 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from packager.devices.android_tools import JAVA_FLAGS, android_tools, java
-from packager.environments import bionic
+from packager.engines.environments import bionic
 from packager.files.atomic import atomic_file
+from packager.files.processes import commands, downloads
 from packager.files.user_cache import cache_folder
-from packager.processes import commands, downloads
+from packager.measuring.devices.android_tools import JAVA_FLAGS, android_tools, java
 from packager.targets.android import kotlin
 from tests.archives import read_zip
 from tests.toolchain import jvm

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packager.core.errors import ToolError
-from packager.environments import bionic, zig
-from packager.processes import commands
+from packager.engines.environments import bionic, zig
+from packager.files.processes import commands
 from tests.toolchain.require import require
 
 ON_ITS_OWN = ("-fno-sanitize=undefined", "-rtlib=none")

@@ -17,8 +17,8 @@ from typing import IO, Any
 
 from packager.core.errors import ToolError
 from packager.files.atomic import install_once
+from packager.files.processes import commands, downloads
 from packager.files.user_cache import cache_folder
-from packager.processes import commands, downloads
 from tests.nights import AT_NIGHT
 from tests.toolchain.require import require
 

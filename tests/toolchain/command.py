@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from packager.core.errors import MobpackError
-from packager.locking import packages
-from packager.processes import channel, commands
+from packager.distribution.locking import packages
+from packager.files.processes import channel, commands
 
 MODULES = ("packager.cli", "packager.workflows.build", "packager.workflows.fleet.steps", "packager.workflows.unchanged")
 """Modules of mobpack that the server imports."""

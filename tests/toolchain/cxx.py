@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packager.core.errors import ToolError
-from packager.environments import zig
-from packager.environments.bionic import builder
+from packager.engines.environments import zig
+from packager.engines.environments.bionic import builder
+from packager.files.processes import downloads
 from packager.files.user_cache import cache_folder
-from packager.processes import downloads
 from tests.toolchain.c_library import ON_ITS_OWN
 from tests.toolchain.kept import kept
 

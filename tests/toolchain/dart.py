@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 
 from packager.core.errors import ToolError
-from packager.environments.environment import ensure
-from packager.environments.runtime import Runtime
+from packager.engines.environments.environment import ensure
+from packager.engines.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder

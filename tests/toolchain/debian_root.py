@@ -11,12 +11,12 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 from packager.core.errors import ToolError
-from packager.environments.debian import unpack_deb
-from packager.environments.environment import make_once
+from packager.engines.environments.debian import unpack_deb
+from packager.engines.environments.environment import make_once
 from packager.files.atomic import atomic_file
 from packager.files.hashes import sha256_of
+from packager.files.processes import commands, downloads
 from packager.files.user_cache import cache_folder
-from packager.processes import commands, downloads
 
 LINE = re.compile(r"(?P<package>[^\s=]+)=(?P<version>\S+) (?P<sha256>[0-9a-f]{64})(?: (?P<place>\S+\.deb))?")
 APT_HELPER = Path("/usr/lib/apt/apt-helper")

@@ -13,8 +13,13 @@ import numpy
 import numpy.typing
 import onnx
 
-from packager import deltas, vectors
-from packager.channel.document import (
+from packager import vectors
+from packager.compile.compile import compile_variant
+from packager.core.findings import Report
+from packager.core.to_json import plain
+from packager.core.values import Choice, Delivery, Plan, baseline
+from packager.distribution import deltas
+from packager.distribution.channel.document import (
     PAYLOAD_TYPE,
     TIME,
     Allowed,
@@ -27,15 +32,11 @@ from packager.channel.document import (
     ModelRelease,
     Rollout,
 )
-from packager.compile.compile import compile_variant
-from packager.core.findings import Report
-from packager.core.to_json import plain
-from packager.core.values import Choice, Delivery, Plan, baseline
-from packager.environments.runtime import Runtime
+from packager.engines.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.signing.envelope import Bundle, pae, written
 from packager.signing.statements import Release, payload
 from packager.targets.android import Android

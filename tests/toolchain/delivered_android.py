@@ -12,8 +12,12 @@ import numpy
 import onnx
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from packager import deltas, vectors
-from packager.channel.document import (
+from packager import vectors
+from packager.core.findings import Report
+from packager.core.to_json import plain
+from packager.core.values import Compiled, Delivery, ElementType, Plan
+from packager.distribution import deltas
+from packager.distribution.channel.document import (
     PAYLOAD_TYPE,
     TIME,
     Allowed,
@@ -26,9 +30,6 @@ from packager.channel.document import (
     ModelRelease,
     Rollout,
 )
-from packager.core.findings import Report
-from packager.core.to_json import plain
-from packager.core.values import Compiled, Delivery, ElementType, Plan
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from packager import vectors
-from packager.channel.document import ModelRelease
 from packager.core.findings import Report
 from packager.core.values import Plan
+from packager.distribution.channel.document import ModelRelease
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.ios import Ios
 from tests.toolchain import trusted
 from tests.toolchain.delivered_android import MODEL, PACKAGE, Shelf, write_golden

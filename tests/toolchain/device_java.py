@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from packager.environments import bionic
-from packager.environments.arm64 import Arm64
+from packager.engines.environments import bionic
+from packager.engines.environments.arm64 import Arm64
 from packager.files.user_cache import cache_folder
 from packager.targets.android import kotlin
 from tests.toolchain import jvm

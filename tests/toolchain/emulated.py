@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from packager.environments.arm64 import Arm64
-from packager.environments.x86_64 import OlderX86
+from packager.engines.environments.arm64 import Arm64
+from packager.engines.environments.x86_64 import OlderX86
 from tests.toolchain import forks
 
 EMULATED: dict[type, forks.Command] = {kind: kind.command for kind in (Arm64, OlderX86)}

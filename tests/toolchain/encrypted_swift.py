@@ -8,7 +8,7 @@ from pathlib import Path
 
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.ios import Ios
 from tests.encryption_cases import KEY, contents, write_changed, write_vectors
 from tests.toolchain.kept import linked

@@ -1,7 +1,7 @@
 """Isolated environments with other ONNX Runtimes, installed when a test asks for one."""
 
 from packager.core.errors import ToolError
-from packager.environments import ENVIRONMENTS
+from packager.engines.environments import ENVIRONMENTS
 from tests.toolchain.require import require
 from tests.toolchain.unpacking import quickly
 

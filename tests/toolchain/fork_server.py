@@ -16,7 +16,7 @@ import sys
 from _socket import AF_UNIX, SCM_RIGHTS, SOCK_STREAM, SOL_SOCKET, socket
 from contextlib import suppress
 
-STARTING = ("packager.processes.channel", "packager.processes.commands")
+STARTING = ("packager.files.processes.channel", "packager.files.processes.commands")
 """Modules that start programs."""
 GRACE_S = 60
 """Time that the server gives its forks to end."""

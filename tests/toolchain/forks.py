@@ -24,9 +24,9 @@ from typing import Any
 
 import pytest
 
-from packager.environments.qnn import Qnn
-from packager.environments.webgpu import WebGpu
-from packager.processes import channel, children, commands
+from packager.engines.environments.qnn import Qnn
+from packager.engines.environments.webgpu import WebGpu
+from packager.files.processes import channel, children, commands
 from tests.toolchain import fork_server
 
 USERS = (channel, commands)
@@ -34,9 +34,10 @@ USERS = (channel, commands)
 LIBRARIES = """
 google.protobuf.json_format numpy onnx onnxruntime packager.compile.cache_key
 packager.compile.canonical packager.compile.inserted_casts packager.compile.operators packager.compile.reader
-packager.compile.recorded_macs packager.compile.shared packager.processes.channel packager.processes.commands
+packager.compile.recorded_macs packager.compile.shared
+packager.files.processes.channel packager.files.processes.commands
 packager.quantization.calibration.observer packager.quantization.calibration.statistics
-packager.quantization.measurement.running packager.session.exact packager.session.session_child
+packager.quantization.measurement.running packager.engines.session.exact packager.engines.session.session_child
 """.split()
 """Modules that programs of mobpack import. None of them starts a thread, which a fork would lack."""
 Command = Callable[[Any], tuple[str, ...]]

@@ -16,7 +16,7 @@ from packager.contract import INPUT_KINDS, OUTPUT_KINDS, attachment
 from packager.contract.attachment import Tables
 from packager.core import names
 from packager.core.values import Choice, Model, Plan, baseline
-from packager.environments.runtime import Runtime
+from packager.engines.environments.runtime import Runtime
 from packager.files.store import Store
 from tests import decoders, encoder_decoders
 from tests.generation import TABLE, Steps, generating

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.core.errors import MobpackError, ToolError
-from packager.environments.environment import make_once
+from packager.engines.environments.environment import make_once
 from packager.importers import FRAMEWORKS, IMPORTERS, Framework, Source
 from packager.workflows.importing.request import Job
 from tests.toolchain.unpacking import unpack

@@ -16,12 +16,12 @@ from functools import cache
 from pathlib import Path
 
 from packager.core.errors import ToolError
-from packager.environments import zig
-from packager.environments.bionic import builder
+from packager.engines.environments import zig
+from packager.engines.environments.bionic import builder
 from packager.files.hashes import sha256_of
+from packager.files.processes import downloads
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
-from packager.processes import downloads
 from tests.toolchain import cxx, node
 from tests.toolchain.cxx import TARGET
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack

@@ -2,7 +2,7 @@
 
 Nothing of what a device would run is changed: the libraries and classes are those of ONNX Runtime's .aar, our
 classes are those of the .aar under test. Stand-ins exist only for what the device itself brings: the system
-libraries (`packager/environments/bionic/`) and the Android framework (`fakes/`).
+libraries (`packager/engines/environments/bionic/`) and the Android framework (`fakes/`).
 """
 
 import io
@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from packager.environments import bionic
+from packager.engines.environments import bionic
+from packager.files.processes import commands, downloads
 from packager.files.user_cache import cache_folder
 from packager.files.zips import write_zip
-from packager.processes import commands, downloads
 from packager.targets.android import kotlin
 from tests.toolchain.debian_root import make_alone
 from tests.toolchain.kept import kept

@@ -9,8 +9,8 @@ from pathlib import Path
 import onnx
 from onnx import TensorProto, helper
 
+from packager.files.processes import downloads
 from packager.files.user_cache import cache_folder
-from packager.processes import downloads
 
 EVERY_TYPE = {
     "f32": TensorProto.FLOAT,

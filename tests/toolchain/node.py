@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import IO
 
 from packager.core.errors import ToolError
+from packager.files.processes import commands, downloads
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
-from packager.processes import commands, downloads
 from tests.toolchain import npm_packages
 from tests.toolchain.debian_root import make_alone
 from tests.toolchain.npm_packages import NotFetchedError

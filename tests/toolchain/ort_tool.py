@@ -20,10 +20,10 @@ from packager.compile.compile import FP16_CPU, compile_variant
 from packager.compile.converter import is_onnxruntime_error, session_options
 from packager.compile.reader import read_graph
 from packager.core.values import Compiled, Style, Variant, baseline
-from packager.environments import Environment
-from packager.environments.arm64 import Arm64
+from packager.engines.environments import Environment
+from packager.engines.environments.arm64 import Arm64
+from packager.files.processes import children, commands
 from packager.files.store import Store
-from packager.processes import children, commands
 from tests.onnx_text import loaded, onnx_model, saved, weight
 
 ON_X86 = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the trap is one of x86 processors")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ToolError
-from packager.processes import downloads
+from packager.files.processes import downloads
 
 
 def require(condition: bool, reason: str) -> None:

@@ -13,11 +13,11 @@ import numpy
 from numpy.typing import NDArray
 from PIL import Image
 
-from packager.channel import publishing
-from packager.channel.log import Signing
-from packager.channel.publishing import Terms
-from packager.channel.storage import Folder
-from packager.processes import downloads
+from packager.distribution.channel import publishing
+from packager.distribution.channel.log import Signing
+from packager.distribution.channel.publishing import Terms
+from packager.distribution.channel.storage import Folder
+from packager.files.processes import downloads
 from packager.workflows import signing
 from tests import delivery_releases
 from tests.channel_cases import place_of

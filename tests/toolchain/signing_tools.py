@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager.core.errors import ToolError
-from packager.environments.debian import unpack_deb
-from packager.environments.environment import folder_for, make_once
+from packager.engines.environments.debian import unpack_deb
+from packager.engines.environments.environment import folder_for, make_once
 from tests.toolchain.require import fetched, require
 from tests.toolchain.unpacking import unpack
 

@@ -14,8 +14,8 @@ from urllib import request
 from urllib.error import HTTPError
 
 from packager.core.errors import ToolError
-from packager.environments.environment import folder_for, make_once
-from packager.processes import children
+from packager.engines.environments.environment import folder_for, make_once
+from packager.files.processes import children
 from tests.toolchain import node
 from tests.toolchain.require import require
 from tests.toolchain.unpacking import unpack

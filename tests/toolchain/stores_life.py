@@ -13,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from packager.channel import checking, log, pruning, publishing
-from packager.channel.document import blobs
-from packager.channel.publishing import Terms
-from packager.channel.storage import ExistsError, Remote, open_storage
 from packager.core.errors import GateError
+from packager.distribution.channel import checking, log, pruning, publishing
+from packager.distribution.channel.document import blobs
+from packager.distribution.channel.publishing import Terms
+from packager.distribution.channel.storage import ExistsError, Remote, open_storage
 from tests.channel_cases import NOW, KilledError, Release, Watched, make_release, place_of, signing_of
 from tests.signing_cases import Key, make_key
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets import swift_runtime
 from packager.targets.ios.view import IosView
 

@@ -40,7 +40,7 @@ from packager.core.findings import Report
 from packager.core.values import ElementType, Model, Package, Plan, TensorSpec
 from packager.files.hashes import sha256_of
 from packager.graph.writer import onnx_type
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.ios import Ios
 from tests.golden.cases import choice, on_ios, specs, typed
 from tests.onnx_text import loaded, onnx_model, saved, weight

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from packager.core.errors import MobpackError, ToolError
-from packager.environments import bionic, zig
-from packager.environments.environment import folder_for, make_once
+from packager.engines.environments import bionic, zig
+from packager.engines.environments.environment import folder_for, make_once
 from packager.files import elf
-from packager.processes import commands
+from packager.files.processes import commands
 from packager.workflows.export.request import Job, Request, parse_dynamic
 from tests.toolchain.require import require
 from tests.toolchain.unpacking import unpack

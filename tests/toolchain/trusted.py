@@ -6,7 +6,7 @@ import onnx
 
 from packager.compile.compile import compile_plain, compile_variant
 from packager.core.values import Choice, Package, Plan, baseline
-from packager.environments.runtime import Runtime
+from packager.engines.environments.runtime import Runtime
 from packager.files.store import Store
 from tests.onnx_text import linear, loaded
 from tests.trust_vectors import TRUST

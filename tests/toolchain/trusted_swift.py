@@ -8,7 +8,7 @@ from typing import Any
 from packager.core.findings import Report
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.ios import Ios
 from tests.toolchain import trusted
 from tests.toolchain.kept import linked

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from packager.core.findings import Report
-from packager.environments import web as environment
+from packager.engines.environments import web as environment
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets.web import Web
 from tests.toolchain import node, trusted
 from tests.trust_vectors import VECTORS

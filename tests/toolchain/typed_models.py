@@ -28,7 +28,7 @@ from packager.core.contract import (
     TypedOutput,
 )
 from packager.core.values import Choice, Model, Plan, TensorSpec, baseline
-from packager.environments.runtime import Runtime
+from packager.engines.environments.runtime import Runtime
 from packager.files.store import Store
 from tests.onnx_text import loaded, onnx_model
 from tests.toolchain import typed_texts

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from packager.files.installed import templates_folder
 from packager.providers import Provider, all_providers
-from packager.render import render
+from packager.render.templates import render
 from tests.toolchain import node
 from tests.toolchain.node import Finished
 from tests.toolchain.npm_checks import compile_all

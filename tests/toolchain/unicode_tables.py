@@ -1,4 +1,4 @@
-"""Asks Hugging Face's tokenizers what it knows of Unicode, for `packager/tokenization/unicode/`.
+"""Asks Hugging Face's tokenizers what it knows of Unicode, for `packager/contract/tokenization/unicode/`.
 
     python -m tests.toolchain.unicode_tables --write
 
@@ -13,7 +13,7 @@ from tokenizers import Regex, __version__, normalizers, pre_tokenizers
 
 from tests.toolchain.charsmaps import charsmap
 
-FOLDER = Path(__file__).parents[2] / "packager" / "tokenization" / "unicode"
+FOLDER = Path(__file__).parents[2] / "packager" / "contract" / "tokenization" / "unicode"
 CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn".split()
 SCRIPTS = "Arabic Cyrillic Devanagari Greek Han Hangul Hebrew Hiragana Katakana Khmer Lao Latin Myanmar Thai".split()
 CLASSES = {"space": r"\s", "word": r"\w", "hex": r"\h"}

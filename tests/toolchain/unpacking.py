@@ -9,11 +9,11 @@ from importlib import import_module
 from pathlib import Path
 from unittest.mock import patch
 
-from packager.environments.environment import install_locked
+from packager.engines.environments.environment import install_locked
 
 ROOT = Path(__file__).parents[2]
 INSTALLING = ("cuda", "framework", "qnn", "runtime", "webgpu", "wheels")
-"""modules of `packager.environments` that unpack locks"""
+"""modules of `packager.engines.environments` that unpack locks"""
 
 
 def unpack(lock: Path, site: Path, variables: Mapping[str, str] | None = None) -> None:
@@ -44,6 +44,6 @@ def quickly() -> Iterator[None]:
     ever. `test_environments.py` and `test_import_hub.py` have mobpack install some by itself."""
     with ExitStack() as stack:
         for name in INSTALLING:
-            module = import_module(f"packager.environments.{name}")
+            module = import_module(f"packager.engines.environments.{name}")
             stack.enter_context(patch.object(module, "install_locked", unpack))
         yield

@@ -16,8 +16,10 @@ import onnx
 import onnxruntime
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from packager.channel import document
-from packager.channel.document import (
+from packager.core.findings import Report
+from packager.core.values import Delivery, Package
+from packager.distribution.channel import document
+from packager.distribution.channel.document import (
     Allowed,
     Conditions,
     Delta,
@@ -28,13 +30,11 @@ from packager.channel.document import (
     ModelRelease,
     Rollout,
 )
-from packager.core.findings import Report
-from packager.core.values import Delivery, Package
-from packager.deltas.making import make
-from packager.environments import web as environment
+from packager.distribution.deltas.making import make
+from packager.engines.environments import web as environment
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.signing.envelope import Bundle, pae, written
 from packager.signing.statements import Release
 from packager.targets import signed_list

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib import request
 
-from packager.processes import children
+from packager.files.processes import children
 from tests.toolchain import node
 
 CONFIG = """\

@@ -7,7 +7,7 @@ from packager import models as onnx_models
 from packager.compile.compile import compile_plain, compile_variant
 from packager.core.findings import Report
 from packager.core.values import Choice, Package, Plan, baseline
-from packager.environments.runtime import Runtime
+from packager.engines.environments.runtime import Runtime
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.targets.android import Android

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
-from packager import tokenization
+from packager.contract import tokenization
 from packager.contract.generation import caches
 from packager.contract.generation.choosing import Sampling
 from packager.contract.generation.inputs import Cache, Names, Prompt, Start
 from packager.contract.generation.step import Step
 from packager.contract.kind import Expanded, InputKind, Tokenizing
+from packager.contract.tokenization.decoder import Decoding
 from packager.core.errors import ConfigError, SettingError, nearest
 from packager.core.signature import Signature
 from packager.core.strict_tables import STRICT
-from packager.tokenization.decoder import Decoding
 
 MASK, POSITIONS = "attention_mask", "position_ids"
 """names that exporters give to these inputs"""

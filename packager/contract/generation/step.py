@@ -10,12 +10,12 @@ from packager.contract.generation.choosing import Sampling
 from packager.contract.generation.inputs import PROGRESS, STEPS, STRIPPED, TEXTS, Names, progress_of
 from packager.contract.kind import AttachedOutput, Core
 from packager.contract.scores import floats, in_words
+from packager.contract.tokenization import detokenizing
+from packager.contract.tokenization.decoder import Decoder
 from packager.core.contract import GeneratedOutput, StateInput
 from packager.core.errors import ConfigError
 from packager.core.signature import ElementType, TensorSpec
 from packager.graph.writer import Writer
-from packager.tokenization import detokenizing
-from packager.tokenization.decoder import Decoder
 
 RANDOM_PROGRESS = (0, 1)
 """values that are valid everywhere in the progress, and among tokens and bytes"""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
-from packager import tokenization
+from packager.contract import tokenization
 from packager.contract.kind import AttachedInput, BatchTokens, Inputs, Sizes, TextTokens
 from packager.contract.tokens.words import continuing
 from packager.core.contract import BETWEEN, TextInput

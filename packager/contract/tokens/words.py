@@ -1,9 +1,9 @@
 """Finds the tokens that continue a word."""
 
+from packager.contract.tokenization import Tokens
+from packager.contract.tokenization.definition import Tokenizer, WordPiece
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
-from packager.tokenization import Tokens
-from packager.tokenization.definition import Tokenizer, WordPiece
 
 BLANK, NOTHING = ord(" "), -1
 

@@ -17,10 +17,10 @@ from packager.core import parsing
 from packager.core.errors import ConfigError
 from packager.core.values import Range
 from packager.files.leftovers import remove_old
+from packager.files.processes import limits
+from packager.files.processes.channel import run_with_progress
+from packager.files.processes.inherited import users_code
 from packager.files.store import Step, Store
-from packager.processes import limits
-from packager.processes.channel import run_with_progress
-from packager.processes.inherited import users_code
 from packager.quantization.calibration.child import CalibrationJob
 from packager.quantization.calibration.request import HISTOGRAMS, CalibrationRequest, Method
 from packager.quantization.calibration.statistics import Statistics, load

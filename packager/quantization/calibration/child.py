@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ConfigError, MobpackError, ModelError
+from packager.engines.session import exact
+from packager.engines.session.refusals import is_refusal
+from packager.files.processes.channel import Channel
 from packager.graph.rewriting.stretched import FLOATS, Stretched
 from packager.graph.rewriting.stretches import GROUP_BYTES, grouped, sizes_of
-from packager.processes.channel import Channel
 from packager.quantization.calibration.observer import Observer
 from packager.quantization.calibration.statistics import DAMAGED, Collection, load
-from packager.session import exact
-from packager.session.refusals import is_refusal
 
 if TYPE_CHECKING:
     from numpy import float32

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ConfigError, ModelError
+from packager.engines.session.refusals import is_refusal
 from packager.graph.rewriting.stretched import Stretched, values_of
 from packager.quantization.calibration.histogram import count
 from packager.quantization.calibration.statistics import NOTHING, Collection
 from packager.samples.recorded import OUTPUTS, record
-from packager.session.refusals import is_refusal
 
 if TYPE_CHECKING:
     from numpy import float32, generic

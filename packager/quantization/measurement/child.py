@@ -17,9 +17,9 @@ from packager.contract.telling import from_json
 from packager.core import parsing
 from packager.core.errors import ConfigError, MobpackError, ModelError
 from packager.core.user_functions import found
+from packager.files.processes.channel import Channel
 from packager.graph.weights.streaming import in_order
 from packager.graph.weights.sums import Sums
-from packager.processes.channel import Channel
 from packager.quantization.measurement import function
 from packager.quantization.measurement.metrics import ORIGINALS, Metric, built_in, has_numbers, has_own_data
 from packager.quantization.measurement.predicting import Predict

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import MobpackError, ModelError
+from packager.engines.session.refusals import is_refusal
+from packager.files.processes.channel import Channel
 from packager.graph.rewriting.stretched import FLOATS, Stretched, values_of
 from packager.graph.rewriting.stretches import GROUP_BYTES, grouped, sizes_of
 from packager.graph.weights.sums import Sums, sums_of
-from packager.processes.channel import Channel
 from packager.quantization.measurement.running import as_runtime_wants, in_one_line, opened, read
-from packager.session.refusals import is_refusal
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -8,10 +8,10 @@ from packager.contract.telling import to_json
 from packager.core.contract import Contract
 from packager.core.errors import ConfigError, ModelError
 from packager.core.user_functions import is_function
-from packager.processes import limits
-from packager.processes.channel import CrashError, Program, raise_failure
-from packager.processes.inherited import users_code
-from packager.processes.limits import OverTimeError
+from packager.files.processes import limits
+from packager.files.processes.channel import CrashError, Program, raise_failure
+from packager.files.processes.inherited import users_code
+from packager.files.processes.limits import OverTimeError
 from packager.quantization.measurement.child import ScoringJob
 from packager.quantization.measurement.metrics import Score, has_own_data
 from packager.quantization.measurement.subject import MeasuredGraph

@@ -8,7 +8,7 @@ from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ConfigError, ModelError
-from packager.processes import commands
+from packager.files.processes import commands
 from packager.quantization.measurement import hosts, running
 from packager.quantization.measurement.subject import MeasuredGraph
 from packager.samples import Samples

@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packager.files.processes import limits
+from packager.files.processes.channel import run_with_progress
+from packager.files.processes.inherited import users_code
 from packager.graph.rewriting.draft import Draft
 from packager.graph.rewriting.layers import WEIGHTED, limit_behind, name_of
 from packager.graph.rewriting.selection import PASSING
 from packager.graph.weights.sums import Sums
-from packager.processes import limits
-from packager.processes.channel import run_with_progress
-from packager.processes.inherited import users_code
 from packager.quantization.measurement.comparison import ComparisonJob
 from packager.quantization.measurement.hosts import as_measured
 from packager.quantization.measurement.stored import weight_sums

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager.core.console import size
-from packager.pages import parts
-from packager.pages.layers import Layer, LayersView, layers_view
-from packager.pages.numbers import decibels, milliseconds, plural, times
-from packager.pages.parts import FactView, TileView
 from packager.quantization.measurement.latency import Latency
 from packager.quantization.measurement.layers import LayerError
 from packager.quantization.measurement.metrics import SQNR, Score
 from packager.quantization.measurement.report import QuantizationReport, SamplesUsed, Search
-from packager.render import render
+from packager.render.pages import parts
+from packager.render.pages.layers import Layer, LayersView, layers_view
+from packager.render.pages.numbers import decibels, milliseconds, plural, times
+from packager.render.pages.parts import FactView, TileView
+from packager.render.templates import render
 
 TEMPLATE = "report/quantization.html.j2"
 

@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ConfigError, ModelError
-from packager.session import exact
-from packager.session.refusals import is_refusal
+from packager.engines.session import exact
+from packager.engines.session.refusals import is_refusal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from packager.files.zips import Content, write_zip
-from packager.render import render
+from packager.render.templates import render
 from packager.targets.android.names import ONNXRUNTIME
 from packager.targets.partials import MANIFEST, with_partial
 from packager.targets.target import SBOM, PackagedRuntime

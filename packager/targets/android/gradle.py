@@ -9,10 +9,10 @@ from pathlib import Path, PurePosixPath
 
 from packager.core.errors import ToolError
 from packager.core.values import Sources
-from packager.processes.commands import run
-from packager.processes.downloads import pins
-from packager.processes.inherited import NETWORK
-from packager.render import render
+from packager.files.processes.commands import run
+from packager.files.processes.downloads import pins
+from packager.files.processes.inherited import NETWORK
+from packager.render.templates import render
 from packager.targets.android.aar import manifest
 from packager.targets.android.readme import PROVIDER
 from packager.targets.partials import with_partial

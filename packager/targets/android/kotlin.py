@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 
 from packager.core.errors import ToolError
 from packager.files.installed import templates_folder
+from packager.files.processes import commands, downloads
 from packager.files.zips import read_entry, write_zip
-from packager.processes import commands, downloads
 from packager.targets.android.names import ONNXRUNTIME
 
 COMPILER_PACKAGE = "kotlin-jupyter-kernel"

@@ -7,10 +7,10 @@ after the package, so that an app can have several; the same package has the sam
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from packager.environments import zig
+from packager.engines.environments import zig
 from packager.files.installed import templates_folder
+from packager.files.processes import commands
 from packager.files.store import Step, Store
-from packager.processes import commands
 
 CLASS = "NativeAssignment"
 """Kotlin class that declares the function."""
@@ -18,7 +18,7 @@ FUNCTION = "read"
 LIBRARY = Step(
     name="jni",
     caller=__name__,
-    computed_by=("packager.environments.zig", "packager.files.installed"),
+    computed_by=("packager.engines.environments.zig", "packager.files.installed"),
     templates=("android/native", "ios/onnxruntime"),
 )
 TARGETS = {

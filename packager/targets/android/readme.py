@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from packager.render import render
+from packager.render.templates import render
 from packager.targets.android.view import AndroidView, ModelView
 from packager.targets.partials import with_partial
 

@@ -7,7 +7,7 @@ from packager.core import components
 from packager.core.components import Component
 from packager.providers import PROVIDERS
 from packager.providers.provider import Start
-from packager.render import kotlin_string
+from packager.render.templates import kotlin_string
 from packager.targets import delivery, signed_list, tuning
 from packager.targets.android import aar, files, native
 from packager.targets.android.sources import LIBRARIES_ROOT

@@ -3,7 +3,7 @@
 from pathlib import PurePosixPath
 
 from packager.core.values import Sources
-from packager.render import render
+from packager.render.templates import render
 from packager.targets import signed_list
 from packager.targets.android import files, units
 from packager.targets.android.view import AndroidView, UpdatedModelsView

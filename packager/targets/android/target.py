@@ -16,13 +16,13 @@ from packager.core.names import EXAMPLE_GROUP
 from packager.core.strict_tables import STRICT
 from packager.core.tuned import Tuned, refuse_chips
 from packager.core.values import Artifact, Model, Package, Plan, Sources
-from packager.environments.runtime import Runtime
+from packager.engines.environments.runtime import Runtime
 from packager.files import host
 from packager.files.hashes import sha256_of
+from packager.files.processes import downloads
 from packager.files.store import Step, Store
-from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, provider_of, providers_of
-from packager.render import write_sources
+from packager.render.templates import write_sources
 from packager.targets import delivery, signed_list, tuning
 from packager.targets.android import aar, files, gradle, kotlin, native, tensors, typed, units
 from packager.targets.android.files import Files
@@ -68,7 +68,7 @@ ASSEMBLY = Step(
     name="android",
     caller=__name__,
     computed_by=(
-        "packager.render",
+        "packager.render.templates",
         "packager.targets.android.aar",
         "packager.targets.android.gradle",
         "packager.targets.android.kotlin",

@@ -18,7 +18,7 @@ from packager.core.contract import (
     TextInput,
 )
 from packager.core.values import ElementType
-from packager.render import kdoc_code, kotlin_string
+from packager.render.templates import kdoc_code, kotlin_string
 from packager.targets.android import results
 from packager.targets.android.view import (
     ArgumentView,

@@ -6,12 +6,12 @@ from pathlib import Path, PurePosixPath
 
 from packager.core import names
 from packager.core.components import Component
-from packager.processes import downloads
+from packager.files.processes import downloads
 from packager.targets import privacy, swift_runtime
 from packager.targets.flutter.view import AppleView
 from packager.targets.target import Built
-from packager.xcframework.packaged import PackagedFramework
-from packager.xcframework.privacy import FILE_NAME
+from packager.targets.xcframework.packaged import PackagedFramework
+from packager.targets.xcframework.privacy import FILE_NAME
 
 DARWIN = PurePosixPath("darwin")
 """folder of plug-ins with the same sources for iOS and macOS"""

@@ -5,8 +5,8 @@ from pathlib import PurePosixPath
 from packager.core import components
 from packager.core.components import Component
 from packager.core.values import Sources
-from packager.environments import web
-from packager.processes import downloads
+from packager.engines.environments import web
+from packager.files.processes import downloads
 from packager.targets.flutter.view import PageView
 from packager.targets.target import Page
 

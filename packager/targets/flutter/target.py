@@ -15,9 +15,9 @@ from packager.core.tuned import settings_of
 from packager.core.values import Artifact, Package, Sources
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
+from packager.files.processes import downloads
 from packager.files.store import Step, Store
 from packager.files.zips import Content, Link, unpack, write_zip
-from packager.processes import downloads
 from packager.providers import all_providers
 from packager.targets import included_runtime, signed_list
 from packager.targets.delivery import delivery_view
@@ -44,8 +44,8 @@ from packager.targets.typescript.files import Layout, Platform, lay_out
 from packager.targets.typescript.golden import golden_views
 from packager.targets.typescript.model import reshaped_outputs
 from packager.targets.typescript.view import FileView
+from packager.targets.xcframework.packaged import PackagedFramework
 from packager.vectors import NO_VECTORS, Golden
-from packager.xcframework.packaged import PackagedFramework
 
 ASSEMBLY = Step(name="flutter", caller=__name__, computed_by=("packager.files.zips",))
 MODELS = PurePosixPath("models")

@@ -3,7 +3,7 @@
 from pathlib import Path, PurePosixPath
 
 from packager.files.installed import templates_folder
-from packager.render import render
+from packager.render.templates import render
 from packager.targets.flutter.view import AppleView, NamesView
 
 ROOT = PurePosixPath("flutter")

@@ -18,7 +18,7 @@ from packager.core.contract import (
 )
 from packager.core.errors import ModelError
 from packager.core.values import ElementType, Model
-from packager.render import dart_string
+from packager.render.templates import dart_string
 from packager.targets.flutter import naming
 from packager.targets.flutter.storage import STORAGE
 from packager.targets.flutter.typed_outputs import Shown, labels, shown

@@ -10,7 +10,7 @@ from packager.targets.delivery import DeliveryView
 from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.targets.signed_list import TrustView
 from packager.targets.swift_runtime import DependencyView
-from packager.xcframework.packaged import PackagedFramework
+from packager.targets.xcframework.packaged import PackagedFramework
 
 
 @dataclass(frozen=True, kw_only=True)

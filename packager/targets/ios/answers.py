@@ -8,7 +8,7 @@ from packager.core.contract import TensorOutput, TextOutput, TypedOutput
 from packager.core.described import Plain
 from packager.core.errors import ModelError
 from packager.core.values import TensorSpec
-from packager.render import swift_doc, swift_string
+from packager.render.templates import swift_doc, swift_string
 from packager.targets.ios.typed_view import LabelsView, ResultView
 from packager.targets.ios.view import OutputView
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from packager.processes import downloads
-from packager.render import render
+from packager.files.processes import downloads
+from packager.render.templates import render
 from packager.targets.ios.view import IosView
 from packager.targets.swift_runtime import DependencyView
 

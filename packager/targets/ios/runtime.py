@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from packager.core.contract import Contract, ImageInput
 from packager.providers import PROVIDERS, Provider
-from packager.render import swift_string
+from packager.render.templates import swift_string
 from packager.targets.delivery import DeliveryView
 from packager.targets.ios.files import case_of
 from packager.targets.ios.view import CoremlView, ProviderView, RuntimeView

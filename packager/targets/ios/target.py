@@ -14,12 +14,12 @@ from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.tuned import Tuned, refuse_chips
 from packager.core.values import Artifact, Package, Plan, Sources
-from packager.environments.runtime import Runtime
+from packager.engines.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
+from packager.files.processes import downloads
 from packager.files.store import Step, Store
 from packager.files.zips import Content, Link, write_zip
-from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, providers_of
 from packager.targets import privacy, signed_list, swift_runtime, tuning
 from packager.targets.delivery import delivery_view
@@ -29,10 +29,10 @@ from packager.targets.ios.layout import lay_out
 from packager.targets.ios.runtime import runtime_view
 from packager.targets.ios.view import IosView, License, RuntimeView
 from packager.targets.target import Built, DefaultProviders, RuntimeRange, Shipped, artifact, runtime_range
+from packager.targets.xcframework.layout import version_key
+from packager.targets.xcframework.packaged import PackagedFramework
+from packager.targets.xcframework.privacy import FILE_NAME as PRIVACY
 from packager.vectors import NO_VECTORS, Golden
-from packager.xcframework.layout import version_key
-from packager.xcframework.packaged import PackagedFramework
-from packager.xcframework.privacy import FILE_NAME as PRIVACY
 
 ASSEMBLY = Step(name="ios", caller=__name__, computed_by=("packager.files.zips",))
 VERSION = re.compile(r"[1-9][0-9]*\.(0|[1-9][0-9]*)")

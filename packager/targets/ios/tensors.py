@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from packager.core import names
 from packager.core.errors import ModelError
 from packager.core.values import ElementType, Model, Package, TensorSpec
-from packager.render import swift_integer
+from packager.render.templates import swift_integer
 from packager.targets import dimensions
 from packager.targets.dimensions import DimensionView, Sizes
 from packager.targets.golden import samples_in_words

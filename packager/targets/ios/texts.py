@@ -14,10 +14,10 @@ from packager.core.contract import (
     TypedOutput,
 )
 from packager.core.described import Plain
-from packager.render import render
+from packager.render.templates import render
 from packager.targets.ios import package
 from packager.targets.ios.view import DocumentationView, IosView, ReadmeView, TestsView
-from packager.xcframework.packaged import PackagedFramework
+from packager.targets.xcframework.packaged import PackagedFramework
 
 SHARED = (
     "Assignment",

@@ -16,7 +16,7 @@ from packager.core.contract import (
     TypedInput,
 )
 from packager.core.values import ElementType
-from packager.render import swift_doc, swift_integer
+from packager.render.templates import swift_doc, swift_integer
 from packager.targets.dimensions import DimensionView
 from packager.targets.ios.answers import Outcome, declared_labels, results
 from packager.targets.ios.typed_view import (

@@ -12,7 +12,7 @@ from packager.targets.ios.typed_view import TypedView
 from packager.targets.signed_list import TrustView
 from packager.targets.swift_runtime import DependencyView, FrameworkView
 from packager.targets.tuning import ChipView
-from packager.xcframework.packaged import PackagedFramework
+from packager.targets.xcframework.packaged import PackagedFramework
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,14 +9,14 @@ from packager.core import components
 from packager.core.components import Component
 from packager.core.errors import ConfigError
 from packager.core.values import Package
-from packager.processes import downloads
+from packager.files.processes import downloads
 from packager.targets import included_runtime
 from packager.targets.react_native.view import NamesView
 from packager.targets.target import Built, OwnRuntime
 from packager.targets.typescript.providers import providers_view
 from packager.targets.typescript.view import PlatformProvidersView
-from packager.xcframework.layout import PLIST, Slice, read_plist, slices
-from packager.xcframework.packaged import PackagedFramework
+from packager.targets.xcframework.layout import PLIST, Slice, read_plist, slices
+from packager.targets.xcframework.packaged import PackagedFramework
 
 TITLES = {"android": "Android", "ios": "iOS"}
 FRAMEWORKS = PurePosixPath("ios/Frameworks")

@@ -13,8 +13,8 @@ from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Sources
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
+from packager.files.processes import downloads
 from packager.files.store import Step, Store
-from packager.processes import downloads
 from packager.providers import all_providers
 from packager.targets import included_runtime, signed_list
 from packager.targets.delivery import delivery_view

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from packager.files.installed import templates_folder
-from packager.render import render
+from packager.render.templates import render
 from packager.targets.typescript.view import ModelView
 
 SHARED = PurePosixPath("typescript")

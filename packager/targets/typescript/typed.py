@@ -20,7 +20,7 @@ from packager.core.contract import (
     TypedOutput,
 )
 from packager.core.values import ElementType
-from packager.render import ts_string
+from packager.render.templates import ts_string
 from packager.targets.typescript.storage import STORAGE
 from packager.targets.typescript.typed_outputs import labels, shown
 from packager.targets.typescript.typed_view import (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from packager.core.contract import TypedOutput
 from packager.core.described import Plain
-from packager.render import ts_string
+from packager.render.templates import ts_string
 from packager.targets.typescript.typed_view import LabelsView
 
 LINE = 110

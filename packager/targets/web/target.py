@@ -12,11 +12,11 @@ from packager.core.errors import SettingError
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Plan, Sources
-from packager.environments import web as environment
+from packager.engines.environments import web as environment
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
+from packager.files.processes import downloads
 from packager.files.store import Step, Store
-from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, all_providers, providers_of
 from packager.targets import signed_list
 from packager.targets.delivery import delivery_view

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from packager.core.errors import ModelError
 from packager.core.findings import OutputError
+from packager.engines.runners import Outcome, Runnable, Session
 from packager.files import host
-from packager.runners import Outcome, Runnable, Session
 from packager.verification.bisection.figures import Limits
 from packager.verification.bisection.running import fresh
 from packager.verification.bisection.subject import BisectionSubject

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from packager.core.findings import OutputError
-from packager.runners import Runner
+from packager.engines.runners import Runner
 
 
 @dataclass(frozen=True, kw_only=True)

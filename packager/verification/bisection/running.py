@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ModelError
-from packager.runners import Runnable
+from packager.engines.runners import Runnable
 from packager.verification.bisection.subject import BisectionSubject
 
 if TYPE_CHECKING:

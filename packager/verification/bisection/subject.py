@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packager.core.errors import ModelError
-from packager.environments import CHILD, ensure
-from packager.environments.arm64 import Arm64
+from packager.engines.environments import CHILD, ensure
+from packager.engines.environments.arm64 import Arm64
+from packager.engines.runners import Runnable
+from packager.engines.session.branches import restore_ends
+from packager.files.processes import commands
 from packager.graph import traversal
 from packager.graph.connections import Connections, indexed
 from packager.graph.constants import fed_inputs
@@ -17,9 +20,6 @@ from packager.graph.rewriting.finishing import drop_unused, free_initializers, s
 from packager.graph.rewriting.order import sort_nodes
 from packager.models.shapes import infer_shapes
 from packager.models.skeleton import read_skeleton
-from packager.processes import commands
-from packager.runners import Runnable
-from packager.session.branches import restore_ends
 from packager.verification.bisection.result import Side
 
 if TYPE_CHECKING:

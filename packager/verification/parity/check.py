@@ -9,9 +9,9 @@ from pathlib import Path
 from packager.core.errors import ModelError, ToolError
 from packager.core.findings import IllConditioned, OutputError, Parity
 from packager.core.values import Variant
+from packager.engines.runners import Outcome, Runnable, Runner, Session
+from packager.engines.runners.runner import ONNX_RUNTIME
 from packager.files.hashes import known_sha256
-from packager.runners import Outcome, Runnable, Runner, Session
-from packager.runners.runner import ONNX_RUNTIME
 from packager.verification.parity.drawing import Drawn, draw, ill_conditioned
 from packager.verification.parity.judging import Judge
 from packager.verification.parity.metrics import Comparison

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager.engines.runners import Outcome, Runnable, Runner, Session
 from packager.graph.constants import fed_inputs
-from packager.runners import Outcome, Runnable, Runner, Session
 from packager.samples import write_arrays
 from packager.verification.parity.frontier import DOUBLE, FLOAT, FLOAT16, ULPS, first_floats, shaken
 

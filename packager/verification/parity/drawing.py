@@ -8,7 +8,7 @@ from pathlib import Path
 from packager.core.errors import ModelError
 from packager.core.findings import IllConditioned
 from packager.core.values import Variant
-from packager.runners import Outcome
+from packager.engines.runners import Outcome
 from packager.verification.parity.conditioning import Movement
 from packager.verification.parity.judging import Judge
 from packager.verification.parity.metrics import Comparison

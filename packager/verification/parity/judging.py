@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 from packager.core.findings import OutputError
-from packager.runners import Outcome
+from packager.engines.runners import Outcome
 from packager.verification.parity.allclose import Excess, over
 from packager.verification.parity.conditioning import Movement
 from packager.verification.parity.metrics import Comparison

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ModelError
 from packager.core.values import Variant
-from packager.runners import RUNNERS, Runnable, Session
+from packager.engines.runners import RUNNERS, Runnable, Session
 from packager.samples import Growth
 from packager.verification.parity.outcomes import read_array
 

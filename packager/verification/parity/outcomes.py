@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager.engines.runners import Outcome
 from packager.graph.weights.streaming import chunks_of
-from packager.runners import Outcome
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,9 +10,9 @@ from pathlib import Path
 from packager.core.errors import ConfigError, ModelError, ParityError
 from packager.core.findings import OutputError
 from packager.core.values import ElementType, Model, TensorSpec, Variant, baseline
+from packager.engines.runners import RUNNERS, Outcome, Runnable, Session
+from packager.files.processes.limits import OverTimeError
 from packager.models.ranges import known_ranges
-from packager.processes.limits import OverTimeError
-from packager.runners import RUNNERS, Outcome, Runnable, Session
 from packager.samples import Found, Lost, SampleSet, Source, find, flow_of, given, growth_of, marked, typical
 from packager.verification.parity.conditioning import Movement, perturbed
 from packager.verification.parity.limits import SizeLimit, size_limit, unlimited

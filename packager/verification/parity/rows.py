@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager.engines.runners import Outcome
 from packager.files.atomic import link_or_copy
 from packager.graph.connections import indexed
 from packager.graph.constants import constant_tensors
-from packager.runners import Outcome
 from packager.verification.parity.outcomes import array_of
 from packager.verification.parity.scale import Scale, must_be_equal
 from packager.verification.parity.settings import ParitySettings

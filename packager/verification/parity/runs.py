@@ -9,8 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from packager.engines.runners import Loading, Outcome, Pace, Session, Times
 from packager.files.hashes import sha256_of
-from packager.runners import Loading, Outcome, Pace, Session, Times
 
 MAX_BYTES = 16 << 20
 """Maximum size of the outputs that are kept for one sample: larger ones fit into no package, and cost a copy."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager.core.values import Compiled, Style, Variant, baseline
-from packager.runners import Runnable
+from packager.engines.runners import Runnable
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from packager.core.findings import OutputError
 from packager.core.values import Precision, Variant
+from packager.engines.runners.runner import SUMS_IN_16_BITS
 from packager.models.graphs import read_graph
-from packager.runners.runner import SUMS_IN_16_BITS
 
 FLOAT32, FLOAT16, QUANTIZED = 1e-3, 1e-2, 5e-2
 ATOL_OF_RTOL = 1e-2

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from packager.environments.android import Android, ProbeJob
-from packager.environments.runtime import shipped_version
+from packager.engines.environments.android import Android, ProbeJob
+from packager.engines.environments.runtime import shipped_version
+from packager.engines.session.refusals import explain
 from packager.files.atomic import link_or_copy
 from packager.providers import provider_of
-from packager.session.refusals import explain
 from packager.verification.partition.measured import SESSION_ENTRIES, Assignment, assignment, mark
 
 

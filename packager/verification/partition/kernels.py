@@ -12,11 +12,11 @@ from packager.compile.reader import read_graph as read_ort
 from packager.core.errors import ModelError, ToolError
 from packager.core.findings import KernelProof
 from packager.core.values import Compiled, Format, Style
-from packager.environments import Shipped, ensure
-from packager.environments.release import Release
+from packager.engines.environments import Shipped, ensure
+from packager.engines.environments.release import Release
+from packager.engines.session.refusals import explain
 from packager.graph.view import Graph, Node
 from packager.models.graphs import read_graph as read_onnx
-from packager.session.refusals import explain
 from packager.verification.partition.measured import run_child
 
 NO_KERNEL = re.compile(

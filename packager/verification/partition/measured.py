@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ModelError, ToolError
-from packager.environments import CHILD, ENVIRONMENTS, SIGNED, Environment, ensure, qnn, webgpu
+from packager.engines.environments import CHILD, ENVIRONMENTS, SIGNED, Environment, ensure, qnn, webgpu
+from packager.engines.session.branches import restore_ends
+from packager.engines.session.refusals import explain
+from packager.files.processes import commands
 from packager.graph import traversal
 from packager.graph.connections import indexed
 from packager.models.skeleton import read_skeleton
-from packager.processes import commands
 from packager.providers import CPU
-from packager.session.branches import restore_ends
-from packager.session.refusals import explain
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

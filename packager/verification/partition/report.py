@@ -7,7 +7,7 @@ from pathlib import Path
 from packager.core.errors import GateError, ModelError, ToolError
 from packager.core.findings import CpuFallback, Partition, Report
 from packager.core.values import Choice, Format, Plan, Style
-from packager.environments import ENVIRONMENTS
+from packager.engines.environments import ENVIRONMENTS
 from packager.graph.macs import macs
 from packager.graph.view import Graph
 from packager.models.graphs import read_graph as read_onnx

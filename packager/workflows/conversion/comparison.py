@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ParityError
+from packager.engines.runners import RUNNERS, Runnable
 from packager.models.ranges import known_ranges
-from packager.runners import RUNNERS, Runnable
 from packager.verification.parity.allclose import Excess, over
 from packager.verification.parity.scale import Scale, of_range
 
 if TYPE_CHECKING:
-    from packager.runners import Session
+    from packager.engines.runners import Session
 
 HOW = {False: "node by node", True: "optimized"}
 

@@ -5,19 +5,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from packager import __version__
-from packager.bench.statistics import CONFIDENCE
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
-from packager.devices import Device, comparing, gates
-from packager.devices.comparing import DeviceBaseline
-from packager.devices.document import DeviceDocument, DeviceRow, MethodEntry, NotMeasured
-from packager.devices.gates import DeviceGate
-from packager.devices.measuring import Measured, Method, measure
-from packager.devices.rows import Contender
-from packager.devices.samples import sample_of
 from packager.files.atomic import atomic_file
-from packager.pages import parts
-from packager.pages.numbers import plural
+from packager.measuring.bench.statistics import CONFIDENCE
+from packager.measuring.devices import Device, comparing, gates
+from packager.measuring.devices.comparing import DeviceBaseline
+from packager.measuring.devices.document import DeviceDocument, DeviceRow, MethodEntry, NotMeasured
+from packager.measuring.devices.gates import DeviceGate
+from packager.measuring.devices.measuring import Measured, Method, measure
+from packager.measuring.devices.rows import Contender
+from packager.measuring.devices.samples import sample_of
+from packager.render.pages import parts
+from packager.render.pages.numbers import plural
 from packager.workflows.device.preparing import (
     Bar,
     Ready,
@@ -134,8 +134,8 @@ def method_of(method: Method) -> MethodEntry:
 
 def write_report(path: Path, found: DeviceDocument) -> None:
     """Writes the results as a page at `path`, and as JSON beside it. Raises ToolError if they cannot be written."""
-    from packager.bench.writing import in_lines
-    from packager.devices import page
+    from packager.measuring.bench.writing import in_lines
+    from packager.measuring.devices import page
 
     parts.write(path, page.page(found))
     with atomic_file(path.with_suffix(".json")) as file:

@@ -9,19 +9,19 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.core.findings import Failure, Parity, Report
 from packager.core.values import Plan
-from packager.devices import Device, Link
-from packager.devices import package as packages
-from packager.devices.choosing import Chosen, choose
-from packager.devices.device_opening import Equipped
-from packager.devices.document import DeviceEntry
-from packager.devices.equipping import equip, equip_alone
-from packager.devices.measuring import described
-from packager.devices.package import DevicePackage, Runtime
-from packager.devices.runner import device_runners
-from packager.devices.shared_references import SharedReferences
+from packager.engines.runners import Runner
 from packager.files.store import Store
-from packager.pages.numbers import plural
-from packager.runners import Runner
+from packager.measuring.devices import Device, Link
+from packager.measuring.devices import package as packages
+from packager.measuring.devices.choosing import Chosen, choose
+from packager.measuring.devices.device_opening import Equipped
+from packager.measuring.devices.document import DeviceEntry
+from packager.measuring.devices.equipping import equip, equip_alone
+from packager.measuring.devices.measuring import described
+from packager.measuring.devices.package import DevicePackage, Runtime
+from packager.measuring.devices.runner import device_runners
+from packager.measuring.devices.shared_references import SharedReferences
+from packager.render.pages.numbers import plural
 from packager.verification.kept import refuse_other
 from packager.verification.numbers import compare_all
 from packager.workflows import bisect

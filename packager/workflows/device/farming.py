@@ -9,19 +9,19 @@ from pathlib import Path
 from packager import __version__
 from packager.core.console import Console
 from packager.core.errors import ToolError
-from packager.devices import comparing, gates, iphones
-from packager.devices import package as packages
-from packager.devices.adb import dexing
-from packager.devices.comparing import DeviceBaseline
-from packager.devices.document import DeviceDocument
-from packager.devices.farms import collecting, results
-from packager.devices.farms.app import FarmApp, Program, make_app
-from packager.devices.farms.job import write_job
-from packager.devices.gates import DeviceGate
-from packager.devices.measuring import Method
+from packager.engines.runners import Pace
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.runners import Pace
+from packager.measuring.devices import comparing, gates, iphones
+from packager.measuring.devices import package as packages
+from packager.measuring.devices.adb import dexing
+from packager.measuring.devices.comparing import DeviceBaseline
+from packager.measuring.devices.document import DeviceDocument
+from packager.measuring.devices.farms import collecting, results
+from packager.measuring.devices.farms.app import FarmApp, Program, make_app
+from packager.measuring.devices.farms.job import write_job
+from packager.measuring.devices.gates import DeviceGate
+from packager.measuring.devices.measuring import Method
 from packager.workflows.device.benching import method_of, numbered
 
 ABIS = ("arm64-v8a", "armeabi-v7a", "x86_64", "x86")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from packager.core.console import Console
 from packager.core.errors import ToolError
-from packager.devices.comparing import DeviceBaseline
-from packager.devices.document import DeviceDocument
-from packager.devices.gates import DeviceGate
-from packager.devices.iphones import chosen, run_tests
-from packager.devices.xcode_tests import write_device_tests
+from packager.measuring.devices.comparing import DeviceBaseline
+from packager.measuring.devices.document import DeviceDocument
+from packager.measuring.devices.gates import DeviceGate
+from packager.measuring.devices.iphones import chosen, run_tests
+from packager.measuring.devices.xcode_tests import write_device_tests
 from packager.workflows.device import farming
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError
-from packager.devices.farms.collecting import FILE
-from packager.devices.iphones import chosen, run_tests
-from packager.devices.xcode_tests import (
+from packager.measuring.devices.farms.collecting import FILE
+from packager.measuring.devices.iphones import chosen, run_tests
+from packager.measuring.devices.xcode_tests import (
     CandidateView,
     ModelsView,
     PlanView,
@@ -19,8 +19,8 @@ from packager.devices.xcode_tests import (
     providers_of,
     write_device_tests,
 )
+from packager.measuring.tuning.candidates import candidates, shipped
 from packager.providers import PROVIDERS
-from packager.tuning.candidates import candidates, shipped
 from packager.workflows.device import farming
 from packager.workflows.tune_variants import shipped_variant
 

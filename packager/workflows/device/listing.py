@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from packager.core.errors import ToolError
 from packager.core.to_json import plain
-from packager.devices import READY, Device
-from packager.devices.choosing import Absent, choose, describe_all
-from packager.devices.iphones import has_apples_tools, iphones
-from packager.devices.storage import Storage
+from packager.measuring.devices import READY, Device
+from packager.measuring.devices.choosing import Absent, choose, describe_all
+from packager.measuring.devices.iphones import has_apples_tools, iphones
+from packager.measuring.devices.storage import Storage
 from packager.workflows.device.preparing import link, on_each
 
 COLUMNS = ("serial", "state", "device", "chip", "Android", "API", "processors")

@@ -11,18 +11,18 @@ from typing import TypeVar
 
 from packager.core.console import Console, size
 from packager.core.errors import MobpackError, ToolError
-from packager.devices import LINKS, Device, Link
-from packager.devices import package as packages
-from packager.devices.choosing import Absent, Chosen, choose
-from packager.devices.device_answers import PackagedModel
-from packager.devices.device_opening import ANSWER_S, Equipped
-from packager.devices.device_session import describe
-from packager.devices.document import DeviceEntry, PackageEntry
-from packager.devices.equipping import equip
-from packager.devices.measuring import INTERRUPTED
-from packager.devices.package import DevicePackage
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
+from packager.measuring.devices import LINKS, Device, Link
+from packager.measuring.devices import package as packages
+from packager.measuring.devices.choosing import Absent, Chosen, choose
+from packager.measuring.devices.device_answers import PackagedModel
+from packager.measuring.devices.device_opening import ANSWER_S, Equipped
+from packager.measuring.devices.device_session import describe
+from packager.measuring.devices.document import DeviceEntry, PackageEntry
+from packager.measuring.devices.equipping import equip
+from packager.measuring.devices.measuring import INTERRUPTED
+from packager.measuring.devices.package import DevicePackage
 
 HALT_S = 30.0
 """Longest wait for devices after an interruption: they end what they run, and remove its files."""

@@ -7,13 +7,13 @@ from pathlib import Path
 from packager import __version__
 from packager.core.console import Console
 from packager.core.errors import ModelError, ParityError, ToolError
-from packager.devices import Device, GoneError
-from packager.devices.device_answers import PackagedModel
-from packager.devices.device_opening import Equipped, of_package
-from packager.devices.device_session import DeviceSession
-from packager.devices.document import DeviceEntry, TestDocument, TestRow
-from packager.devices.measuring import INTERRUPTED, described
-from packager.pages.numbers import plural
+from packager.measuring.devices import Device, GoneError
+from packager.measuring.devices.device_answers import PackagedModel
+from packager.measuring.devices.device_opening import Equipped, of_package
+from packager.measuring.devices.device_session import DeviceSession
+from packager.measuring.devices.document import DeviceEntry, TestDocument, TestRow
+from packager.measuring.devices.measuring import INTERRUPTED, described
+from packager.render.pages.numbers import plural
 from packager.workflows.device.preparing import (
     Bar,
     Ready,

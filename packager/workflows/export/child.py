@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.core.errors import MobpackError, ToolError
-from packager.processes.channel import Channel
+from packager.files.processes.channel import Channel
 from packager.workflows.export import sampling, tracing
 from packager.workflows.export.factory import given
 from packager.workflows.export.preparing import Warn, prepared

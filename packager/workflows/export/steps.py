@@ -9,12 +9,12 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.files.atomic import atomic_files
 from packager.files.hashes import sha256_of
+from packager.files.processes import limits
+from packager.files.processes.channel import CrashError, Program, raise_failure
+from packager.files.processes.inherited import users_code
 from packager.files.store import Store
 from packager.graph.traversal import taken_by
 from packager.models.opsets import max_opset
-from packager.processes import limits
-from packager.processes.channel import CrashError, Program, raise_failure
-from packager.processes.inherited import users_code
 from packager.workflows.conversion import comparison, graph, writing
 from packager.workflows.conversion.comparison import OutputResult, Recorded
 from packager.workflows.conversion.writing import Written

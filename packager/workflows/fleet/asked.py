@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packager.fleet.outcome import Trouble
-from packager.fleet.projects import Project
+from packager.measuring.fleet.outcome import Trouble
+from packager.measuring.fleet.projects import Project
 from packager.verification.partition.report import Gates
 from packager.workflows import unchanged
 from packager.workflows.fleet.expanding import Expanded

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from packager.fleet.document import ProjectEntry
-from packager.fleet.graph import Graph
-from packager.fleet.outcome import Outcome, State, Trouble
-from packager.fleet.projects import Project
-from packager.fleet.results import cells_of
+from packager.measuring.fleet.document import ProjectEntry
+from packager.measuring.fleet.graph import Graph
+from packager.measuring.fleet.outcome import Outcome, State, Trouble
+from packager.measuring.fleet.projects import Project
+from packager.measuring.fleet.results import cells_of
 from packager.targets.target import variants_of
 from packager.workflows import unchanged
 from packager.workflows.fleet.asked import Asked, Found

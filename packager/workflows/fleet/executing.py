@@ -9,13 +9,13 @@ from typing import Any
 
 from packager.core.console import Console
 from packager.core.errors import ToolError
-from packager.fleet.ahead import Ahead
-from packager.fleet.cluster import Cluster, connected
-from packager.fleet.graph import Graph, Kind, Task
-from packager.fleet.outcome import State
-from packager.fleet.progress import Board, Lines, LiveTable, is_live
-from packager.fleet.resources import RUNNER, Worker, able, hosts, largest
-from packager.fleet.running import Progress, Runs
+from packager.measuring.fleet.ahead import Ahead
+from packager.measuring.fleet.cluster import Cluster, connected
+from packager.measuring.fleet.graph import Graph, Kind, Task
+from packager.measuring.fleet.outcome import State
+from packager.measuring.fleet.progress import Board, Lines, LiveTable, is_live
+from packager.measuring.fleet.resources import RUNNER, Worker, able, hosts, largest
+from packager.measuring.fleet.running import Progress, Runs
 from packager.quantizers import Auto
 from packager.workflows.fleet import steps
 from packager.workflows.fleet.asked import SHARES, Asked, Found

@@ -7,13 +7,13 @@ from typing import Any
 from packager.config import Config
 from packager.core.errors import MobpackError
 from packager.core.to_json import plain
+from packager.engines.runners import RECORDED, RUNNERS
 from packager.files.hashes import known_sha256
 from packager.files.store import key_of
-from packager.fleet.graph import Graph, Kind, Task, Work
-from packager.fleet.projects import Project
+from packager.measuring.fleet.graph import Graph, Kind, Task, Work
+from packager.measuring.fleet.projects import Project
 from packager.quantization.variants import settings_of
 from packager.quantizers import Auto, NoQuantizer, StaticQdq
-from packager.runners import RECORDED, RUNNERS
 from packager.targets.target import variants_of
 from packager.workflows.inputs import inputs_of
 from packager.workflows.requested import requested_targets

@@ -10,8 +10,8 @@ from packager.core.console import Console
 from packager.core.errors import MobpackError
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.fleet.graph import Graph
-from packager.fleet.outcome import Trouble
+from packager.measuring.fleet.graph import Graph
+from packager.measuring.fleet.outcome import Trouble
 from packager.workflows import unchanged
 from packager.workflows.confinement import refuse_outside
 from packager.workflows.fleet import steps

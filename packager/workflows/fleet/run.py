@@ -11,12 +11,12 @@ from pathlib import Path
 from packager import __version__
 from packager.core.console import Console
 from packager.core.errors import ConfigError
-from packager.fleet import comparing, page
-from packager.fleet.ahead import evaluations
-from packager.fleet.document import FleetDocument, RunEntry
-from packager.fleet.graph import Graph
-from packager.fleet.running import Runs
-from packager.fleet.writing import read, write
+from packager.measuring.fleet import comparing, page
+from packager.measuring.fleet.ahead import evaluations
+from packager.measuring.fleet.document import FleetDocument, RunEntry
+from packager.measuring.fleet.graph import Graph
+from packager.measuring.fleet.running import Runs
+from packager.measuring.fleet.writing import read, write
 from packager.workflows.fleet import steps
 from packager.workflows.fleet.asked import Asked, Found
 from packager.workflows.fleet.entries import entry_of, exit_code_of, failed_gates, keep, means, targets_of

@@ -15,11 +15,11 @@ from packager.core.console import Console
 from packager.core.errors import MobpackError, UnprovenError
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.fleet.graph import Kind, Task, Work
-from packager.fleet.idle import EVALUATION, is_idle
-from packager.fleet.memory import memory_of_worker, watched
-from packager.fleet.outcome import Outcome, State, Trouble, blocked
-from packager.fleet.projects import Project
+from packager.measuring.fleet.graph import Kind, Task, Work
+from packager.measuring.fleet.idle import EVALUATION, is_idle
+from packager.measuring.fleet.memory import memory_of_worker, watched
+from packager.measuring.fleet.outcome import Outcome, State, Trouble, blocked
+from packager.measuring.fleet.projects import Project
 from packager.quantization.variants import build_variant, calibrate, evaluate_ahead, score
 from packager.quantizers import Auto, StaticQdq
 from packager.verification.numbers import compare_all

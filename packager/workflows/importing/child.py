@@ -18,8 +18,8 @@ from typing import Any
 
 from packager.core.errors import MobpackError, ModelError
 from packager.files.atomic import NO_SPACE
+from packager.files.processes.channel import Channel
 from packager.importers import IMPORTERS, Source
-from packager.processes.channel import Channel
 from packager.workflows.importing import sampling
 from packager.workflows.importing.request import Job
 

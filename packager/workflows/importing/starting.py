@@ -8,10 +8,10 @@ from typing import Any
 import packager
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError, nearest
+from packager.files.processes import limits
+from packager.files.processes.channel import CrashError, Program, raise_failure
+from packager.files.processes.inherited import users_code
 from packager.importers import IMPORTERS, Importer, Input, Source
-from packager.processes import limits
-from packager.processes.channel import CrashError, Program, raise_failure
-from packager.processes.inherited import users_code
 from packager.workflows.importing.request import Job, Request
 from packager.workflows.importing.sampling import HINT_SIZES
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from packager.core import user_files
 from packager.core.errors import ConfigError
 from packager.files.atomic import atomic_file
-from packager.render import render
+from packager.render.templates import render
 from packager.workflows.xcode.package import SwiftPackage
 
 SCRIPT = "mobpack-build.sh"

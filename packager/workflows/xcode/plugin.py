@@ -11,9 +11,9 @@ from pathlib import Path, PurePosixPath
 from packager import __version__
 from packager.core.errors import ConfigError
 from packager.core.values import Sources
+from packager.files.processes import downloads
 from packager.files.replaced_folder import Kind, replaced
-from packager.processes import downloads
-from packager.render import render, write_sources
+from packager.render.templates import render, write_sources
 from packager.workflows.xcode.files import relative
 from packager.workflows.xcode.package import RuntimePackage, SwiftPackage
 

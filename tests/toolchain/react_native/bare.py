@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from packager.files.processes import commands
 from packager.files.user_cache import cache_folder
-from packager.processes import commands
 from tests.toolchain import jsc, node
 from tests.toolchain.react_native.packages import Built
 from tests.toolchain.require import require

@@ -15,9 +15,9 @@ from functools import cache
 from pathlib import Path
 
 from packager.files.atomic import install_once
+from packager.files.processes import downloads
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
-from packager.processes import downloads
 from tests.toolchain import cxx
 from tests.toolchain.react_native import cpp_complaints
 from tests.toolchain.react_native.bare import BareApp

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packager.core.errors import ToolError
-from packager.environments.bionic import builder
-from packager.processes import downloads
+from packager.engines.environments.bionic import builder
+from packager.files.processes import downloads
 from tests.toolchain import cxx, jsc
 from tests.toolchain.kept import kept
 

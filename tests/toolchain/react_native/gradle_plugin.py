@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from packager.processes import commands
+from packager.files.processes import commands
 from packager.targets.android import kotlin
 from tests.toolchain import jsc, jvm, node
 

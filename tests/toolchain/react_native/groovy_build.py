@@ -9,8 +9,8 @@ from pathlib import Path
 
 from packager.core.errors import ToolError
 from packager.files.atomic import install_once
+from packager.files.processes import commands, downloads
 from packager.files.user_cache import cache_folder
-from packager.processes import commands, downloads
 from packager.targets.android import kotlin
 from tests.toolchain import jvm
 

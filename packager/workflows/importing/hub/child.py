@@ -15,7 +15,7 @@ from typing import Any
 
 from packager.core.errors import ConfigError, MobpackError, ToolError
 from packager.files.atomic import NO_SPACE
-from packager.processes.channel import Channel
+from packager.files.processes.channel import Channel
 
 
 def listed(job: dict[str, Any]) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from typing import Any
 
 from packager.core.console import Console, size
 from packager.core.errors import ToolError
-from packager.environments.environment import make_once
-from packager.environments.hub import HUB
+from packager.engines.environments.environment import make_once
+from packager.engines.environments.hub import HUB
 from packager.files.hashes import sha256_of
+from packager.files.processes.channel import CrashError, Program, raise_failure
+from packager.files.processes.inherited import NETWORK, PYTHON
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
-from packager.processes.channel import CrashError, Program, raise_failure
-from packager.processes.inherited import NETWORK, PYTHON
 from packager.workflows.importing.hub.choosing import chosen
 from packager.workflows.importing.hub.lock import HubLock
 from packager.workflows.importing.hub.naming import HubModel

@@ -12,7 +12,7 @@ from threading import Timer
 from typing import IO, Any
 
 from packager.files.installed import templates_folder
-from packager.render import render
+from packager.render.templates import render
 from tests.toolchain import node, typescript
 from tests.toolchain.react_native.download.server import Certificate
 

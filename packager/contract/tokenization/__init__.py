@@ -1,0 +1,7 @@
+"""Tokenizers as ONNX nodes: code points in, token ids out, in standard operators."""
+
+from packager.contract.tokenization.batches import Batch
+from packager.contract.tokenization.reading import read, read_decoder
+from packager.contract.tokenization.writing import Limits, Tokens, alone, write, write_batch
+
+__all__ = ["Batch", "Limits", "Tokens", "alone", "read", "read_decoder", "write", "write_batch"]

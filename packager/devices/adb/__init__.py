@@ -1,5 +1,0 @@
-"""Android devices on a cable or a network, through adb."""
-
-from packager.devices.adb.link import Adb
-
-__all__ = ["Adb"]

@@ -1,0 +1,307 @@
+"""Publishes releases to a channel: blobs first, then the signed document, then `channel.json`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from packager.core.errors import ConfigError, GateError
+from packager.distribution.channel.contents import Contents, Model, contents
+from packager.distribution.channel.document import (
+    Conditions,
+    Document,
+    ModelEntry,
+    ModelRelease,
+    Rollout,
+    blobs,
+    salt_of,
+    time_of,
+)
+from packager.distribution.channel.log import (
+    Place,
+    Signing,
+    blob_name,
+    commit,
+    following,
+    newest,
+    numbered,
+    numbers,
+    required,
+)
+from packager.distribution.channel.patches import Local, with_deltas, without_deltas
+
+FRESH_S = 12 * 60 * 60
+"""age up to which a blob that no document names is used: pruning keeps it for twice as long"""
+ANY = Conditions(wifi=False, charging=False, free_bytes=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Number of older releases of a model that count."""
+
+    keep: int = 3
+    """that a document lists, the newest included"""
+    deltas: int = 2
+    """that get deltas to the newest"""
+
+
+DEFAULT = Limits()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """Who gets a release, and when."""
+
+    percent: int = 100
+    conditions: Conditions = ANY
+    min_app: str = ""
+    notes: str = ""
+    is_new_contract: bool = False
+    """whether apps need other code for it than for the release before"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """Result of a change of a channel."""
+
+    document: Document
+    uploaded: tuple[str, ...]
+    """names of the blobs that were, or would be, written"""
+    size_bytes: int
+    """of these"""
+    is_new: bool
+    """whether there is a new document"""
+    notes: tuple[str, ...] = ()
+    """what apps with these packages cannot do, a sentence each"""
+
+
+def publish(
+    place: Place,
+    dist: Path,
+    terms: Terms,
+    signing: Signing,
+    *,
+    models: Sequence[str] = (),
+    limits: Limits = DEFAULT,
+    is_dry: bool = False,
+) -> Published:
+    """Publishes the models of the release in `dist`, or those named in `models`. The same release again changes
+    nothing, and continues after a failure.
+
+    Raises ConfigError for an unknown model or a package of another name; GateError for another contract than before,
+    and if another publisher was faster.
+    """
+    with TemporaryDirectory() as scratch:
+        found = contents(dist, Path(scratch))
+        before = newest(place)
+        if before and before.package != found.package:
+            raise ConfigError(
+                f"the channel '{place.channel}' is of the package '{before.package}', and the release is of "
+                f"'{found.package}'",
+                hint="publish it to a channel or an address of its own",
+            )
+        local = Local(storage=place.storage, scratch=Path(scratch), paths=dict(found.paths))
+        known = {each.name: each for each in before.models} if before else {}
+        for model in _chosen(found, models):
+            release = _release(model, found, terms, place)
+            entry = _with(known.get(model.name), model.name, release, terms, limits)
+            known[model.name] = with_deltas(entry, local, count=limits.deltas)
+        entries = tuple(known[name] for name in sorted(known))
+        made = _change(place, before, found.package, entries, local.paths, signing, is_dry=is_dry)
+        return replace(made, notes=tuple(_notes(dist, found, place)))
+
+
+def _notes(dist: Path, found: Contents, place: Place) -> Iterator[str]:
+    if found.lacks:
+        keys = " and ".join(f"`{key}`" for key in found.lacks)
+        yield (
+            f"the packages in {dist} were built without {keys} in [package]: apps that have them get no models from a "
+            f'channel. Build them with trust = "release.pub" and channel = "{place.channel}" before apps ship'
+        )
+
+
+def _chosen(found: Contents, names: Sequence[str]) -> list[Model]:
+    known = {each.name: each for each in found.models}
+    if odd := [name for name in names if name not in known]:
+        raise ConfigError(f"the release has no model '{odd[0]}'", hint=f"it has: {', '.join(known)}")
+    return [each for each in found.models if not names or each.name in names]
+
+
+def _release(model: Model, found: Contents, terms: Terms, place: Place) -> ModelRelease:
+    names = {"package": found.package, "channel": place.channel, "model": model.name, "version": found.version}
+    return ModelRelease(
+        version=found.version,
+        number=found.number,
+        contract=model.contract,
+        min_app=terms.min_app,
+        rollout=Rollout(percent=terms.percent, salt=salt_of(names)),
+        conditions=terms.conditions,
+        notes=terms.notes,
+        files=model.files,
+    )
+
+
+def _with(before: ModelEntry | None, name: str, release: ModelRelease, terms: Terms, limits: Limits) -> ModelEntry:
+    """The entry with a release in front. Raises GateError for an older or changed version, and for another contract."""
+    others = [each for each in before.releases if each.version != release.version] if before else []
+    same = next((each for each in before.releases if each.version == release.version), None) if before else None
+    if same and without_deltas(same) != without_deltas(release):
+        raise GateError(
+            f"{name} {release.version} is in the channel with other files", hint="raise the version and build again"
+        )
+    if same:
+        release = replace(release, files=same.files)
+    if others and others[0].number > release.number:
+        raise GateError(
+            f"{name} {release.version} is older than {others[0].version}, which is in the channel",
+            hint="to go back, use mobpack channel rollback",
+        )
+    if others and others[0].contract != release.contract and not terms.is_new_contract:
+        raise GateError(
+            f"{name} {release.version} has another contract than {others[0].version}: code of the apps that are out "
+            "there does not fit it (mobpack diff says where)",
+            hint="with --new-contract, apps built from it get it, and the others keep the models that fit them",
+        )
+    return ModelEntry(name=name, releases=_kept((release, *others), limits.keep))
+
+
+def _kept(releases: Sequence[ModelRelease], keep: int) -> tuple[ModelRelease, ...]:
+    """The newest `keep` releases, and for every contract the newest that all devices may take."""
+    whole = {each.contract: each for each in reversed(releases) if each.rollout.percent == 100 and not each.min_app}
+    return tuple(each for index, each in enumerate(releases) if index < keep or whole.get(each.contract) is each)
+
+
+def promote(
+    place: Place,
+    signing: Signing,
+    *,
+    source: Place | None = None,
+    percent: int | None = None,
+    models: Sequence[str] = (),
+    is_new_contract: bool = False,
+    limits: Limits = DEFAULT,
+    is_dry: bool = False,
+) -> Published:
+    """Gives the newest release of each model to `percent` of the devices; with `source`, the newest releases of that
+    channel in the same store.
+
+    Raises ConfigError for a model that is not there; GateError like `publish`.
+    """
+    before = newest(place)
+    origin = required(source) if source else before or required(place)
+    if before and before.package != origin.package:
+        raise ConfigError(
+            f"the channels are of other packages: {before.package}, {origin.package}", hint="promote none"
+        )
+    named = [each for each in origin.models if not models or each.name in models]
+    if odd := sorted(set(models) - {each.name for each in named}):
+        raise ConfigError(f"the channel has no model '{odd[0]}'", hint="see mobpack channel show")
+    known = {each.name: each for each in before.models} if before else {}
+    terms = Terms(is_new_contract=is_new_contract or source is None)
+    with TemporaryDirectory() as scratch:
+        local = Local(storage=place.storage, scratch=Path(scratch), paths={})
+        for model in named:
+            release = _promoted(model, origin.package, place, 100 if percent is None else percent)
+            entry = _with(known.get(model.name), model.name, release, terms, limits)
+            known[model.name] = with_deltas(entry, local, count=limits.deltas)
+        entries = tuple(known[name] for name in sorted(known))
+        return _change(place, before, origin.package, entries, local.paths, signing, is_dry=is_dry)
+
+
+def _promoted(model: ModelEntry, package: str, place: Place, percent: int) -> ModelRelease:
+    """The newest release of a model, for so many devices of a channel."""
+    newest_release = model.releases[0]
+    names = {"package": package, "channel": place.channel, "model": model.name, "version": newest_release.version}
+    return replace(newest_release, rollout=Rollout(percent=percent, salt=salt_of(names)))
+
+
+def rollback(
+    place: Place, signing: Signing, *, number: int | None = None, models: Sequence[str] = (), is_dry: bool = False
+) -> Published:
+    """Publishes the models of an older document again, under a new and larger number. Without `number`, the document
+    before the current one, or before the one that it restores.
+
+    Raises ConfigError if there is none, GateError if a blob of it was pruned.
+    """
+    newest(place)
+    before = required(place)
+    older = [each for each in numbers(place) if each < (before.restores or before.number)]
+    wanted = number if number is not None else older[-1] if older else 0
+    if not wanted:
+        raise ConfigError("there is no document before this one", hint="see mobpack channel show --history")
+    old = numbered(place, wanted)
+    known = {each.name: each for each in before.models}
+    returned = {each.name: each for each in old.models if not models or each.name in models}
+    if odd := sorted(set(models) - returned.keys()):
+        raise ConfigError(f"document {wanted} has no model '{odd[0]}'", hint="see mobpack channel show --history")
+    entries = tuple({**known, **returned}[name] for name in sorted({**known, **returned}) if models or name in returned)
+    restores = old.restores or old.number
+    return _change(place, before, before.package, entries, {}, signing, restores=restores, is_dry=is_dry)
+
+
+def renew(place: Place, signing: Signing, *, is_dry: bool = False) -> Published:
+    """Publishes the same models under a new number, with a later end."""
+    newest(place)
+    before = required(place)
+    return _change(
+        place,
+        before,
+        before.package,
+        before.models,
+        {},
+        signing,
+        restores=before.restores,
+        is_forced=True,
+        is_dry=is_dry,
+    )
+
+
+def _change(
+    place: Place,
+    before: Document | None,
+    package: str,
+    entries: tuple[ModelEntry, ...],
+    paths: Mapping[str, Path],
+    signing: Signing,
+    *,
+    restores: int = 0,
+    is_forced: bool = False,
+    is_dry: bool = False,
+) -> Published:
+    is_expired = before is not None and signing.now >= time_of(before.expires)
+    document = before
+    if document is None or document.models != entries or is_forced or is_expired:
+        document = following(place, before, package, entries, signing, restores=restores)
+    missing = _missing(place, before, document, paths, signing)
+    if odd := sorted(missing.keys() - paths.keys()):
+        raise GateError(
+            f"the blob {odd[0][:16]}... is not in the store any more", hint="publish the release that has it again"
+        )
+    uploaded = tuple(blob_name(each) for each in sorted(missing))
+    is_new = document is not before
+    made = Published(document=document, uploaded=uploaded, size_bytes=sum(missing.values()), is_new=is_new)
+    if is_dry:
+        return made
+    for sha256 in sorted(missing):
+        place.storage.upload(blob_name(sha256), paths[sha256])
+    if is_new:
+        commit(place, document, signing)
+    return made
+
+
+def _missing(
+    place: Place, before: Document | None, document: Document, paths: Mapping[str, Path], signing: Signing
+) -> dict[str, int]:
+    """sha256 -> size in bytes of the blobs of `document` that have to be written: those that are not there or have
+    another size, and those of `paths` that `before` does not name and that may be pruned soon."""
+    stored = {each.name: each for each in place.storage.listed("blobs")}
+    named = blobs([before] if before else [])
+    missing = {}
+    for sha256, size in blobs([document]).items():
+        found = stored.get(blob_name(sha256))
+        is_kept = sha256 in named or (
+            found is not None and found.changed_s is not None and signing.now.timestamp() - found.changed_s < FRESH_S
+        )
+        if found is None or found.size_bytes != size or (sha256 in paths and not is_kept):
+            missing[sha256] = size
+    return missing

@@ -1,0 +1,124 @@
+"""Reads a release: a folder of `mobpack build`, one of its packages, or a library in a Maven repository."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from packager.core import user_files
+from packager.core.errors import ConfigError, ToolError
+from packager.distribution.differences import manifests, packages
+from packager.distribution.differences.archives import MAX_TEXT_BYTES, contents
+from packager.distribution.differences.manifests import Artifact, Manifest
+from packager.distribution.differences.values import Package, Release
+from packager.distribution.release import MANIFEST
+
+PLACES = (
+    "a dist folder of `mobpack build`, an .aar, an npm .tgz, a zipped Swift or pub package, or a folder of a Maven "
+    "repository"
+)
+
+
+def read(place: Path) -> Release:
+    """Raises ConfigError for a path that is not a release, ToolError for a damaged one."""
+    if not place.exists():
+        raise ConfigError(f"{place}: no such file or folder", hint=f"name {PLACES}")
+    if place.is_dir():
+        poms = [] if (place / MANIFEST).exists() else sorted(place.rglob("*.pom"))
+        return _of_maven(place, poms) if poms else _of_folder(place)
+    package = _alone(place)
+    return Release(place=str(place), version=package.version, packages={package.target: package}, manifest=None)
+
+
+def _of_folder(place: Path) -> Release:
+    manifest = manifests.read(place)
+    found = {each.target: each for each in _packages(place, manifest)}
+    return Release(place=str(place), version=manifest.version, packages=found, manifest=manifest)
+
+
+def _packages(place: Path, manifest: Manifest) -> Iterator[Package]:
+    for artifact in manifest.artifacts:
+        path = _inside(place, artifact)
+        if artifact.kind == "aar":
+            yield _android(path, artifact.sha256, _pom(place, manifest), _sources(place, manifest))
+        elif artifact.kind == "swift-package":
+            yield packages.ios(contents(path, sha256=artifact.sha256))
+        elif artifact.kind in ("npm-package", "web-package"):
+            yield packages.npm(contents(path, sha256=artifact.sha256))
+        elif artifact.kind == "pub-package":
+            yield packages.pub(contents(path, sha256=artifact.sha256))
+
+
+def _inside(place: Path, artifact: Artifact) -> Path:
+    path = place / artifact.path
+    if not user_files.resolved(path).is_relative_to(user_files.resolved(place)):
+        raise ConfigError(
+            f"{place / MANIFEST} names a file outside of the release: {artifact.path}", hint="build the packages again"
+        )
+    return path
+
+
+def _pom(place: Path, manifest: Manifest) -> str:
+    """The POM of the library: that of a runtime beside it has another version or name."""
+    ends = f"/{manifest.name}-{manifest.version}.pom"
+    found = next((each for each in manifest.artifacts if each.path.endswith(ends)), None)
+    return _text(_inside(place, found)) if found else ""
+
+
+def _sources(place: Path, manifest: Manifest) -> Artifact | None:
+    return next((each for each in manifest.artifacts if each.kind == "sources-jar"), None)
+
+
+def _android(aar: Path, sha256: str, pom: str, sources: Artifact | None) -> Package:
+    beside = aar.with_name(f"{aar.stem}-sources.jar")
+    if not beside.exists():
+        raise ConfigError(
+            f"{aar} has compiled classes only: what is public is read from its sources, and {beside.name} is missing",
+            hint=f"put {beside.name} beside it, as in dist/android and in Maven repositories, or name the dist folder",
+        )
+    return packages.android(
+        contents(aar, sha256=sha256), contents(beside, sha256=sources.sha256 if sources else ""), pom
+    )
+
+
+def _of_maven(place: Path, poms: list[Path]) -> Release:
+    """A folder with one library in one version."""
+    libraries = [each for each in poms if each.with_suffix(".aar").exists()]
+    if not libraries:
+        return _of_folder(place)
+    _refuse_releases_below(place, libraries)
+    libraries = [each for each in libraries if each.with_name(f"{each.stem}-sources.jar").exists()] or libraries
+    if len(libraries) > 1:
+        known = ", ".join(each.parent.relative_to(place).as_posix() for each in libraries[:5])
+        raise ConfigError(
+            f"{place} has {len(libraries)} libraries, and one is compared at a time",
+            hint=f"name the folder of one version: {known}",
+        )
+    (pom,) = libraries
+    package = _android(pom.with_suffix(".aar"), "", _text(pom), None)
+    return Release(place=str(place), version=package.version, packages={package.target: package}, manifest=None)
+
+
+def _refuse_releases_below(place: Path, libraries: list[Path]) -> None:
+    """A folder of a build has more to compare than its Maven repository."""
+    inside = (parent for pom in libraries for parent in pom.relative_to(place).parents)
+    found = next((each for each in inside if (place / each / MANIFEST).exists()), None)
+    if found is not None:
+        raise ConfigError(f"{place} is not a release, but {place / found} is", hint=f"name {place / found}")
+
+
+def _alone(path: Path) -> Package:
+    if path.suffix == ".aar":
+        pom = path.with_suffix(".pom")
+        return _android(path, "", _text(pom) if pom.exists() else "", None)
+    if path.name.endswith((".tgz", ".tar.gz")):
+        return packages.npm(contents(path))
+    if path.suffix == ".zip":
+        archive = contents(path)
+        return packages.pub(archive) if packages.is_pub(archive) else packages.ios(archive)
+    raise ConfigError(f"{path} is no package that can be compared", hint=f"name {PLACES}")
+
+
+def _text(path: Path) -> str:
+    try:
+        return user_files.read_text(path, limit_bytes=MAX_TEXT_BYTES)
+    except (OSError, ValueError) as error:
+        raise ToolError(f"cannot read {path}: {error}", hint="build the packages again") from error

@@ -1,6 +1,0 @@
-"""Encrypted model files: their format, and the keys that they are encrypted with."""
-
-from packager.encryption.keys import ModelKey, key_of
-from packager.encryption.sealing import KEY_ID, Header, open_sealed, read_header, seal
-
-__all__ = ["KEY_ID", "Header", "ModelKey", "key_of", "open_sealed", "read_header", "seal"]

@@ -1,7 +1,0 @@
-"""`mobpack.lock`: everything that a project is built from, by version, origin and sha256, and how two locks differ."""
-
-from packager.locking.changes import Change, compare
-from packager.locking.lock import LOCK, NO_TABLES, Facts, Lock, Tables
-from packager.locking.text import read, write
-
-__all__ = ["LOCK", "NO_TABLES", "Change", "Facts", "Lock", "Tables", "compare", "read", "write"]

@@ -1,0 +1,150 @@
+"""Answers of the program on a device, as values: models, times, tests. A device may answer anything: what has another
+form raises one of `parsing.DAMAGE`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from packager.engines.runners import Times
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timed:
+    """One round of times on a device, with what is measured besides."""
+
+    times: Times
+    first_ns: int = 0
+    """of the first run after the load"""
+    pss_bytes: int | None = None
+    """its share of the memory that it uses, at the end"""
+    mapped_bytes: int | None = None
+    """of the files of models that it has mapped"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assigned:
+    provider: str
+    nodes: int
+    macs: int = 0
+    """multiply-accumulates in them, as far as the build has counted"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """A model that is open."""
+
+    runtime: str
+    provider: str
+    """that started"""
+    fallbacks: tuple[str, ...] = ()
+    """why others did not, as text"""
+    assigned: tuple[Assigned, ...] | None = None
+    """nodes of each provider; None if ONNX Runtime does not tell"""
+    file: str = ""
+    sha256: str = ""
+    size_bytes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputTest:
+    """An output of a sample, compared on the device with the values of the build machine."""
+
+    name: str
+    sample: int
+    max_abs_error: float
+    max_rel_error: float
+    scale: float
+    mismatch_count: int
+    tolerance: float
+    absolute_tolerance: float
+    failure: str
+    """empty if it passed"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackagedModel:
+    """A model of a package, as its class describes it."""
+
+    class_name: str
+    name: str
+    version: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    providers: tuple[str, ...]
+    """of the package, in lower case"""
+    tests_itself: bool
+
+
+def timed_of(answer: Mapping[str, Any]) -> Timed:
+    """The answer to a request for times."""
+    if answer["error"]:
+        return Timed(times=Times(error=str(answer["error"])))
+    times = Times(
+        warm_up_ns=tuple(map(int, answer["warm_up_ns"])),
+        times_ns=tuple(map(int, answer["times_ns"])),
+        cpu_ns=int(answer["cpu_ns"] or 0),
+        peak_bytes=_known(answer["peak_bytes"]),
+    )
+    return Timed(
+        times=times,
+        first_ns=int(answer["first_ns"]),
+        pss_bytes=_known(answer["pss_bytes"]),
+        mapped_bytes=_known(answer["mapped_bytes"]),
+    )
+
+
+def _known(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
+def tests_of(answer: Mapping[str, Any]) -> tuple[OutputTest, ...]:
+    """The answer to a request for a self-test."""
+    return tuple(
+        OutputTest(
+            name=str(each["name"]),
+            sample=int(each["sample"]),
+            max_abs_error=float(each["maxAbsError"]),
+            max_rel_error=float(each["maxRelError"]),
+            scale=float(each["scale"]),
+            mismatch_count=int(each["mismatchCount"]),
+            tolerance=float(each["tolerance"]),
+            absolute_tolerance=float(each["absoluteTolerance"]),
+            failure=str(each["failure"]),
+        )
+        for each in answer["outputs"]
+    )
+
+
+def about_of(answer: Mapping[str, Any]) -> About:
+    """The answer to a request to open a model."""
+    found = answer.get("assignment")
+    return About(
+        runtime=str(answer["version"]),
+        provider=str(answer["provider"]).lower(),
+        fallbacks=tuple(f"{each['provider']}: {each['reason']}" for each in answer.get("fallbacks", ())),
+        assigned=None
+        if found is None
+        else tuple(
+            Assigned(provider=str(each["provider"]), nodes=int(each["nodes"]), macs=int(each.get("macs", 0)))
+            for each in found
+        ),
+        file=str(answer.get("file", "")),
+        sha256=str(answer.get("sha256", "")),
+        size_bytes=int(answer.get("size", 0)),
+    )
+
+
+def models_of(answer: Mapping[str, Any]) -> tuple[PackagedModel, ...]:
+    """The answer to a request to describe a package."""
+    return tuple(
+        PackagedModel(
+            class_name=str(each["class"]),
+            name=str(each["name"]),
+            version=str(each["version"]),
+            inputs=tuple(map(str, each["inputs"])),
+            outputs=tuple(map(str, each["outputs"])),
+            providers=tuple(str(name).lower() for name in each["providers"]),
+            tests_itself=bool(each["tests-itself"]),
+        )
+        for each in answer["models"]
+    )

@@ -1,7 +1,0 @@
-"""Provenance: an in-toto statement of what made which file of a release, from its lock, its plans and its files."""
-
-from packager.provenance.chain import links
-from packager.provenance.parameters import Parameters
-from packager.provenance.statement import FILE_NAME, Statement, read, statement
-
-__all__ = ["FILE_NAME", "Parameters", "Statement", "links", "read", "statement"]

@@ -1,0 +1,1 @@
+"""Texts from templates, and the parts that HTML pages share."""
