@@ -18,7 +18,7 @@ from packager.signing.encryption import ModelKey
 from packager.targets.android import Android
 from packager.workflows.encrypting import encrypted
 from packager.workflows.packages import Contents
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 from tests.encryption_cases import KEY, PACKAGE
 from tests.onnx_text import linear, loaded
 from tests.toolchain import jvm
@@ -43,7 +43,7 @@ def measured(folder: Path) -> Mapping[str, Mapping[str, str]]:
     plain = Contents(
         package=PACKAGE, plans=(plan(folder, store, "scorer"),), report=Report(parities=()), golden={}, runtimes={}
     )
-    request = Request(targets=("android",), out=folder, model_key=ModelKey(value=KEY))
+    request = BuildRequest(targets=("android",), out=folder, model_key=ModelKey(value=KEY))
     made = encrypted(plain, request, folder / "encrypted")
     made = replace(made, plans=(*made.plans, plan(folder, store, "plain")))
     view = target.view(made.package, made.plans, made.report)

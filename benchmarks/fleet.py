@@ -22,35 +22,35 @@ import psutil
 
 from packager.core.console import Console
 from packager.measuring.fleet.cluster import connected
-from packager.measuring.fleet.graph import Graph, Kind, Task, Work
-from packager.measuring.fleet.outcome import Outcome, State
-from packager.measuring.fleet.projects import Project, projects_of
-from packager.measuring.fleet.running import Runs
+from packager.measuring.fleet.graph import Task, TaskGraph, TaskKind, TaskWork
+from packager.measuring.fleet.outcome import TaskOutcome, TaskState
+from packager.measuring.fleet.projects import FleetProject, projects_of
+from packager.measuring.fleet.running import GraphRuns
 from packager.workflows.fleet.asked import SHARES, Asked
 from packager.workflows.fleet.expanding import expanded, graph_of
 from packager.workflows.fleet.run import fleet
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 
-NOTHING = Project(name="p", file=Path("fleet.toml"), is_whole=False, document="{}")
+NOTHING = FleetProject(name="p", file=Path("fleet.toml"), is_whole=False, document="{}")
 QUIET = Console(quiet=True)
 WORKERS = (1, 2, 4, 16, 64)
 MODELS, TARGETS = 100, ("ios", "web", "android")
 """Of the fleet that is modelled, with the times of the fleet that was built."""
 
 
-def no_op(task: Task, *before: Outcome) -> Outcome:
+def no_op(task: Task, *before: TaskOutcome) -> TaskOutcome:
     """A task that does nothing."""
-    return Outcome(key=task.key, state=State.DONE, seconds=0.0)
+    return TaskOutcome(key=task.key, state=TaskState.DONE, seconds=0.0)
 
 
 class Times:
     """Collects the seconds of tasks by kind."""
 
     def __init__(self) -> None:
-        self.seconds: dict[Kind, list[float]] = {}
+        self.seconds: dict[TaskKind, list[float]] = {}
 
-    def ended(self, task: Task, outcome: Outcome) -> None:
+    def ended(self, task: Task, outcome: TaskOutcome) -> None:
         self.seconds.setdefault(task.work.kind, []).append(outcome.seconds)
 
     def tick(self, running: Sequence[str]) -> None:
@@ -93,10 +93,10 @@ def nothing(*before: object) -> int:
 def overhead(workers: int, count: int = 1000) -> tuple[Cost, Cost]:
     """The cost of `count` tasks that do nothing, in chains of two: of a fleet, and of Dask alone, which gets the same
     graph at once."""
-    graph = Graph()
+    graph = TaskGraph()
     plain: dict[str, object] = {}
     for number in range(count // 2):
-        work = Work(kind=Kind.PLAN, project=NOTHING, model=str(number))
+        work = TaskWork(kind=TaskKind.PLAN, project=NOTHING, model=str(number))
         first = graph.add(Task(key=f"a-{number}", work=work, projects=("p",)))
         graph.add(Task(key=f"b-{number}", work=work, after=(first,), projects=("p",)))
         plain |= {f"c-{number}": (nothing,), f"d-{number}": (nothing, f"c-{number}")}
@@ -106,13 +106,13 @@ def overhead(workers: int, count: int = 1000) -> tuple[Cost, Cost]:
             with measured(costs):
                 cluster.client.get(plain, list(plain))
             known = cluster.workers((), ())
-            run = Runs(cluster=cluster, workers=known, run=no_op, progress=Times(), arguments=lambda task: ())
+            run = GraphRuns(cluster=cluster, workers=known, run=no_op, progress=Times(), arguments=lambda task: ())
             with measured(costs):
                 run.all(graph)
     return costs[3], costs[2]
 
 
-def project(folder: Path, models: int, targets: Sequence[str]) -> tuple[Project, ...]:
+def project(folder: Path, models: int, targets: Sequence[str]) -> tuple[FleetProject, ...]:
     for number in range(models):
         saved(folder / "models" / f"net{number}.onnx", linear(seed=number))
     text = '[fleet]\nmodels = ["models/*.onnx"]\n' + "".join(f"[target.{each}]\n" for each in targets)
@@ -120,11 +120,11 @@ def project(folder: Path, models: int, targets: Sequence[str]) -> tuple[Project,
     return projects_of([folder / "fleet.toml"])
 
 
-def asked(projects: Sequence[Project], folder: Path, workers: int) -> Asked:
+def asked(projects: Sequence[FleetProject], folder: Path, workers: int) -> Asked:
     return Asked(projects=tuple(projects), out=folder / f"out-{workers}", evidence=folder / "evidence", workers=workers)
 
 
-def simulated(graph: Graph, seconds: Mapping[Kind, float], workers: int, overhead_s: float) -> float:
+def simulated(graph: TaskGraph, seconds: Mapping[TaskKind, float], workers: int, overhead_s: float) -> float:
     """Makespan of `graph` on `workers`: each takes the next task that is ready, and the scheduler hands out one after
     another."""
     left = {task.key: len(task.after) for task in graph}
@@ -151,10 +151,12 @@ def simulated(graph: Graph, seconds: Mapping[Kind, float], workers: int, overhea
     return end
 
 
-def moved(graph: Graph) -> Iterator[int]:
+def moved(graph: TaskGraph) -> Iterator[int]:
     """Bytes of each task and of its outcome, as they travel."""
     for task in graph:
-        outcome = Outcome(key=task.key, state=State.DONE, seconds=1.0, made=tuple(f"step/{'0' * 64}" for _ in range(5)))
+        outcome = TaskOutcome(
+            key=task.key, state=TaskState.DONE, seconds=1.0, made=tuple(f"step/{'0' * 64}" for _ in range(5))
+        )
         yield len(pickle.dumps(task)) + len(pickle.dumps(outcome))
 
 
@@ -242,7 +244,7 @@ def main() -> None:
 
 def model(kinds: Mapping[str, float], overhead_s: float) -> None:
     """Prints the makespans of a large fleet, from the times of tasks."""
-    seconds = {kind: kinds.get(str(kind), 0.0) for kind in Kind}
+    seconds = {kind: kinds.get(str(kind), 0.0) for kind in TaskKind}
     with tempfile.TemporaryDirectory() as name:
         projects = project(Path(name), MODELS, TARGETS)
         graph = graph_of([expanded(each, ()) for each in projects], SHARES)

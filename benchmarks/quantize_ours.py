@@ -48,9 +48,9 @@ def command(model: Path, out: Path, samples: Path, *, has_report: bool = True) -
     """Run `mobpack quantize -q static-qdq`, which measures its result and writes a report page."""
     from packager import models
     from packager.core.console import Console
-    from packager.workflows.quantize import Request, run
+    from packager.workflows.quantize import QuantizeRequest, run
 
-    request = Request(
+    request = QuantizeRequest(
         model=models.hashed(models.load(model, "model")),
         recipe=static("minmax", samples),
         output=out / RESULT,
@@ -93,7 +93,7 @@ def calibrate(method: str, model: Path, out: Path, samples: Path) -> None:
         data_folder=loaded.data_folder,
         tensors=quantizer.measures(draft_of(graph, loaded.data_folder)),
         samples=read_samples(loaded, quantizer.calibration, store(), Console(quiet=True)),
-        method=calibration.Method(name=method),
+        method=calibration.RangeMethod(name=method),
     )
     calibration.calibrate(request, store(), lambda done, total: None)
 

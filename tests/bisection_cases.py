@@ -18,7 +18,7 @@ from packager.engines.runners import Outcome, Runnable
 from packager.engines.session import exact
 from packager.engines.session.session_child import run_sample
 from packager.samples import write_arrays
-from packager.verification.bisection import Bisection, Limits, Side, bisect
+from packager.verification.bisection import Bisection, ErrorLimits, Side, bisect
 from packager.verification.parity import Tolerance
 from tests.onnx_text import onnx_model, saved, weight
 from tests.rewriting_cases import inferred
@@ -146,7 +146,7 @@ def bisected(
     given = [inputs] if isinstance(inputs, Mapping) else inputs
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
-    limits = Limits(tolerance=Tolerance(max_rel_error=settings.pop("tolerance", 1e-4)))
+    limits = ErrorLimits(tolerance=Tolerance(max_rel_error=settings.pop("tolerance", 1e-4)))
     return bisect(a, b, samples(folder, *given), scratch, folder / "evidence", **{"limits": limits, **settings})
 
 

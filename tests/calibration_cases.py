@@ -10,7 +10,7 @@ import numpy
 import onnx
 
 from packager.core.errors import ConfigError
-from packager.quantization.calibration import CalibrationRequest, Method, Samples
+from packager.quantization.calibration import CalibrationRequest, RangeMethod, Samples
 from packager.quantization.calibration.child import CalibrationJob
 from packager.quantization.calibration.taps import tap
 
@@ -61,7 +61,7 @@ def request(
     tensors: Sequence[str],
     folder: Path,
     *,
-    method: Method | None = None,
+    method: RangeMethod | None = None,
     description: Mapping[str, object] | None = None,
 ) -> CalibrationRequest:
     return CalibrationRequest(
@@ -75,7 +75,7 @@ def request(
             fingerprint="1" * 64,
             count=len(list(folder.glob("*.npz"))),
         ),
-        method=method or Method(),
+        method=method or RangeMethod(),
     )
 
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from packager.distribution.channel.log import Place, Signing
-from packager.distribution.channel.storage import Storage, Stored
+from packager.distribution.channel.log import ChannelPlace, Signing
+from packager.distribution.channel.storage import ChannelStorage, StoredFile
 from packager.files.zips import write_zip
 from packager.workflows import signing
 from tests.signing_cases import Key, digest
@@ -85,8 +85,10 @@ def model_entry(labels: tuple[str, ...] = LABELS) -> dict[str, Any]:
     }
 
 
-def place_of(storage: Storage, key: Key, *others: Key, channel: str = "stable") -> Place:
-    return Place(storage=storage, channel=channel, trust=signing.trust([each.public for each in (key, *others)], None))
+def place_of(storage: ChannelStorage, key: Key, *others: Key, channel: str = "stable") -> ChannelPlace:
+    return ChannelPlace(
+        storage=storage, channel=channel, trust=signing.trust([each.public for each in (key, *others)], None)
+    )
 
 
 def signing_of(key: Key, *, days: int = 90, now: datetime = NOW, after: int = 0) -> Signing:
@@ -109,7 +111,7 @@ def nothing() -> None:
 class Watched:
     """A store that calls `before` ahead of every write and fails at one of them."""
 
-    inner: Storage
+    inner: ChannelStorage
     fails_at: int = 0
     """number of the write at which the process is killed, from 1; 0: never"""
     is_late: bool = False
@@ -124,7 +126,7 @@ class Watched:
     def opened(self, name: str) -> IO[bytes]:
         return self.inner.opened(name)
 
-    def listed(self, folder: str) -> list[Stored]:
+    def listed(self, folder: str) -> list[StoredFile]:
         return self.inner.listed(folder)
 
     def create(self, name: str, content: bytes) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from packager.distribution.channel import publishing
 from packager.distribution.channel.log import Signing
 from packager.distribution.channel.publishing import Terms
-from packager.distribution.channel.storage import Folder
+from packager.distribution.channel.storage import ChannelFolder
 from packager.workflows import signing
 from tests.channel_cases import place_of
 from tests.toolchain.delivery_packages import BUNDLED, CHANNEL, FIRST, MODEL, RELEASES, SECOND, VERSIONS, key, sum_of
@@ -40,7 +40,7 @@ class Published:
 def publish(target: str, folder: Path) -> Published:
     """Publishes the releases for a target one after the other, with deltas between them."""
     signer = key(folder.parent / f"{folder.name}-key")
-    place = place_of(Folder(root=folder), signer, channel=CHANNEL)
+    place = place_of(ChannelFolder(root=folder), signer, channel=CHANNEL)
     documents = []
     for dist in releases(target).values():
         how = Signing(signer=signing.signer(str(signer.private), None), now=datetime.now(UTC), days=90)

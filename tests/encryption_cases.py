@@ -13,7 +13,7 @@ from packager.files.store import Store
 from packager.signing.encryption import ModelKey, seal
 from packager.workflows.encrypting import encrypted
 from packager.workflows.packages import Contents
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 from tests.toolchain import trusted
 
 VECTORS = Path(__file__).parent / "data" / "encryption" / "vectors.json"
@@ -78,7 +78,7 @@ def contents(folder: Path, store: Store, target: str, *, is_apart: bool = False)
         graph, _ = trusted.plan(folder, store, target, "xnnpack").choices
         plan = replace(plan, choices=(replace(graph, provider="cpu"), *plan.choices))
     plain = Contents(package=PACKAGE, plans=(plan,), report=Report(parities=()), golden={}, runtimes={})
-    request = Request(targets=(target,), out=folder, model_key=ModelKey(value=KEY))
+    request = BuildRequest(targets=(target,), out=folder, model_key=ModelKey(value=KEY))
     return encrypted(plain, request, folder / "encrypted"), plan
 
 

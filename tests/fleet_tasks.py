@@ -8,16 +8,16 @@ from pathlib import Path
 
 from packager.measuring.fleet.graph import Task
 from packager.measuring.fleet.idle import is_idle
-from packager.measuring.fleet.outcome import Outcome, State, Trouble, blocked
+from packager.measuring.fleet.outcome import TaskOutcome, TaskState, Trouble, blocked
 
 LARGE = 1000
 """A worker with this much memory is large enough."""
 
 
-def run(task: Task, folder: str, memory: int, *before: Outcome | tuple[int, int]) -> Outcome:
+def run(task: Task, folder: str, memory: int, *before: TaskOutcome | tuple[int, int]) -> TaskOutcome:
     """Counts itself in `folder`, then does as the name of its model says."""
     for each in before:
-        if isinstance(each, Outcome) and not each.is_good:
+        if isinstance(each, TaskOutcome) and not each.is_good:
             return blocked(task.key, each)
     what = task.work.model
     with Path(folder, f"{task.key}.txt").open("a") as file:
@@ -31,8 +31,8 @@ def run(task: Task, folder: str, memory: int, *before: Outcome | tuple[int, int]
         made = ("score/made",)
         time.sleep(0.1)
     if what == "large" and memory < LARGE:
-        return Outcome(key=task.key, state=State.FAILED, trouble=Trouble(message="memory"), is_over_memory=True)
-    return Outcome(key=task.key, state=State.DONE, seconds=0.1, worker=str(os.getpid()), made=made)
+        return TaskOutcome(key=task.key, state=TaskState.FAILED, trouble=Trouble(message="memory"), is_over_memory=True)
+    return TaskOutcome(key=task.key, state=TaskState.DONE, seconds=0.1, worker=str(os.getpid()), made=made)
 
 
 def times(folder: Path, key: str) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import parse_qs, urlsplit
 
 from packager.core.values import Package
-from packager.distribution.publishing import Outcome, Session
+from packager.distribution.publishing import PublishingSession, RegistryOutcome
 from packager.files.hashes import sha256_of
 from packager.files.zips import write_zip
 from packager.targets.maven import ALGORITHMS, Coordinates, write_repository
@@ -127,8 +127,8 @@ class Waits:
     said: list[str] = field(default_factory=list)
 
     @property
-    def session(self) -> Session:
-        return Session(variables=self.variables, sleep=self.seconds.append, say=self.said.append)
+    def session(self) -> PublishingSession:
+        return PublishingSession(variables=self.variables, sleep=self.seconds.append, say=self.said.append)
 
 
 Fault = int | str | tuple[int, Mapping[str, str]]
@@ -288,5 +288,5 @@ def until(is_true: Callable[[], bool], *, timeout_s: float = 60) -> None:
         time.sleep(0.05)
 
 
-def results(outcomes: Sequence[Outcome]) -> set[str]:
+def results(outcomes: Sequence[RegistryOutcome]) -> set[str]:
     return {each.result for each in outcomes}

@@ -23,14 +23,14 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from packager.core.values import Package
 from packager.files.hashes import sha256_of
-from packager.files.zips import Content, Link, unpack, write_zip
+from packager.files.zips import Content, ZipLink, unpack, write_zip
 from packager.signing.model_signing import UNSIGNED_NAME, unsigned_bundle
-from packager.signing.statements import Release
+from packager.signing.statements import ReleaseName
 from packager.targets import maven
 from packager.targets.typescript.tarball import write_tarball
 
 WEIGHTS, GRAPH, GOLDEN = b"weights" * 1000, b"graph", b"golden"
-RELEASE = Release(package="vision", version="1.2.3")
+RELEASE = ReleaseName(package="vision", version="1.2.3")
 NO_LINKS: Mapping[str, str] = {}
 SECRET = "a secret"
 
@@ -164,7 +164,7 @@ def _swift(stem: str, links: Mapping[str, str], *, has_trust: bool) -> dict[Pure
     folder = f"{stem}/Sources/VisionKit/Resources/Models"
     return {
         PurePosixPath(f"{stem}/Package.swift"): b"// swift",
-        **{PurePosixPath(stem, name): Link(target) for name, target in links.items()},
+        **{PurePosixPath(stem, name): ZipLink(target) for name, target in links.items()},
         **_placed(folder, models, models, has_trust=has_trust),
     }
 

@@ -16,7 +16,7 @@ import pytest
 
 from packager.core.findings import Report
 from packager.core.to_json import plain
-from packager.distribution.channel.document import TIME, Conditions, ModelRelease, Rollout
+from packager.distribution.channel.document import TIME, DownloadConditions, ModelRelease, Rollout
 from packager.distribution.deltas.layout import SPAN_BYTES
 from packager.files.processes import commands
 from packager.files.store import Store
@@ -416,7 +416,7 @@ def test_deltas_to_the_packaged_file_and_to_a_downloaded_one(app: App) -> None:
 def test_a_release_waits_for_the_device(app: App) -> None:
     def published(**conditions: Any) -> None:
         made = {"wifi": False, "charging": False, "free_bytes": 0} | conditions
-        app.shelf.publish(app.shelf.release(1, conditions=Conditions(**made)))
+        app.shelf.publish(app.shelf.release(1, conditions=DownloadConditions(**made)))
 
     published(wifi=True)
     for network in ("yes", "unknown"):

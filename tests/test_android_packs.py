@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.distribution.packs.packing import Request, pack
+from packager.distribution.packs.packing import PackRequest, pack
 from packager.files.hashes import sha256_of
 from tests.toolchain import projects
 from tests.toolchain.device import Device, Library, device
@@ -50,7 +50,7 @@ def packed(built_aar: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     (release / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     groups = ("large:ram-min=8GB,provider=xnnpack",)
-    pack(release, out, Request(kind="ai-pack", delivery="on-demand", groups=groups))
+    pack(release, out, PackRequest(kind="ai-pack", delivery="on-demand", groups=groups))
     return out / "models/src/main/assets"
 
 

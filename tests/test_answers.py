@@ -5,7 +5,7 @@ from typing import Any
 import numpy
 import pytest
 
-from packager.contract.results import Box, Classification, Detection, Entity, Mask, Reading, Share, answer
+from packager.contract.results import Box, Classification, Detection, Entity, MaskResult, Reading, Share, answer
 from tests.golden import cases
 from tests.golden.cases import BOXES, CLASSES, EMBEDDING, MASK, RAW_OUTPUT, TEXT
 
@@ -54,7 +54,7 @@ def test_boxes_are_in_the_order_of_the_graph() -> None:
 def test_a_mask_says_how_much_of_the_picture_each_class_covers() -> None:
     outputs = {"mask.classes": numpy.array([[0, 2, 2], [2, 2, 0]], numpy.uint8)}
     shares = (Share(label="", index=2, share=4 / 6), Share(label="", index=0, share=2 / 6))
-    assert said(MASK, outputs) == Mask(width=3, height=2, shares=shares)
+    assert said(MASK, outputs) == MaskResult(width=3, height=2, shares=shares)
 
 
 def test_a_text_is_its_symbols_and_its_score_their_mean() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.files.atomic import atomic_file
-from packager.files.zips import Link, is_link, write_zip
+from packager.files.zips import ZipLink, is_link, write_zip
 from tests.archives import read_zip
 
 pytestmark = pytest.mark.by_content
@@ -104,7 +104,7 @@ def test_a_folder_that_cannot_be_made_is_a_tool_error_with_a_hint(tmp_path: Path
 
 
 def test_links_stay_links(tmp_path: Path) -> None:
-    path = write_zip(tmp_path / "a.zip", {PurePosixPath("Current"): Link("A"), PurePosixPath("A"): b"code"})
+    path = write_zip(tmp_path / "a.zip", {PurePosixPath("Current"): ZipLink("A"), PurePosixPath("A"): b"code"})
     with zipfile.ZipFile(path) as archive:
         link, file = archive.getinfo("Current"), archive.getinfo("A")
         assert (is_link(link), archive.read(link)) == (True, b"A")

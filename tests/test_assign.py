@@ -14,7 +14,7 @@ import pytest
 from packager.core.errors import ModelError, ToolError
 from packager.engines.environments import CHILD, ENVIRONMENTS
 from packager.files.processes import commands, downloads
-from packager.verification.partition.measured import Assignment, measure
+from packager.verification.partition.measured import OfferedNodes, measure
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain.environments import have
 from tests.toolchain.require import fetched, require
@@ -77,7 +77,7 @@ def ort_format(model: Path, *, is_fused: bool) -> Path:
     return output
 
 
-def accounted_for(assignment: Assignment) -> bool:
+def accounted_for(assignment: OfferedNodes) -> bool:
     """Every name of the file is taken by some provider or reported as removed, and there is no other name."""
     taken = frozenset[str]().union(*(assignment.taken(each.provider) for each in assignment.subgraphs))
     return taken | set(assignment.gone) == set(assignment.names) and not taken & set(assignment.gone)

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings, strategies
 from packager.core.errors import ModelError
 from packager.graph.weights.places import refer
 from packager.quantizers.float16 import Float16
-from packager.verification.bisection import Kind
-from packager.verification.bisection.repro import Case, leave
+from packager.verification.bisection import BisectionKind
+from packager.verification.bisection.repro import ReproCase, leave
 from packager.verification.bisection.subject import opened
 from tests.bisection_cases import (
     GELU,
@@ -45,7 +45,7 @@ pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 def test_a_changed_weight_in_the_middle_is_found(tmp_path: Path) -> None:
     found = bisected(tmp_path, side(tmp_path, chain(), "a"), side(tmp_path, chain(changed=11)), x())
-    assert (found.kind, found.node, found.operator, found.value) == (Kind.NODE, "layer11", "MatMul", "m11")
+    assert (found.kind, found.node, found.operator, found.value) == (BisectionKind.NODE, "layer11", "MatMul", "m11")
     assert found.local_error
     assert found.local_error.max_rel_error > 0.01
     assert "'layer11' (MatMul)" in found.words
@@ -62,7 +62,7 @@ def test_the_table_ends_with_the_node_at_fault(tmp_path: Path) -> None:
 
 def test_outputs_that_agree_leave_a_table_and_no_evidence(tmp_path: Path) -> None:
     found = bisected(tmp_path, side(tmp_path, chain(), "a"), side(tmp_path, chain()), x())
-    assert (found.kind, found.node, found.repro) == (Kind.AGREEMENT, None, None)
+    assert (found.kind, found.node, found.repro) == (BisectionKind.AGREEMENT, None, None)
     assert len(found.layers) == 2 * LAYERS
     assert not (tmp_path / "evidence").exists()
 
@@ -75,7 +75,7 @@ def test_a_node_that_enlarges_what_it_is_given_is_not_at_fault(tmp_path: Path) -
         )
 
     found = bisected(tmp_path, side(tmp_path, model(100), "a"), side(tmp_path, model(100.008)), x())
-    assert (found.kind, found.node, found.value) == (Kind.GROWTH, None, "y")
+    assert (found.kind, found.node, found.value) == (BisectionKind.GROWTH, None, "y")
     assert [row.value for row in found.layers] == ["s", "d", "y"]
     shares = [row.local_rel_error for row in found.layers]
     assert [bool(share) for share in shares] == [True, False, False]
@@ -106,7 +106,7 @@ def test_nan_on_one_sample_of_many_is_found_there(tmp_path: Path) -> None:
     ones = {"x": numpy.ones(4, numpy.float32)}
     inputs = [ones] * 40 + [{"x": numpy.array([1, 1, -2, 1], numpy.float32)}] + [ones] * 20
     found = bisected(tmp_path, side(tmp_path, model(2), "a"), side(tmp_path, model(2.5)), inputs)
-    assert (found.kind, found.node, found.sample) == (Kind.NODE, "power", 40)
+    assert (found.kind, found.node, found.sample) == (BisectionKind.NODE, "power", 40)
     assert found.local_error
     assert found.local_error.mismatch_count == 1
     assert "NaN or infinity at 1 place " in found.words
@@ -122,7 +122,7 @@ def test_a_number_too_large_for_float16_is_found(tmp_path: Path) -> None:
     # Between two nodes that only move numbers there are 16 bits on x86, too; elsewhere it has 32.
     b = side(tmp_path, half, is_optimized=False)
     found = bisected(tmp_path, side(tmp_path, model, "a"), b, sample, tolerance=1e-2)
-    assert (found.kind, found.node, found.operator, found.value) == (Kind.NODE, "l2", "MatMul", "c")
+    assert (found.kind, found.node, found.operator, found.value) == (BisectionKind.NODE, "l2", "MatMul", "c")
     assert [row.value for row in found.layers] == ["a", "b", "c"]
     assert "NaN or infinity" in found.words
 
@@ -149,7 +149,7 @@ def test_a_changed_weight_in_a_quantized_variant_is_found(tmp_path: Path) -> Non
     numbers[0] = numpy.flip(numbers[0]) // 2
     tensor.CopyFrom(onnx.numpy_helper.from_array(numbers, tensor.name))
     found = bisected(tmp_path, side(tmp_path, model, "a"), side(tmp_path, variant), inputs, tolerance=5e-2)
-    assert (found.kind, found.node, found.operator) == (Kind.NODE, "conv1", "Conv")
+    assert (found.kind, found.node, found.operator) == (BisectionKind.NODE, "conv1", "Conv")
     operators = {node.op_type for node in onnx.load(tmp_path / "evidence" / "node.onnx").graph.node}
     assert {"DequantizeLinear", "Conv"} <= operators
 
@@ -159,7 +159,7 @@ def test_a_good_variant_has_a_table_with_the_noise_of_every_layer(tmp_path: Path
     inputs = samples_for(model)
     variant = outcome(model, static(), inputs).model
     found = bisected(tmp_path, side(tmp_path, model, "a"), side(tmp_path, variant), inputs, tolerance=5e-2)
-    assert found.kind is Kind.AGREEMENT
+    assert found.kind is BisectionKind.AGREEMENT
     assert [row.node for row in found.layers] == ["conv0", "conv1", "conv2"]
     assert all(15 < row.sqnr_db < 60 for row in found.layers)
 
@@ -171,7 +171,7 @@ def test_outputs_in_another_order_are_named(tmp_path: Path) -> None:
     nodes = "y = Relu (x) z = Tanh (x)"
     models = [onnx_model(TWO.format(first, second, nodes)) for first, second in ("yz", "zy")]
     found = bisected(tmp_path, side(tmp_path, models[0], "a"), side(tmp_path, models[1]), x(2, WIDTH))
-    assert (found.kind, found.node) == (Kind.ORDER, None)
+    assert (found.kind, found.node) == (BisectionKind.ORDER, None)
     assert "output 0 ('z') is output 1 ('z'), its output 1 ('y') is output 0 ('y')" in found.words
 
 
@@ -179,7 +179,7 @@ def test_outputs_with_each_others_names_are_named_with_their_node(tmp_path: Path
     texts = ("[r] y = Relu (x) [t] z = Tanh (x)", "[t] y = Tanh (x) [r] z = Relu (x)")
     models = [onnx_model(TWO.format("y", "z", text)) for text in texts]
     found = bisected(tmp_path, side(tmp_path, models[0], "a"), side(tmp_path, models[1]), x(2, WIDTH))
-    assert (found.kind, found.node, found.value) == (Kind.ORDER, "r", "y")
+    assert (found.kind, found.node, found.value) == (BisectionKind.ORDER, "r", "y")
     assert "output 0 ('y') is output 1 ('z')" in found.words
 
 
@@ -187,7 +187,7 @@ def test_an_output_that_is_wrong_and_no_other_one_is_no_matter_of_order(tmp_path
     texts = ("y = Relu (x) z = Tanh (x)", "y = Tanh (x) z = Tanh (x)")
     models = [onnx_model(TWO.format("y", "z", text)) for text in texts]
     found = bisected(tmp_path, side(tmp_path, models[0], "a"), side(tmp_path, models[1]), x(2, WIDTH))
-    assert (found.kind, found.node) == (Kind.NODE, "y")
+    assert (found.kind, found.node) == (BisectionKind.NODE, "y")
 
 
 def test_two_outputs_that_are_swapped_beside_one_that_is_wrong_are_no_matter_of_order(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_two_outputs_that_are_swapped_beside_one_that_is_wrong_are_no_matter_of_
     texts = ("y = Relu (x) z = Tanh (x) t = Neg (x)", "y = Tanh (x) z = Relu (x) t = Abs (x)")
     models = [onnx_model(graph.format(text)) for text in texts]
     found = bisected(tmp_path, side(tmp_path, models[0], "a"), side(tmp_path, models[1]), x(2, WIDTH))
-    assert (found.kind, found.node) == (Kind.NODE, "y")
+    assert (found.kind, found.node) == (BisectionKind.NODE, "y")
 
 
 def test_the_sample_is_the_one_on_which_outputs_are_the_farthest_apart(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_a_sample_that_one_side_refuses_leads_to_the_node_that_stops_it(tmp_path
         )
 
     found = bisected(tmp_path, side(tmp_path, model(-1), "a"), side(tmp_path, model(2)), [x(1, 8), x(3, 8), x(1, 8)])
-    assert (found.kind, found.node, found.sample) == (Kind.REFUSAL, "turn", 1)
+    assert (found.kind, found.node, found.sample) == (BisectionKind.REFUSAL, "turn", 1)
     assert "does not run on sample 1" in found.words
     with numpy.load(tmp_path / "evidence" / "actual.npz") as arrays:
         assert arrays.files == []
@@ -235,7 +235,7 @@ def test_a_fusion_that_computes_something_else_is_told_from_a_node(tmp_path: Pat
     model = onnx_model(GELU, weights={"w": weight(32, 32)})
     a, b = side(tmp_path, model, "a", is_optimized=False), side(tmp_path, model)
     found = bisected(tmp_path, a, b, x(4, 32), tolerance=1e-9)
-    assert found.kind is Kind.FUSION
+    assert found.kind is BisectionKind.FUSION
     assert (found.node, found.value) == ("g0", "b")
     assert "b is right without graph optimizations" in found.words
     assert "'g0' to 'g3'" in found.words
@@ -250,7 +250,7 @@ def test_a_fusion_of_the_first_side_is_found_too(tmp_path: Path) -> None:
     model = onnx_model(GELU, weights={"w": weight(32, 32)})
     a, b = side(tmp_path, model, "a"), side(tmp_path, model, is_optimized=False)
     found = bisected(tmp_path, a, b, x(4, 32), tolerance=1e-9)
-    assert (found.kind, found.node) == (Kind.FUSION, "g0")
+    assert (found.kind, found.node) == (BisectionKind.FUSION, "g0")
     assert "a is right without graph optimizations" in found.words
 
 
@@ -258,7 +258,7 @@ def test_what_a_runtime_makes_of_right_nodes_wherever_is_told_as_that(tmp_path: 
     model = onnx_model(GELU, weights={"w": weight(32, 32)})
     a, b = side(tmp_path, model, "a", is_optimized=False), side(tmp_path, model, runner=Spoiling())
     found = bisected(tmp_path, a, b, x(4, 32))
-    assert (found.kind, found.node, found.repro) == (Kind.FUSION, None, None)
+    assert (found.kind, found.node, found.repro) == (BisectionKind.FUSION, None, None)
     assert found.words.startswith("the nodes of b are right without optimizations: the rewrites of its runtime ")
 
 
@@ -293,7 +293,7 @@ def test_sizes_that_only_a_run_shows_are_learnt(tmp_path: Path) -> None:
 
     a, b = side(tmp_path, model(1), "a"), side(tmp_path, model(2))
     found = bisected(tmp_path, a, b, x(100), memory_bytes=1)
-    assert (found.kind, found.node) == (Kind.NODE, "add")
+    assert (found.kind, found.node) == (BisectionKind.NODE, "add")
 
 
 def test_indices_that_differ_are_a_fault_of_the_node_that_gives_them(tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def test_indices_that_differ_are_a_fault_of_the_node_that_gives_them(tmp_path: P
         )
 
     found = bisected(tmp_path, side(tmp_path, model(0), "a"), side(tmp_path, model(1)), x(8, 8))
-    assert (found.kind, found.node, found.operator) == (Kind.NODE, "top", "ArgMax")
+    assert (found.kind, found.node, found.operator) == (BisectionKind.NODE, "top", "ArgMax")
     assert found.local_error
     assert f"{found.local_error.mismatch_count} of 8 values" in found.words
 
@@ -318,7 +318,7 @@ def test_texts_are_compared(tmp_path: Path) -> None:
 
     words = {"x": numpy.array(["word", "two"])}
     found = bisected(tmp_path, side(tmp_path, model(0), "a"), side(tmp_path, model(1)), words)
-    assert (found.kind, found.node) == (Kind.NODE, "pick")
+    assert (found.kind, found.node) == (BisectionKind.NODE, "pick")
     assert "1 of 2 values" in found.words
     assert reproduced(tmp_path / "evidence").count("1 of 2 values") == 2
 
@@ -331,7 +331,7 @@ def test_sequences_are_left_out_and_noted(tmp_path: Path) -> None:
         )
 
     found = bisected(tmp_path, side(tmp_path, model(0), "a"), side(tmp_path, model(1)), x(4, 8))
-    assert (found.kind, found.node) == (Kind.NODE, "at")
+    assert (found.kind, found.node) == (BisectionKind.NODE, "at")
     assert found.notes == ("'s' is not a tensor but a sequence",)
     graph = onnx.load(tmp_path / "evidence" / "node.onnx").graph
     assert [node.op_type for node in graph.node] == ["SplitToSequence", "SequenceAt"]
@@ -340,7 +340,7 @@ def test_sequences_are_left_out_and_noted(tmp_path: Path) -> None:
 def test_a_branch_is_one_node(tmp_path: Path) -> None:
     sample = {**x(), "c": numpy.array(True)}
     found = bisected(tmp_path, side(tmp_path, branching(2), "a"), side(tmp_path, branching(3)), sample)
-    assert (found.kind, found.node, found.operator) == (Kind.NODE, "branch", "If")
+    assert (found.kind, found.node, found.operator) == (BisectionKind.NODE, "branch", "If")
     with numpy.load(tmp_path / "evidence" / "inputs.npz") as arrays:
         assert sorted(arrays.files) == ["a", "c"]  # what its branches take counts, too
 
@@ -369,7 +369,7 @@ def test_values_that_share_no_more_than_a_name_are_left_out(tmp_path: Path) -> N
         weights={"w": w + numpy.eye(WIDTH, dtype=numpy.float32)},
     )
     found = bisected(tmp_path, side(tmp_path, a, "a"), side(tmp_path, b), x(2, WIDTH))
-    assert (found.kind, found.node) == (Kind.NODE, "y")
+    assert (found.kind, found.node) == (BisectionKind.NODE, "y")
     assert found.notes == ("'a' has another shape or type on the two sides",)
     assert [row.value for row in found.layers] == ["b", "y"]
 
@@ -396,8 +396,8 @@ def test_a_weight_changed_in_any_net_leads_to_a_node_that_takes_it(
         tolerance=1e-3,
     )
     takers = {node.name or node.output[0] for node in model.graph.node if tensor.name in node.input}
-    if found.kind is not Kind.AGREEMENT:
-        assert found.kind is Kind.NODE
+    if found.kind is not BisectionKind.AGREEMENT:
+        assert found.kind is BisectionKind.NODE
         assert found.node in takers
 
 
@@ -444,7 +444,7 @@ def test_all_bytes_of_large_weights_lie_beside_the_node(tmp_path: Path) -> None:
     model = onnx_model("(float[1, 8] x) => (float[1, 64] y) { y = MatMul (x, w) }", weights={"w": weight(8, 64)})
     path = side(tmp_path, model)
     expected = {"y": numpy.zeros((1, 64), numpy.float32)}
-    case = Case(
+    case = ReproCase(
         piece=model,
         subject=opened(path, tmp_path),
         reference="a",
@@ -468,7 +468,7 @@ def test_the_program_that_is_left_optimizes_as_the_side_did(is_optimized: bool, 
     model = onnx_model(GELU, weights={"w": weight(32, 32)})
     feed = x(4, 32)
     plain = run(model, feed, is_optimized=False)
-    case = Case(
+    case = ReproCase(
         piece=model,
         subject=opened(side(tmp_path, model, is_optimized=is_optimized), tmp_path),
         reference="a",

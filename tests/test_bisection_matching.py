@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 from packager.verification.bisection.fusion import _fewest
-from packager.verification.bisection.matching import COPIES, FEW, Planner, matched
+from packager.verification.bisection.matching import COPIES, FEW, ChunkPlanner, matched
 from packager.verification.bisection.naming import named
 from packager.verification.bisection.reproduce import difference
 from packager.verification.bisection.subject import BisectionSubject, opened
@@ -22,7 +22,7 @@ def subject(folder: Path, model: onnx.ModelProto) -> BisectionSubject:
 
 def chunks(sizes: Mapping[str, int], memory_bytes: int, values: Sequence[str] = "abcdef") -> list[str]:
     borders = {name: (values[index - 1],) if index else () for index, name in enumerate(values)}
-    planner = Planner(memory_bytes=memory_bytes, sizes=dict(sizes), borders=borders)
+    planner = ChunkPlanner(memory_bytes=memory_bytes, sizes=dict(sizes), borders=borders)
     return ["".join(chunk) for chunk in planner.chunks(values)]
 
 
@@ -42,14 +42,14 @@ def test_as_many_values_are_taken_as_fit_with_what_their_nodes_take(memory_bytes
 def test_values_of_unknown_size_are_few_at_first() -> None:
     values = [f"v{index}" for index in range(8 * FEW)]
     borders: dict[str, tuple[str, ...]] = dict.fromkeys(values, ())
-    planner = Planner(memory_bytes=1 << 30, sizes={}, borders=borders)
+    planner = ChunkPlanner(memory_bytes=1 << 30, sizes={}, borders=borders)
     assert [len(chunk) for chunk in planner.chunks(values)] == [FEW, 2 * FEW, 4 * FEW, FEW]
 
 
 def test_a_large_value_makes_those_of_unknown_size_suspicious() -> None:
     values = [f"v{index}" for index in range(20)]
     borders: dict[str, tuple[str, ...]] = dict.fromkeys(values, ())
-    planner = Planner(memory_bytes=1000, sizes={}, borders=borders)
+    planner = ChunkPlanner(memory_bytes=1000, sizes={}, borders=borders)
     found = []
     for chunk in planner.chunks(values):
         found.append(len(chunk))

@@ -19,7 +19,7 @@ from packager.engines.runners.x86_64 import X8664
 from packager.files.store import Store
 from packager.models.traits import derived
 from packager.quantizers.float16 import Float16
-from packager.verification.bisection import Kind, Side
+from packager.verification.bisection import BisectionKind, Side
 from packager.verification.bisection.subject import opened
 from tests.bisection_cases import Array, bisected, branching, chain, overflowing, reproduced, side, x
 from tests.onnx_text import compiled, loaded, onnx_model, quantized_by, weight
@@ -42,7 +42,7 @@ def converted(folder: Path, model: onnx.ModelProto, label: str, **settings: Any)
 def test_a_changed_weight_in_a_converted_file_is_found(tmp_path: Path) -> None:
     a = side(tmp_path, chain(), "the original", runner=Cpu(), is_optimized=False)
     found = bisected(tmp_path, a, converted(tmp_path, chain(changed=11), "the file"), x())
-    assert (found.kind, found.node, found.operator, found.value) == (Kind.NODE, "layer11", "MatMul", "m11")
+    assert (found.kind, found.node, found.operator, found.value) == (BisectionKind.NODE, "layer11", "MatMul", "m11")
     assert found.repro
     for line in reproduced(found.repro).splitlines():
         assert "off by 0," not in line
@@ -52,7 +52,7 @@ def test_a_changed_weight_in_a_converted_file_is_found(tmp_path: Path) -> None:
 def test_two_converted_files_are_compared(tmp_path: Path) -> None:
     files = [converted(tmp_path, chain(changed=changed), f"file {changed}") for changed in (None, 4)]
     found = bisected(tmp_path, files[0], files[1], x())
-    assert (found.kind, found.node) == (Kind.NODE, "layer4")
+    assert (found.kind, found.node) == (BisectionKind.NODE, "layer4")
 
 
 @pytest.mark.processes
@@ -62,7 +62,7 @@ def test_a_branch_in_a_converted_file_is_compared(tmp_path: Path) -> None:
     a = side(tmp_path, models[0], "a", runner=Cpu(), is_optimized=False)
     sample = {**x(), "c": numpy.array(True)}
     found = bisected(tmp_path, a, converted(tmp_path, models[1], "b"), sample)
-    assert (found.kind, found.node, found.notes) == (Kind.NODE, "branch", ())
+    assert (found.kind, found.node, found.notes) == (BisectionKind.NODE, "branch", ())
 
 
 @pytest.mark.processes
@@ -70,7 +70,7 @@ def test_a_converted_file_that_is_right_agrees(tmp_path: Path) -> None:
     a = side(tmp_path, chain(), "a", runner=Cpu(), is_optimized=False)
     b = converted(tmp_path, chain(), "b")
     assert not opened(b, tmp_path).is_optimized  # it was, when it was made
-    assert bisected(tmp_path, a, b, x()).kind is Kind.AGREEMENT
+    assert bisected(tmp_path, a, b, x()).kind is BisectionKind.AGREEMENT
 
 
 TIES = """(uint8[1, 8, 4, 4] x) => (float[1, 8, 4, 4] y) {
@@ -101,7 +101,7 @@ def test_ties_that_a_fusion_rounds_otherwise_are_no_fault_of_the_fusion(tmp_path
     b = Side(label="b", path=made.path, data_folder=None, runner=Cpu(), settings=made.settings)
     numbers = numpy.random.default_rng(1).integers(120, 136, (1, 8, 4, 4)).astype("uint8")
     found = bisected(tmp_path, a, b, {"x": numbers}, tolerance=1e-9)
-    assert (found.kind, found.node) == (Kind.CONDITIONING, None)
+    assert (found.kind, found.node) == (BisectionKind.CONDITIONING, None)
     assert "no single node makes b part from a, which is ill-conditioned" in found.words
 
 
@@ -119,7 +119,7 @@ def test_a_weight_changed_in_a_real_model_is_found(tmp_path: Path) -> None:
     a = side(tmp_path, original, "the original", runner=Cpu(), is_optimized=False)
     sample = {"x": weight(1, 3, 224, 224)}
     found = bisected(tmp_path, a, converted(tmp_path, changed, "the file"), sample, tolerance=1e-3)
-    assert (found.kind, found.node, found.operator) == (Kind.NODE, node.name or node.output[0], "Conv")
+    assert (found.kind, found.node, found.operator) == (BisectionKind.NODE, node.name or node.output[0], "Conv")
     assert found.repro
     assert len(onnx.load(found.repro / "node.onnx").graph.node) <= 2
 
@@ -140,7 +140,7 @@ def test_a_number_too_large_for_float16_is_found_where_arm_computes_it(tmp_path:
     b = Side(label="b", path=made.path, data_folder=None, runner=runner, settings=made.settings, needs_fp16=True)
     a = side(tmp_path, model, "a", runner=Cpu(), is_optimized=False)
     found = bisected(tmp_path, a, b, {"x": weight(1, 64)}, tolerance=1e-2)
-    assert (found.kind, found.node, found.operator) == (Kind.NODE, "l2", "MatMul")
+    assert (found.kind, found.node, found.operator) == (BisectionKind.NODE, "l2", "MatMul")
     assert found.local_error
     assert found.local_error.mismatch_count > 0
 
@@ -180,5 +180,5 @@ def test_int8_numbers_that_saturate_on_older_x86_are_found(tmp_path: Path) -> No
     sample = {"x": numpy.full((1, 64), 255, "uint8")}
     x86 = replace(arm, label="x86_64", runner=X8664(), settings={"session.x64quantprecision": "0"})
     found = bisected(tmp_path, arm, x86, sample, tolerance=1e-2)
-    assert (found.kind, found.node, found.operator) == (Kind.NODE, "extreme", "QLinearMatMul")
+    assert (found.kind, found.node, found.operator) == (BisectionKind.NODE, "extreme", "QLinearMatMul")
     assert [row.value for row in found.layers] == ["a", "b"]

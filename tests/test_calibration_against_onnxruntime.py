@@ -14,7 +14,7 @@ from onnxruntime.quantization.calibrate import CalibrationDataReader, Calibratio
 
 from packager.core.values import Range
 from packager.files.processes.channel import Channel
-from packager.quantization.calibration import Method
+from packager.quantization.calibration import RangeMethod
 from packager.quantization.calibration.calibrate import ranges_of
 from packager.quantization.calibration.child import watch
 from packager.quantization.calibration.statistics import load
@@ -72,7 +72,7 @@ def theirs(
     return {name: tuple(float(numpy.ravel(each)[0]) for each in data.range_value) for name, data in found.items()}
 
 
-def ours(model: onnx.ModelProto, folder: Path, names: Iterable[str], method: Method) -> dict[str, Range]:
+def ours(model: onnx.ModelProto, folder: Path, names: Iterable[str], method: RangeMethod) -> dict[str, Range]:
     tensors = sorted(names)
     told = job(model, tensors, folder)
     watch(told, Channel(io.StringIO(), io.StringIO()))
@@ -82,7 +82,7 @@ def ours(model: onnx.ModelProto, folder: Path, names: Iterable[str], method: Met
 def test_minmax_is_theirs(case: tuple[onnx.ModelProto, Path]) -> None:
     expected = theirs(*case, CalibrationMethod.MinMax)
     assert expected
-    for name, found in ours(*case, expected, Method()).items():
+    for name, found in ours(*case, expected, RangeMethod()).items():
         assert (found.low, found.high) == pytest.approx(expected[name], rel=1e-5, abs=1e-6), name
 
 
@@ -91,7 +91,7 @@ def test_moving_average_is_theirs(case: tuple[onnx.ModelProto, Path], smoothing:
     expected = theirs(
         *case, CalibrationMethod.MinMax, one_by_one=True, moving_average=True, averaging_constant=smoothing
     )
-    for name, found in ours(*case, expected, Method(name="moving-average", smoothing=smoothing)).items():
+    for name, found in ours(*case, expected, RangeMethod(name="moving-average", smoothing=smoothing)).items():
         assert (found.low, found.high) == pytest.approx(expected[name], rel=1e-4, abs=1e-6), name
 
 
@@ -101,8 +101,8 @@ def test_percentile_is_theirs_within_a_bin(
     case: tuple[onnx.ModelProto, Path], percent: float, is_symmetric: bool
 ) -> None:
     expected = theirs(*case, CalibrationMethod.Percentile, symmetric=is_symmetric, num_bins=2048, percentile=percent)
-    method = Method(name="percentile", percentile=percent, is_symmetric=is_symmetric)
-    everything = ours(*case, expected, Method())
+    method = RangeMethod(name="percentile", percentile=percent, is_symmetric=is_symmetric)
+    everything = ours(*case, expected, RangeMethod())
     for name, found in ours(*case, expected, method).items():
         widest = max(-everything[name].low, everything[name].high)
         assert (found.low, found.high) == pytest.approx(expected[name], abs=1.1 * 2 * widest / 2048), name
@@ -115,6 +115,6 @@ def test_their_entropy_is_minmax_as_it_is_set_up_and_ours_is_not(tmp_path: Path)
     samples[3]["x"][0, 0] = 40
     folder = written(tmp_path / "samples", samples)
     expected = theirs(model, folder, CalibrationMethod.Entropy)
-    minmax, entropy = (ours(model, folder, expected, Method(name=name)) for name in ("minmax", "entropy"))
+    minmax, entropy = (ours(model, folder, expected, RangeMethod(name=name)) for name in ("minmax", "entropy"))
     assert expected["x"] == pytest.approx((minmax["x"].low, 40))
     assert entropy["x"].high < 30

@@ -10,7 +10,7 @@ import pytest
 
 from packager.core.errors import ConfigError, ModelError
 from packager.files.store import Store
-from packager.quantization.calibration import CalibrationRequest, Method, Range, calibrate, warnings
+from packager.quantization.calibration import CalibrationRequest, Range, RangeMethod, calibrate, warnings
 from packager.quantization.calibration.calibrate import _inputs, unfinished_file
 from tests.calibration_cases import BLOCK, normal, request, written
 from tests.onnx_text import onnx_model, weight
@@ -48,7 +48,7 @@ def test_one_run_serves_every_method_and_the_next_call_reads_it(folder: Path, tm
     steps: list[tuple[int, int]] = []
     values = numpy.concatenate([numpy.load(path)["x"].ravel() for path in sorted(folder.glob("*.npz"))])
     asked = {
-        name: request(BLOCK_MODEL, ["y", "x", "r"], folder, method=Method(name=name))
+        name: request(BLOCK_MODEL, ["y", "x", "r"], folder, method=RangeMethod(name=name))
         for name in ("entropy", "minmax", "moving-average", "percentile", "mse")
     }
     store = Store(tmp_path / "store")

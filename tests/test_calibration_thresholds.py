@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from packager.core.errors import ConfigError
-from packager.quantization.calibration import METHODS, Method, Range
+from packager.quantization.calibration import METHODS, Range, RangeMethod
 from packager.quantization.calibration.calibrate import ranges_of
 from packager.quantization.calibration.histogram import count
 from packager.quantization.calibration.statistics import Statistics
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.by_content
 Values = NDArray[numpy.float32]
 
 
-def ranged(values: Values, method: Method) -> Range:
+def ranged(values: Values, method: RangeMethod) -> Range:
     """The range from the statistics of one sample."""
     low, high = float(values.min()), float(values.max())
     statistics = Statistics(
@@ -72,7 +72,7 @@ def test_divergences_are_those_of_the_plain_definition(empty_share: float) -> No
 
 
 def test_entropy_takes_the_limit_with_the_least_divergence() -> None:
-    method = Method(name="entropy", bins=256)
+    method = RangeMethod(name="entropy", bins=256)
     values = with_outlier()
     counts = numpy.histogram(numpy.abs(values), 256, range=(0, 60))[0].astype(float)
     counts[0] = counts[1]
@@ -82,7 +82,7 @@ def test_entropy_takes_the_limit_with_the_least_divergence() -> None:
 
 
 def test_entropy_leaves_out_what_lies_far_away() -> None:
-    found = ranged(with_outlier(), Method(name="entropy"))
+    found = ranged(with_outlier(), RangeMethod(name="entropy"))
     assert found.low >= -float(numpy.abs(bell()).max())
     assert 3 < found.high < 6
 
@@ -90,7 +90,7 @@ def test_entropy_leaves_out_what_lies_far_away() -> None:
 def test_exact_zeros_do_not_change_the_limit_of_entropy() -> None:
     values = numpy.maximum(bell(), 0)
     more = numpy.concatenate([values, numpy.zeros(10 * values.size, numpy.float32)])
-    assert ranged(more, Method(name="entropy")) == ranged(values, Method(name="entropy"))
+    assert ranged(more, RangeMethod(name="entropy")) == ranged(values, RangeMethod(name="entropy"))
 
 
 def square_error(values: Values, low: float, high: float) -> float:
@@ -111,7 +111,7 @@ def test_mse_finds_a_limit_about_as_good_as_the_best(values: Values) -> None:
     low, high = float(values.min()), float(values.max())
     limits = numpy.linspace(0.01, 1, 100) * max(-low, high)
     least = min(square_error(values, max(low, -limit), min(high, limit)) for limit in limits)
-    found = ranged(values, Method(name="mse"))
+    found = ranged(values, RangeMethod(name="mse"))
     assert square_error(values, found.low, found.high) < 1.01 * least
 
 
@@ -127,7 +127,7 @@ def test_symmetric_mse_uses_both_signs_alike() -> None:
 @pytest.mark.parametrize("percent", [90.0, 99.0, 99.9, 99.999])
 def test_percentile_keeps_that_part_of_the_values(percent: float) -> None:
     values = bell(300_000)
-    found = ranged(values, Method(name="percentile", percentile=percent))
+    found = ranged(values, RangeMethod(name="percentile", percentile=percent))
     cut = (100 - percent) / 200
     bin_width = 2 * float(numpy.abs(values).max()) / 2048
     for limit, part in ((found.low, cut), (found.high, 1 - cut)):
@@ -136,28 +136,28 @@ def test_percentile_keeps_that_part_of_the_values(percent: float) -> None:
 
 def test_symmetric_percentile_counts_magnitudes() -> None:
     values = numpy.concatenate([bell(), 3 * numpy.abs(bell(seed=1))])
-    found = ranged(values, Method(name="percentile", percentile=99.0, is_symmetric=True))
+    found = ranged(values, RangeMethod(name="percentile", percentile=99.0, is_symmetric=True))
     assert found.high == pytest.approx(numpy.percentile(numpy.abs(values), 99), rel=0.01)
     assert found.low == pytest.approx(max(-found.high, float(values.min())))
 
 
 def test_moving_average_follows_the_samples_in_their_order() -> None:
     extremes = numpy.array([[-1, 1], [-2, 4], [0, 0]], numpy.float32)
-    found = moving_average(extremes, Method(name="moving-average", smoothing=0.5))
+    found = moving_average(extremes, RangeMethod(name="moving-average", smoothing=0.5))
     assert (found.low, found.high) == (-0.75, 1.25)
-    assert moving_average(extremes[::-1], Method(name="moving-average", smoothing=0.5)).high == 1.5
+    assert moving_average(extremes[::-1], RangeMethod(name="moving-average", smoothing=0.5)).high == 1.5
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_no_range_is_wider_than_what_was_seen(name: str) -> None:
     for values in (numpy.maximum(with_outlier(), 0), -numpy.maximum(bell(), 0), bell() + 9, bell(10)):
-        found = ranged(values, Method(name=name))
+        found = ranged(values, RangeMethod(name=name))
         assert float(values.min()) <= found.low <= found.high <= float(values.max())
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_value_that_is_never_negative_keeps_zero(name: str) -> None:
-    found = ranged(numpy.maximum(with_outlier(), 0), Method(name=name))
+    found = ranged(numpy.maximum(with_outlier(), 0), RangeMethod(name=name))
     assert found.low == 0
     assert found.high > 3
 
@@ -165,13 +165,13 @@ def test_a_value_that_is_never_negative_keeps_zero(name: str) -> None:
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("value", [0.0, 3.0, -2e-5])
 def test_a_constant_has_a_range_of_one_value(name: str, value: float) -> None:
-    found = ranged(numpy.full(10, value, numpy.float32), Method(name=name))
+    found = ranged(numpy.full(10, value, numpy.float32), RangeMethod(name=name))
     assert found.low == found.high == numpy.float32(value)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_two_values_are_enough(name: str) -> None:
-    found = ranged(numpy.array([-1, 2], numpy.float32), Method(name=name))
+    found = ranged(numpy.array([-1, 2], numpy.float32), RangeMethod(name=name))
     assert -1 <= found.low < found.high <= 2
 
 
@@ -179,7 +179,7 @@ def test_samples_that_leave_a_tensor_empty_do_not_count() -> None:
     nothing = [float("inf"), float("-inf")]
     extremes = numpy.array([[nothing, nothing], [[-1, 1], nothing], [nothing, nothing], [[-2, 3], nothing]])
     statistics = Statistics(("some", "none"), extremes.astype(numpy.float32), {})
-    for method, high in ((Method(), 3), (Method(name="moving-average", smoothing=0.5), 2)):
+    for method, high in ((RangeMethod(), 3), (RangeMethod(name="moving-average", smoothing=0.5), 2)):
         found = ranges_of(statistics, {"a": "some", "b": "none", "c": "some"}, method)
         assert list(found) == ["a", "c"]
         assert found["a"].high == high
@@ -198,8 +198,8 @@ def test_samples_that_leave_a_tensor_empty_do_not_count() -> None:
     ],
 )
 def test_what_a_result_depends_on_is_in_its_settings(name: str, change: dict[str, Any]) -> None:
-    assert Method(name=name, **change).settings != Method(name=name).settings
-    assert Method(name="minmax", **change).settings == Method().settings
+    assert RangeMethod(name=name, **change).settings != RangeMethod(name=name).settings
+    assert RangeMethod(name="minmax", **change).settings == RangeMethod().settings
 
 
 def test_every_method_has_its_function() -> None:
@@ -208,8 +208,8 @@ def test_every_method_has_its_function() -> None:
 
 def test_methods_say_what_is_wrong_with_them() -> None:
     with pytest.raises(ConfigError, match="no calibration method 'entropie'") as caught:
-        Method(name="entropie")
+        RangeMethod(name="entropie")
     assert caught.value.hint == "did you mean 'entropy'?"
     for wrong in ({"percentile": 101.0}, {"percentile": math.nan}, {"smoothing": -0.1}, {"bins": 128}, {"bins": 301}):
         with pytest.raises(ConfigError):
-            Method(**wrong)
+            RangeMethod(**wrong)

@@ -19,8 +19,15 @@ from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
 from packager.distribution import deltas
 from packager.distribution.channel import checking, log, pruning, publishing
 from packager.distribution.channel.document import Document, blobs
-from packager.distribution.channel.publishing import Limits, Terms
-from packager.distribution.channel.storage import ChangedError, ExistsError, Folder, Remote, Storage, open_storage
+from packager.distribution.channel.publishing import ReleasesKept, Terms
+from packager.distribution.channel.storage import (
+    ChangedError,
+    ChannelFolder,
+    ChannelStorage,
+    ExistsError,
+    RemoteChannel,
+    open_storage,
+)
 from packager.signing.envelope import Bundle
 from packager.signing.envelope import written as bundled
 from tests.channel_cases import NOW, KilledError, Release, Watched, later, make_release, place_of, signing_of
@@ -51,12 +58,12 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Release], Path]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return Folder(root=tmp_path / "channel")
+def folder(tmp_path: Path) -> ChannelFolder:
+    return ChannelFolder(root=tmp_path / "channel")
 
 
 @pytest.fixture(params=["folder", "file://", "memory://"])
-def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> ChannelStorage:
     if request.param == "folder":
         return open_storage(str(tmp_path / "channel"))
     if request.param == "memory://":
@@ -65,12 +72,14 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
 
     url = f"file://{tmp_path}/channel"  # as any other store of fsspec
     files, root = fsspec.core.url_to_fs(url)
-    return Remote(files=files, root=root, url=url)
+    return RemoteChannel(files=files, root=root, url=url)
 
 
 @pytest.fixture
 def publish(key: Key, dist: Callable[[Release], Path]) -> Callable[..., publishing.Published]:
-    def run(storage: Storage, release: Release, terms: Terms | None = None, **options: object) -> publishing.Published:
+    def run(
+        storage: ChannelStorage, release: Release, terms: Terms | None = None, **options: object
+    ) -> publishing.Published:
         place = place_of(storage, key, channel=str(options.pop("channel", "stable")))
         signing = options.pop("signing", signing_of(key))
         return publishing.publish(place, dist(release), terms or Terms(), signing, **options)  # type: ignore[arg-type]
@@ -85,7 +94,7 @@ def versions(document: Document) -> list[str]:
     return [each.version for each in document.models[0].releases]
 
 
-def test_a_published_release_verifies_as_a_device_sees_it(storage: Storage, key: Key, publish: Publish) -> None:
+def test_a_published_release_verifies_as_a_device_sees_it(storage: ChannelStorage, key: Key, publish: Publish) -> None:
     publish(storage, ONE)
     publish(storage, TWO)
     found = checking.verify(place_of(storage, key), NOW)
@@ -101,7 +110,7 @@ def test_a_published_release_verifies_as_a_device_sees_it(storage: Storage, key:
     assert content == TWO.weights
 
 
-def test_the_same_release_again_changes_nothing(storage: Storage, publish: Publish) -> None:
+def test_the_same_release_again_changes_nothing(storage: ChannelStorage, publish: Publish) -> None:
     publish(storage, ONE)
     before = [each.name for each in storage.listed("")]
     again = publish(storage, ONE)
@@ -109,21 +118,21 @@ def test_the_same_release_again_changes_nothing(storage: Storage, publish: Publi
     assert [each.name for each in storage.listed("")] == before
 
 
-def test_only_blobs_that_are_missing_are_written(folder: Folder, publish: Publish) -> None:
+def test_only_blobs_that_are_missing_are_written(folder: ChannelFolder, publish: Publish) -> None:
     publish(folder, ONE)
     watched = Watched(inner=folder)
     publish(watched, replace(ONE, version="1.0.1"))
     assert watched.writes == ["stable/documents/0000000000000002.json", "stable/channel.json"]
 
 
-def test_the_order_of_writes_is_blobs_document_pointer(folder: Folder, publish: Publish) -> None:
+def test_the_order_of_writes_is_blobs_document_pointer(folder: ChannelFolder, publish: Publish) -> None:
     watched = Watched(inner=folder)
     publish(watched, ONE)
     assert [each.split("/")[0] for each in watched.writes] == ["blobs", "blobs", "stable", "stable"]
     assert watched.writes[2:] == ["stable/documents/0000000000000001.json", "stable/channel.json"]
 
 
-def test_a_dry_run_writes_nothing(folder: Folder, publish: Publish) -> None:
+def test_a_dry_run_writes_nothing(folder: ChannelFolder, publish: Publish) -> None:
     made = publish(folder, ONE, is_dry=True)
     assert (len(made.uploaded), made.is_new) == (2, True)
     assert not folder.root.exists()
@@ -132,7 +141,7 @@ def test_a_dry_run_writes_nothing(folder: Folder, publish: Publish) -> None:
 @pytest.mark.parametrize("is_late", [False, True], ids=["before the write", "after it"])
 @pytest.mark.parametrize("fails_at", [1, 2, 3, 4])
 def test_a_publisher_killed_at_any_write_is_continued(
-    folder: Folder, key: Key, publish: Publish, fails_at: int, is_late: bool
+    folder: ChannelFolder, key: Key, publish: Publish, fails_at: int, is_late: bool
 ) -> None:
     publish(folder, ONE)
     with pytest.raises(KilledError):
@@ -146,7 +155,9 @@ def test_a_publisher_killed_at_any_write_is_continued(
     assert found.document.number == 2, "its number was neither lost nor used twice"
 
 
-def test_another_release_after_an_interruption_gets_another_number(folder: Folder, key: Key, publish: Publish) -> None:
+def test_another_release_after_an_interruption_gets_another_number(
+    folder: ChannelFolder, key: Key, publish: Publish
+) -> None:
     publish(folder, ONE)
     with pytest.raises(KilledError):
         publish(Watched(inner=folder, fails_at=3, is_late=True), TWO)
@@ -155,7 +166,7 @@ def test_another_release_after_an_interruption_gets_another_number(folder: Folde
     assert (found.document.number, versions(found.document)) == (3, ["1.2.0", "1.1.0", "1.0.0"])
 
 
-def test_a_second_publisher_is_refused_and_can_repeat(storage: Storage, key: Key, publish: Publish) -> None:
+def test_a_second_publisher_is_refused_and_can_repeat(storage: ChannelStorage, key: Key, publish: Publish) -> None:
     publish(storage, ONE)
     place = place_of(storage, key)
     before = log.required(place)
@@ -169,7 +180,7 @@ def test_a_second_publisher_is_refused_and_can_repeat(storage: Storage, key: Key
     assert log.required(place).number == 3
 
 
-def test_publishers_at_once_lose_nothing(folder: Folder, key: Key, publish: Publish) -> None:
+def test_publishers_at_once_lose_nothing(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     start, errors, refused = threading.Barrier(3), list[BaseException](), list[str]()
 
@@ -194,7 +205,9 @@ def test_publishers_at_once_lose_nothing(folder: Folder, key: Key, publish: Publ
     assert found.document.number == found.documents == 1 + 18 - len(refused)
 
 
-def test_a_slow_publisher_does_not_put_an_older_document_back(folder: Folder, key: Key, publish: Publish) -> None:
+def test_a_slow_publisher_does_not_put_an_older_document_back(
+    folder: ChannelFolder, key: Key, publish: Publish
+) -> None:
     publish(folder, ONE)
     watched = Watched(inner=folder)
 
@@ -208,7 +221,7 @@ def test_a_slow_publisher_does_not_put_an_older_document_back(folder: Folder, ke
     assert log.required(place_of(folder, key)).number == 3
 
 
-def test_a_reader_always_verifies_a_whole_document(folder: Folder, key: Key, publish: Publish) -> None:
+def test_a_reader_always_verifies_a_whole_document(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     place, seen, errors, done = place_of(folder, key), list[int](), list[MobpackError](), threading.Event()
 
@@ -243,7 +256,7 @@ def test_a_reader_always_verifies_a_whole_document(folder: Folder, key: Key, pub
     assert {1, 7} <= set(seen)
 
 
-def test_a_reader_between_any_two_writes_verifies(folder: Folder, key: Key, publish: Publish) -> None:
+def test_a_reader_between_any_two_writes_verifies(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     place = place_of(folder, key)
     moments = list[int]()
@@ -264,7 +277,9 @@ def numbers(seed: int, count: int = 4096) -> bytes:
     return random.Random(seed).randbytes(count)
 
 
-def test_a_release_has_deltas_from_those_before(storage: Storage, key: Key, publish: Publish, tmp_path: Path) -> None:
+def test_a_release_has_deltas_from_those_before(
+    storage: ChannelStorage, key: Key, publish: Publish, tmp_path: Path
+) -> None:
     one = replace(ONE, weights=numbers(1))
     two = replace(TWO, weights=one.weights[:2000] + b"changed" + one.weights[2007:])
     three = replace(THREE, weights=two.weights[:3000] + b"again" + two.weights[3005:])
@@ -286,19 +301,19 @@ def test_a_release_has_deltas_from_those_before(storage: Storage, key: Key, publ
     assert publish(storage, three).is_new is False
 
 
-def test_deltas_that_are_not_worth_their_bytes_are_left_out(folder: Folder, publish: Publish) -> None:
+def test_deltas_that_are_not_worth_their_bytes_are_left_out(folder: ChannelFolder, publish: Publish) -> None:
     publish(folder, replace(ONE, weights=numbers(1)))
     made = publish(folder, replace(TWO, weights=numbers(2)))
     assert made.document.models[0].releases[0].files[1].file.deltas == ()
 
 
-def test_without_deltas_there_are_none(folder: Folder, publish: Publish) -> None:
+def test_without_deltas_there_are_none(folder: ChannelFolder, publish: Publish) -> None:
     publish(folder, replace(ONE, weights=numbers(1)))
-    made = publish(folder, replace(TWO, weights=numbers(1) + b"x"), limits=Limits(deltas=0))
+    made = publish(folder, replace(TWO, weights=numbers(1) + b"x"), limits=ReleasesKept(deltas=0))
     assert len(made.uploaded) == 2
 
 
-def test_a_delta_is_not_made_of_a_blob_that_was_changed(folder: Folder, publish: Publish) -> None:
+def test_a_delta_is_not_made_of_a_blob_that_was_changed(folder: ChannelFolder, publish: Publish) -> None:
     publish(folder, replace(ONE, weights=numbers(1)))
     for each in folder.listed("blobs"):
         (folder.root / each.name).write_bytes(bytes(each.size_bytes))
@@ -306,10 +321,10 @@ def test_a_delta_is_not_made_of_a_blob_that_was_changed(folder: Folder, publish:
         publish(folder, replace(TWO, weights=numbers(1) + b"x"))
 
 
-def test_a_publisher_killed_among_deltas_is_continued(folder: Folder, key: Key, publish: Publish) -> None:
+def test_a_publisher_killed_among_deltas_is_continued(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, replace(ONE, weights=numbers(1)))
     two = replace(TWO, weights=numbers(1) + b"x")
-    whole = Watched(inner=Folder(root=folder.root.with_name("whole")))
+    whole = Watched(inner=ChannelFolder(root=folder.root.with_name("whole")))
     publish(whole.inner, replace(ONE, weights=numbers(1)))
     publish(whole, two)
     kinds = [each.partition("/")[0] for each in whole.writes]
@@ -324,7 +339,7 @@ def test_a_publisher_killed_among_deltas_is_continued(folder: Folder, key: Key, 
     assert found.blobs == 6
 
 
-def test_promoting_adds_deltas_from_what_the_channel_had(folder: Folder, key: Key, publish: Publish) -> None:
+def test_promoting_adds_deltas_from_what_the_channel_had(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, replace(ONE, weights=numbers(1)))
     publish(folder, replace(TWO, weights=numbers(1) + b"x"), channel="beta")
     beta = place_of(folder, key, channel="beta")
@@ -334,18 +349,18 @@ def test_promoting_adds_deltas_from_what_the_channel_had(folder: Folder, key: Ke
     checking.verify(place_of(folder, key), NOW)
 
 
-def test_another_contract_is_refused_unless_it_is_said(folder: Folder, publish: Publish) -> None:
+def test_another_contract_is_refused_unless_it_is_said(folder: ChannelFolder, publish: Publish) -> None:
     publish(folder, ONE)
     renamed = replace(TWO, labels=("cat", "hound"))
     with pytest.raises(GateError, match="another contract") as refused:
         publish(folder, renamed)
     assert "--new-contract" in refused.value.hint
-    document = publish(folder, renamed, Terms(is_new_contract=True), limits=Limits(keep=1)).document
+    document = publish(folder, renamed, Terms(is_new_contract=True), limits=ReleasesKept(keep=1)).document
     assert versions(document) == ["1.1.0", "1.0.0"], "apps with the old contract still find their model"
     assert len({each.contract for each in document.models[0].releases}) == 2
 
 
-def test_an_older_version_and_other_files_of_a_version_are_refused(folder: Folder, publish: Publish) -> None:
+def test_an_older_version_and_other_files_of_a_version_are_refused(folder: ChannelFolder, publish: Publish) -> None:
     publish(folder, TWO)
     with pytest.raises(GateError, match=r"older than 1\.1\.0"):
         publish(folder, ONE)
@@ -353,17 +368,17 @@ def test_an_older_version_and_other_files_of_a_version_are_refused(folder: Folde
         publish(folder, replace(TWO, weights=b"secretly other"))
 
 
-def test_a_package_of_another_name_is_refused(folder: Folder, publish: Publish) -> None:
+def test_a_package_of_another_name_is_refused(folder: ChannelFolder, publish: Publish) -> None:
     publish(folder, ONE)
     with pytest.raises(ConfigError, match="of the package 'vision'"):
         publish(folder, replace(TWO, package="audio"))
 
 
 def test_a_rollout_grows_with_the_same_salt_and_the_release_before_stays(
-    folder: Folder, key: Key, publish: Publish
+    folder: ChannelFolder, key: Key, publish: Publish
 ) -> None:
     publish(folder, ONE)
-    small = publish(folder, TWO, Terms(percent=10), limits=Limits(keep=1)).document.models[0].releases
+    small = publish(folder, TWO, Terms(percent=10), limits=ReleasesKept(keep=1)).document.models[0].releases
     assert [(each.version, each.rollout.percent) for each in small] == [("1.1.0", 10), ("1.0.0", 100)]
     made = publishing.promote(place_of(folder, key), signing_of(key), percent=50)
     grown = made.document.models[0].releases
@@ -372,7 +387,7 @@ def test_a_rollout_grows_with_the_same_salt_and_the_release_before_stays(
 
 
 def test_a_release_is_promoted_to_another_channel_without_its_bytes(
-    storage: Storage, key: Key, publish: Publish
+    storage: ChannelStorage, key: Key, publish: Publish
 ) -> None:
     publish(storage, ONE, channel="beta")
     stable, beta = place_of(storage, key), place_of(storage, key, channel="beta")
@@ -384,7 +399,7 @@ def test_a_release_is_promoted_to_another_channel_without_its_bytes(
         log.verified(content or b"", stable, "stable/channel.json")
 
 
-def test_going_back_takes_a_new_number(folder: Folder, key: Key, publish: Publish) -> None:
+def test_going_back_takes_a_new_number(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     place = place_of(folder, key)
     for each in (ONE, TWO, THREE):
         publish(folder, each)
@@ -399,7 +414,7 @@ def test_going_back_takes_a_new_number(folder: Folder, key: Key, publish: Publis
     assert checking.verify(place, NOW).documents == 6
 
 
-def test_an_expired_document_is_refused_and_renewed(folder: Folder, key: Key, publish: Publish) -> None:
+def test_an_expired_document_is_refused_and_renewed(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE, signing=signing_of(key, days=7))
     place = place_of(folder, key)
     checking.verify(place, later(6.9))
@@ -410,12 +425,12 @@ def test_an_expired_document_is_refused_and_renewed(folder: Folder, key: Key, pu
     checking.verify(place, later(9))
 
 
-def test_publishing_again_renews_what_has_expired(folder: Folder, key: Key, publish: Publish) -> None:
+def test_publishing_again_renews_what_has_expired(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE, signing=signing_of(key, days=7))
     assert publish(folder, ONE, signing=signing_of(key, now=later(8))).document.number == 2
 
 
-def test_an_older_document_put_back_is_noticed(folder: Folder, key: Key, publish: Publish) -> None:
+def test_an_older_document_put_back_is_noticed(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     old = (folder.root / "stable/channel.json").read_bytes()
     publish(folder, TWO)
@@ -429,7 +444,7 @@ def test_an_older_document_put_back_is_noticed(folder: Folder, key: Key, publish
 
 
 def test_another_key_is_refused_by_readers_and_publishers(
-    folder: Folder, key: Key, publish: Publish, tmp_path: Path, dist: Callable[[Release], Path]
+    folder: ChannelFolder, key: Key, publish: Publish, tmp_path: Path, dist: Callable[[Release], Path]
 ) -> None:
     publish(folder, ONE)
     other = make_key(tmp_path, "other")
@@ -440,7 +455,7 @@ def test_another_key_is_refused_by_readers_and_publishers(
 
 
 def test_keys_change_while_readers_trust_both(
-    folder: Folder, key: Key, publish: Publish, tmp_path: Path, dist: Callable[[Release], Path]
+    folder: ChannelFolder, key: Key, publish: Publish, tmp_path: Path, dist: Callable[[Release], Path]
 ) -> None:
     publish(folder, ONE)
     other = make_key(tmp_path, "next")
@@ -452,7 +467,7 @@ def test_keys_change_while_readers_trust_both(
         log.required(place_of(folder, key))
 
 
-def pointer(folder: Folder) -> Path:
+def pointer(folder: ChannelFolder) -> Path:
     return folder.root / "stable/channel.json"
 
 
@@ -460,7 +475,7 @@ def resigned(key: Key, payload_type: str, payload: bytes) -> bytes:
     return bundled(signing_of(key).signer.sign(payload_type, payload))
 
 
-def test_a_changed_document_is_refused(folder: Folder, key: Key, publish: Publish) -> None:
+def test_a_changed_document_is_refused(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     envelope = json.loads(pointer(folder).read_bytes())
     payload = envelope["dsseEnvelope"]["payload"]
@@ -475,21 +490,21 @@ def test_a_changed_document_is_refused(folder: Folder, key: Key, publish: Publis
     [b"", b"{}", b"[" * 100_000, b" " * (log.MAX_ENVELOPE_BYTES + 2), b"\xff\xfe", bundled(Bundle(payload=b"{}"))],
     ids=["empty", "object", "deep", "huge", "not utf-8", "unsigned"],
 )
-def test_a_hostile_envelope_is_refused(folder: Folder, key: Key, publish: Publish, content: bytes) -> None:
+def test_a_hostile_envelope_is_refused(folder: ChannelFolder, key: Key, publish: Publish, content: bytes) -> None:
     publish(folder, ONE)
     pointer(folder).write_bytes(content)
     with pytest.raises(GateError):
         log.required(place_of(folder, key))
 
 
-def test_a_signature_for_another_purpose_is_refused(folder: Folder, key: Key, publish: Publish) -> None:
+def test_a_signature_for_another_purpose_is_refused(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     pointer(folder).write_bytes(resigned(key, "application/vnd.in-toto+json", b"{}"))
     with pytest.raises(GateError, match="not a document of a channel"):
         log.required(place_of(folder, key))
 
 
-def test_a_document_under_another_number_is_refused(folder: Folder, key: Key, publish: Publish) -> None:
+def test_a_document_under_another_number_is_refused(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     (folder.root / "stable/documents/0000000000000009.json").write_bytes(pointer(folder).read_bytes())
     with pytest.raises(GateError, match="has the number 1"):
@@ -506,7 +521,7 @@ def test_a_document_under_another_number_is_refused(folder: Folder, key: Key, pu
     ids=["missing", "longer", "changed"],
 )
 def test_a_damaged_blob_is_found(
-    folder: Folder, key: Key, publish: Publish, damage: Callable[[Path], object], words: str
+    folder: ChannelFolder, key: Key, publish: Publish, damage: Callable[[Path], object], words: str
 ) -> None:
     publish(folder, ONE)
     damage(folder.root / folder.listed("blobs")[0].name)
@@ -515,7 +530,9 @@ def test_a_damaged_blob_is_found(
 
 
 @pytest.mark.parametrize("has_index", [True, False])
-def test_a_channel_on_a_plain_web_server_verifies(folder: Folder, key: Key, publish: Publish, has_index: bool) -> None:
+def test_a_channel_on_a_plain_web_server_verifies(
+    folder: ChannelFolder, key: Key, publish: Publish, has_index: bool
+) -> None:
     """Whether or not the server shows what is in a folder; the document that nobody sees any more has no successor."""
     for release in (ONE, TWO, THREE):
         publish(folder, release)
@@ -531,7 +548,7 @@ def test_a_channel_on_a_plain_web_server_verifies(folder: Folder, key: Key, publ
 
 
 def test_a_document_that_a_web_server_has_beyond_the_current_one_is_found(
-    folder: Folder, key: Key, publish: Publish
+    folder: ChannelFolder, key: Key, publish: Publish
 ) -> None:
     publish(folder, ONE)
     before = (folder.root / "stable" / "channel.json").read_bytes()
@@ -544,7 +561,7 @@ def test_a_document_that_a_web_server_has_beyond_the_current_one_is_found(
 @pytest.mark.parametrize("answer", ["endless", "endless chunks", "8 TB"])
 @pytest.mark.parametrize("what", ["channel.json", "0001.json", "blob"])
 def test_a_web_server_that_sends_without_end_is_left(
-    folder: Folder, key: Key, publish: Publish, what: str, answer: str
+    folder: ChannelFolder, key: Key, publish: Publish, what: str, answer: str
 ) -> None:
     publish(folder, ONE)
     end = folder.listed("blobs")[0].name if what == "blob" else what
@@ -557,7 +574,7 @@ def test_a_web_server_that_sends_without_end_is_left(
     assert peak_bytes < 20 << 20
 
 
-def test_a_blob_that_was_cut_short_is_written_again(folder: Folder, key: Key, publish: Publish) -> None:
+def test_a_blob_that_was_cut_short_is_written_again(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     (folder.root / folder.listed("blobs")[0].name).write_bytes(b"")
     publish(folder, replace(ONE, version="1.0.1"))
@@ -566,7 +583,7 @@ def test_a_blob_that_was_cut_short_is_written_again(folder: Folder, key: Key, pu
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"")], ids=["missing", "cut"])
 def test_publishing_a_release_again_mends_its_blobs(
-    folder: Folder, key: Key, publish: Publish, damage: Callable[[Path], object]
+    folder: ChannelFolder, key: Key, publish: Publish, damage: Callable[[Path], object]
 ) -> None:
     publish(folder, ONE)
     damaged = folder.listed("blobs")[0].name
@@ -577,7 +594,7 @@ def test_publishing_a_release_again_mends_its_blobs(
     checking.verify(place_of(folder, key), NOW)
 
 
-def test_a_blob_that_was_changed_is_mended_as_its_hint_says(folder: Folder, key: Key, publish: Publish) -> None:
+def test_a_blob_that_was_changed_is_mended_as_its_hint_says(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     path = folder.root / folder.listed("blobs")[0].name
     path.write_bytes(bytes(len(path.read_bytes())))
@@ -591,7 +608,7 @@ def test_a_blob_that_was_changed_is_mended_as_its_hint_says(folder: Folder, key:
 
 @pytest.mark.parametrize("content", [b"", b'{"mediaType": "appl'], ids=["empty", "cut"])
 def test_a_damaged_pointer_is_mended_as_its_hint_says(
-    folder: Folder, key: Key, publish: Publish, content: bytes
+    folder: ChannelFolder, key: Key, publish: Publish, content: bytes
 ) -> None:
     publish(folder, ONE)
     pointer = folder.root / "stable/channel.json"
@@ -604,22 +621,26 @@ def test_a_damaged_pointer_is_mended_as_its_hint_says(
     assert checking.verify(place_of(folder, key), NOW).document.number == 1
 
 
-def aged(folder: Folder, days: float) -> None:
+def aged(folder: ChannelFolder, days: float) -> None:
     import os
 
     for path in folder.root.rglob("*"):
         os.utime(path, (time.time() - days * 86400,) * 2)
 
 
-def prune(folder: Storage, key: Key, *, documents: int, grace_s: float = 86400.0, **options: bool) -> pruning.Pruned:
+def prune(
+    folder: ChannelStorage, key: Key, *, documents: int, grace_s: float = 86400.0, **options: bool
+) -> pruning.Pruned:
     places = [place_of(folder, key, channel=each) for each in pruning.channels(folder)]
     return pruning.prune(places, documents=documents, grace_s=grace_s, now=NOW + timedelta(seconds=5), **options)
 
 
-def test_pruning_keeps_what_the_last_documents_of_all_channels_name(folder: Folder, key: Key, publish: Publish) -> None:
+def test_pruning_keeps_what_the_last_documents_of_all_channels_name(
+    folder: ChannelFolder, key: Key, publish: Publish
+) -> None:
     publish(folder, ONE, channel="beta")
     for each in (ONE, TWO, THREE):
-        publish(folder, each, limits=Limits(keep=1))
+        publish(folder, each, limits=ReleasesKept(keep=1))
     aged(folder, 2)
     assert prune(folder, key, documents=1, is_dry=True).names != ()
     assert len(folder.listed("blobs")) == 6
@@ -635,7 +656,7 @@ def test_pruning_keeps_what_the_last_documents_of_all_channels_name(folder: Fold
         publishing.rollback(place_of(folder, key), signing_of(key), number=2)
 
 
-def test_pruning_leaves_what_a_publisher_has_just_written(folder: Folder, key: Key, publish: Publish) -> None:
+def test_pruning_leaves_what_a_publisher_has_just_written(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     with pytest.raises(KilledError):
         publish(Watched(inner=folder, fails_at=3), TWO)
@@ -644,7 +665,7 @@ def test_pruning_leaves_what_a_publisher_has_just_written(folder: Folder, key: K
     assert len(prune(folder, key, documents=1).names) == 2
 
 
-def test_a_blob_that_pruning_may_remove_is_written_again(folder: Folder, key: Key, publish: Publish) -> None:
+def test_a_blob_that_pruning_may_remove_is_written_again(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     with pytest.raises(KilledError):
         publish(Watched(inner=folder, fails_at=3), TWO)
@@ -654,7 +675,9 @@ def test_a_blob_that_pruning_may_remove_is_written_again(folder: Folder, key: Ke
     assert len([each for each in watched.writes if each.startswith("blobs/")]) == 2
 
 
-def test_pruning_keeps_what_a_channel_without_its_pointer_names(folder: Folder, key: Key, publish: Publish) -> None:
+def test_pruning_keeps_what_a_channel_without_its_pointer_names(
+    folder: ChannelFolder, key: Key, publish: Publish
+) -> None:
     publish(folder, ONE)
     publish(folder, TWO, channel="beta")
     (folder.root / "beta/channel.json").unlink()  # the first publisher of beta was interrupted before it
@@ -664,7 +687,9 @@ def test_pruning_keeps_what_a_channel_without_its_pointer_names(folder: Folder, 
     checking.verify(place_of(folder, key, channel="beta"), NOW)
 
 
-def test_nothing_is_pruned_beside_a_channel_that_does_not_verify(folder: Folder, key: Key, publish: Publish) -> None:
+def test_nothing_is_pruned_beside_a_channel_that_does_not_verify(
+    folder: ChannelFolder, key: Key, publish: Publish
+) -> None:
     publish(folder, ONE, channel="beta")
     publish(folder, TWO)
     (folder.root / "beta/channel.json").write_bytes(b"{}")
@@ -674,7 +699,7 @@ def test_nothing_is_pruned_beside_a_channel_that_does_not_verify(folder: Folder,
     assert len(folder.listed("blobs")) == 4
 
 
-def test_a_store_creates_once_and_replaces_what_is_expected(storage: Storage) -> None:
+def test_a_store_creates_once_and_replaces_what_is_expected(storage: ChannelStorage) -> None:
     storage.create("a/b", b"one")
     with pytest.raises(ExistsError):
         storage.create("a/b", b"two")
@@ -703,7 +728,7 @@ def test_a_store_that_creates_exclusively_decides_between_publishers() -> None:
         invalidate_cache=lambda: None, exists=lambda path: False, makedirs=lambda *_, **__: None, pipe_file=pipe_file
     )
     with pytest.raises(ExistsError):
-        Remote(files=files, root="bucket", url="s3://bucket").create("a", b"")
+        RemoteChannel(files=files, root="bucket", url="s3://bucket").create("a", b"")
 
 
 def test_an_error_of_a_store_says_where_and_what_to_do() -> None:
@@ -712,7 +737,7 @@ def test_an_error_of_a_store_says_where_and_what_to_do() -> None:
 
     files = SimpleNamespace(invalidate_cache=lambda: None, open=refuse)
     with pytest.raises(ToolError, match=r"s3://bucket: stable/channel\.json: PermissionError: 403") as failed:
-        Remote(files=files, root="bucket", url="s3://bucket").read("stable/channel.json", limit_bytes=1)
+        RemoteChannel(files=files, root="bucket", url="s3://bucket").read("stable/channel.json", limit_bytes=1)
     assert "credentials" in failed.value.hint
 
 
@@ -733,12 +758,12 @@ def test_an_unknown_address_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["../stable", "a/b", "", "blobs", ".hidden"])
-def test_a_channel_has_a_plain_name(folder: Folder, key: Key, name: str) -> None:
+def test_a_channel_has_a_plain_name(folder: ChannelFolder, key: Key, name: str) -> None:
     with pytest.raises(ConfigError, match="no name of a channel"):
         place_of(folder, key, channel=name)
 
 
-def test_a_release_without_what_channels_need_is_refused(folder: Folder, key: Key, tmp_path: Path) -> None:
+def test_a_release_without_what_channels_need_is_refused(folder: ChannelFolder, key: Key, tmp_path: Path) -> None:
     old = make_release(tmp_path / "old", ONE)
     manifest = json.loads((old / "manifest.json").read_text(encoding="utf-8"))
     del manifest["compiled"][1]["data-sha256"]
@@ -748,7 +773,7 @@ def test_a_release_without_what_channels_need_is_refused(folder: Folder, key: Ke
     assert "build it again" in refused.value.hint
 
 
-def test_a_release_of_encrypted_models_is_refused(folder: Folder, key: Key, tmp_path: Path) -> None:
+def test_a_release_of_encrypted_models_is_refused(folder: ChannelFolder, key: Key, tmp_path: Path) -> None:
     encrypted = make_release(tmp_path / "encrypted", ONE)
     manifest = json.loads((encrypted / "manifest.json").read_text(encoding="utf-8"))
     manifest["options"]["encryption"] = "models-1"
@@ -759,6 +784,6 @@ def test_a_release_of_encrypted_models_is_refused(folder: Folder, key: Key, tmp_
     assert folder.listed("") == []
 
 
-def test_an_unknown_model_is_refused(folder: Folder, publish: Publish) -> None:
+def test_an_unknown_model_is_refused(folder: ChannelFolder, publish: Publish) -> None:
     with pytest.raises(ConfigError, match="no model 'other'"):
         publish(folder, ONE, models=("other",))

@@ -11,7 +11,7 @@ from packager.core.errors import GateError
 from packager.distribution.channel import checking, publishing
 from packager.distribution.channel.log import Signing
 from packager.distribution.channel.publishing import Published, Terms
-from packager.distribution.channel.storage import Folder
+from packager.distribution.channel.storage import ChannelFolder
 from tests.channel_cases import NOW, Release, later, make_release, place_of, signing_of
 from tests.signing_cases import Key, make_key
 
@@ -27,13 +27,15 @@ def key(tmp_path: Path) -> Key:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return Folder(root=tmp_path / "channel")
+def folder(tmp_path: Path) -> ChannelFolder:
+    return ChannelFolder(root=tmp_path / "channel")
 
 
 @pytest.fixture
 def publish(key: Key, tmp_path: Path) -> Publish:
-    def run(folder: Folder, release: Release, signing: Signing | None = None, *, is_dry: bool = False) -> Published:
+    def run(
+        folder: ChannelFolder, release: Release, signing: Signing | None = None, *, is_dry: bool = False
+    ) -> Published:
         dist = tmp_path / release.version
         if not dist.exists():
             make_release(dist, release)
@@ -54,7 +56,7 @@ def refused_by_clock(attempt: Callable[[Signing], object], key: Key, now: dateti
 
 @pytest.mark.parametrize("now", [datetime(1970, 1, 1, tzinfo=UTC), datetime(2025, 12, 31, tzinfo=UTC), later(7300)])
 def test_a_channel_does_not_begin_at_a_time_of_a_wrong_clock(
-    folder: Folder, key: Key, publish: Publish, now: datetime
+    folder: ChannelFolder, key: Key, publish: Publish, now: datetime
 ) -> None:
     words = refused_by_clock(lambda signing: publish(folder, ONE, signing=signing, is_dry=True), key, now)
     assert "a channel begins between 2026 and 2036" in words
@@ -72,7 +74,7 @@ def test_a_channel_does_not_begin_at_a_time_of_a_wrong_clock(
 )
 @pytest.mark.parametrize("change", ["publish", "promote", "rollback", "renew"])
 def test_a_document_is_not_dated_before_the_one_it_follows_and_not_long_after(
-    folder: Folder, key: Key, publish: Publish, now: datetime, words: str, change: str
+    folder: ChannelFolder, key: Key, publish: Publish, now: datetime, words: str, change: str
 ) -> None:
     publish(folder, ONE)
     place = place_of(folder, key)
@@ -92,14 +94,14 @@ def test_a_document_is_not_dated_before_the_one_it_follows_and_not_long_after(
 
 @pytest.mark.parametrize("days", [0, 89, 91, 90 + 365])
 def test_a_channel_goes_on_at_once_and_after_a_year_without_anybody(
-    folder: Folder, key: Key, publish: Publish, days: int
+    folder: ChannelFolder, key: Key, publish: Publish, days: int
 ) -> None:
     publish(folder, ONE)
     made = publish(folder, TWO, signing=signing_of(key, now=later(days)))
     assert checking.verify(place_of(folder, key), later(days)).document == made.document
 
 
-def test_a_document_of_the_future_does_not_verify(folder: Folder, key: Key, publish: Publish) -> None:
+def test_a_document_of_the_future_does_not_verify(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     """Devices would take its date for the time, and nothing that is signed before then."""
     signing = replace(signing_of(key, now=later(7300)), is_clock_trusted=True)
     publish(folder, ONE, signing=signing)
@@ -108,5 +110,5 @@ def test_a_document_of_the_future_does_not_verify(folder: Folder, key: Key, publ
     checking.verify(place_of(folder, key), later(7299.5))
 
 
-def files_of(folder: Folder) -> dict[str, bytes]:
+def files_of(folder: ChannelFolder) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.root.rglob("*") if path.is_file()}

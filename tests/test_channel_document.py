@@ -15,11 +15,11 @@ from packager.distribution.channel.contracts import contract_hash
 from packager.distribution.channel.document import (
     MAX_DOCUMENT_BYTES,
     Allowed,
-    Conditions,
+    ChannelFile,
+    ChannelModel,
     Delta,
     Document,
-    File,
-    ModelEntry,
+    DownloadConditions,
     ModelFile,
     ModelRelease,
     Rollout,
@@ -38,7 +38,7 @@ from tests.nights import examples
 pytestmark = pytest.mark.by_content
 
 A, B = "a" * 64, "b" * 64
-FILE = File(name="a.ort", sha256=A, size_bytes=7, deltas=(Delta(source=B, sha256=B, size_bytes=3),))
+FILE = ChannelFile(name="a.ort", sha256=A, size_bytes=7, deltas=(Delta(source=B, sha256=B, size_bytes=3),))
 MODEL_FILE = ModelFile(
     target="android",
     inside="",
@@ -50,7 +50,7 @@ MODEL_FILE = ModelFile(
     settings=(Setting(key="session.disable_prepacking", value="1"),),
     file=FILE,
     data=(),
-    golden=(File(name="a.golden.safetensors", sha256=B, size_bytes=9, deltas=()),),
+    golden=(ChannelFile(name="a.golden.safetensors", sha256=B, size_bytes=9, deltas=()),),
     allowed=(Allowed(output="scores", rtol=0.001, atol=1e-06, scale=4.0, mismatches=0),),
 )
 RELEASE = ModelRelease(
@@ -59,7 +59,7 @@ RELEASE = ModelRelease(
     contract=A,
     min_app="",
     rollout=Rollout(percent=10, salt="salt"),
-    conditions=Conditions(wifi=True, charging=False, free_bytes=0),
+    conditions=DownloadConditions(wifi=True, charging=False, free_bytes=0),
     notes="Zürich",
     files=(MODEL_FILE,),
 )
@@ -72,7 +72,7 @@ DOCUMENT = Document(
     restores=0,
     published="2026-01-01T00:00:00Z",
     expires="2026-04-01T00:00:00Z",
-    models=(ModelEntry(name="classifier", releases=(RELEASE,)),),
+    models=(ChannelModel(name="classifier", releases=(RELEASE,)),),
 )
 
 

@@ -22,8 +22,8 @@ from packager.distribution.release.manifest import plan_entry
 from packager.distribution.release.ort_package import component
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
-from packager.measuring.fleet.graph import Kind
-from packager.measuring.fleet.projects import Project
+from packager.measuring.fleet.graph import TaskKind
+from packager.measuring.fleet.projects import FleetProject
 from packager.quantization.variants import BuiltVariant
 from packager.quantizers.dynamic import Dynamic
 from packager.reporting.added import added
@@ -37,7 +37,7 @@ from packager.workflows.fleet.expanding import Expanded, graph_of
 from packager.workflows.options import options_of
 from packager.workflows.packages import Contents
 from packager.workflows.planning import make_variant, plan_target, refuse_alike, refuse_other_tensors
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 from packager.workflows.tune_variants import Searched, nameable, shipped_variant
 from packager.workflows.varying import refuse_unvarying, say_added
 from tests.encryption_cases import KEY, KEY_ID
@@ -167,7 +167,7 @@ def test_a_package_that_cannot_open_them_is_refused(tmp_path: Path, monkeypatch:
 def test_encrypted_files_stay_with_their_chips(whole: Plan, tmp_path: Path) -> None:
     package = Package(name="nets", version="1.0.0", license="", encryption=KEY_ID)
     contents = Contents(package=package, plans=(whole,), report=Report(parities=()), golden={}, runtimes={})
-    request = Request(targets=("android",), out=tmp_path / "dist", model_key=ModelKey(value=KEY))
+    request = BuildRequest(targets=("android",), out=tmp_path / "dist", model_key=ModelKey(value=KEY))
     [sealed] = encrypted(contents, request, tmp_path).plans
     assert [(each.variant, each.soc_models) for each in sealed.choices] == [
         (each.variant, each.soc_models) for each in whole.choices
@@ -212,10 +212,10 @@ def test_a_build_that_others_repeat_names_both(tmp_path: Path) -> None:
     options = options_of(opened, ("android",))
     assert isinstance(options["variant"], dict)
     assert [*options["variant"]] == ["source", "int8"]
-    project = Project(name="nets", file=tmp_path / "mobpack.toml", is_whole=True, document="{}")
+    project = FleetProject(name="nets", file=tmp_path / "mobpack.toml", is_whole=True, document="{}")
     graph = graph_of([Expanded(project=project, config=opened, targets=("android",))], 1)
-    made = [each for each in graph if each.work.kind is Kind.QUANTIZE]
-    [planned] = [each for each in graph if each.work.kind is Kind.PLAN]
+    made = [each for each in graph if each.work.kind is TaskKind.QUANTIZE]
+    [planned] = [each for each in graph if each.work.kind is TaskKind.PLAN]
     assert [each.work.variant for each in made] == ["int8"]
     assert made[0].key in planned.after
 

@@ -17,14 +17,14 @@ from packager.engines.runners.cpu import Cpu
 from packager.files.store import Store
 from packager.targets.android import Android
 from packager.verification import failures, parity
-from packager.verification.bisection import Kind, condemned
-from packager.verification.bisection.figures import Limits
+from packager.verification.bisection import BisectionKind, condemned
+from packager.verification.bisection.figures import ErrorLimits
 from packager.verification.bisection.matching import matched
 from packager.verification.bisection.scan import FIRST_ASKED
 from packager.verification.bisection.subject import opened
 from packager.verification.failures import Case, condemned_locally, in_words
 from packager.verification.golden import golden_vectors
-from packager.verification.parity import Checked, ParitySettings, References, Subject, Tolerance, reference
+from packager.verification.parity import CheckedParity, OriginalOutputs, ParitySettings, Subject, Tolerance, reference
 from packager.verification.parity.conditioning import MOST_ULPS, TIMES, _shifted
 from packager.verification.parity.frontier import ULPS, shaken
 from packager.workflows.shared_builds import equal
@@ -79,10 +79,10 @@ def nets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Compiled]:
 
 def judged(
     right: Compiled, wrong: Compiled, folder: Path, settings: ParitySettings = SETTINGS
-) -> tuple[Checked, Checked]:
+) -> tuple[CheckedParity, CheckedParity]:
     """Compare a file that computes `wrong` with an original that computes `right`: by outputs, and by nodes too."""
     (folder / "references").mkdir()
-    references = References(folder / "references")
+    references = OriginalOutputs(folder / "references")
     subject = Subject(variant=right.variant, compiled=replace(right, path=wrong.path))
     found = parity.check(subject, Cpu(), settings, folder, references)
     case = Case(subject=subject, runner=Cpu(), checked=found, settings=settings)
@@ -224,7 +224,7 @@ def test_a_bisection_blames_no_fusion_for_what_the_model_does_itself(tmp_path: P
     a, b = side(tmp_path, net(ALWAYS), "a"), side(tmp_path, unfused(tmp_path))
     sample = {"x": weight(8, WIDTH, seed=5)}
     found = bisected(tmp_path, a, b, sample, tolerance=1e-3)
-    assert (found.kind, found.node) == (Kind.CONDITIONING, None)
+    assert (found.kind, found.node) == (BisectionKind.CONDITIONING, None)
     assert "ill-conditioned on the sample: it moves by " in found.words
     assert "fusion" not in found.words
 
@@ -232,7 +232,7 @@ def test_a_bisection_blames_no_fusion_for_what_the_model_does_itself(tmp_path: P
 def test_a_bisection_finds_the_node_in_an_ill_conditioned_model(tmp_path: Path) -> None:
     a, b = side(tmp_path, net(ALWAYS), "a"), side(tmp_path, net(ALWAYS, changed=True))
     found = bisected(tmp_path, a, b, {"x": weight(8, WIDTH, seed=5)}, tolerance=1e-3)
-    assert (found.kind, found.node) == (Kind.NODE, "l0")
+    assert (found.kind, found.node) == (BisectionKind.NODE, "l0")
 
 
 def branch(gain: float, *, factor: float = 1.0) -> onnx.ModelProto:
@@ -247,7 +247,7 @@ def branch(gain: float, *, factor: float = 1.0) -> onnx.ModelProto:
 def test_a_node_that_moves_by_itself_is_not_condemned(tmp_path: Path) -> None:
     sample = tmp_path / "sample.npz"
     numpy.savez(sample, x=weight(1, 8), c=numpy.array(True))
-    limits = Limits(tolerance=Tolerance(max_rel_error=1e-3))
+    limits = ErrorLimits(tolerance=Tolerance(max_rel_error=1e-3))
     for gain, is_condemned in ((GAIN, False), (1.0, True)):
         folder = tmp_path / str(gain)
         folder.mkdir()
@@ -273,7 +273,7 @@ def test_nodes_that_move_by_themselves_are_measured_together(tmp_path: Path) -> 
     numpy.savez(sample, x=weight(1, 8))
     a = side(tmp_path, unstable_chain(60, change=0, prefix="a"), "a", runner=runner)
     b = side(tmp_path, unstable_chain(60, change=3e-7, prefix="b"))
-    assert condemned(a, b, sample, tmp_path, limits=Limits(tolerance=Tolerance(max_rel_error=1e-3))) == ""
+    assert condemned(a, b, sample, tmp_path, limits=ErrorLimits(tolerance=Tolerance(max_rel_error=1e-3))) == ""
     assert len(runner.opened) < 10, "opening a model takes half a second"
 
 
@@ -293,7 +293,7 @@ def branches(factors: Sequence[float]) -> onnx.ModelProto:
 def test_a_fault_far_behind_a_node_that_moves_by_itself_is_found(tmp_path: Path) -> None:
     sample = tmp_path / "sample.npz"
     numpy.savez(sample, x=weight(1, 8), c=numpy.array(True))
-    limits = Limits(tolerance=Tolerance(max_rel_error=1e-3))
+    limits = ErrorLimits(tolerance=Tolerance(max_rel_error=1e-3))
     count = 2 * FIRST_ASKED
     a = side(tmp_path, branches([1.0] * (count + 1)), "a")
     b = side(tmp_path, branches([*[1.0 + 2e-4] * count, 1.01]))
@@ -420,7 +420,7 @@ def test_a_model_that_crashes_when_perturbed_says_so_each_time(
         raise ModelError("it crashed", hint="")
 
     monkeypatch.setattr(reference, "_perturbed", crash)
-    references = References(tmp_path)
+    references = OriginalOutputs(tmp_path)
     for _ in range(2):
         with pytest.raises(ModelError, match="it crashed"):
             references.perturbed(nets["never"].variant, SETTINGS, 0)

@@ -20,7 +20,7 @@ from packager.files.store import Store
 from packager.verification import evidence
 from packager.workflows import build
 from packager.workflows.options import contracts_of
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 from tests.caches import empty_cache
 from tests.onnx_text import loaded, onnx_model, saved
 from tests.test_attachment import tables
@@ -88,7 +88,7 @@ def project(folder: Path, outputs: dict[str, Any], **parity: Any) -> Config:
 
 
 def warnings(config: Config, folder: Path) -> list[str]:
-    request = Request(targets=("android",), out=folder / "dist")
+    request = BuildRequest(targets=("android",), out=folder / "dist")
     return list(build.check(config, request, Console(quiet=True)).warnings)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from packager.contract import attachment
 from packager.contract.attachment import Tables
-from packager.contract.pairs import Pairs
+from packager.contract.pairs import PairScore
 from packager.contract.results import answer
 from packager.contract.tokens import StringInput
 from packager.core.contract import PairsOutput
@@ -37,7 +37,7 @@ TEXTS = ("the fox", "\U0001f600 a")
 def made(folder: Path, net: str = ONE, names: tuple[str, ...] = ("query", "document"), **keys: Any) -> Model:
     model = loaded(folder, onnx_model(net, opsets={"": 18}))
     text = StringInput(tokenizer=changed(bert(), folder), names=names)
-    tables = Tables(inputs={"input_ids": text}, outputs={"logits": Pairs(**keys)})
+    tables = Tables(inputs={"input_ids": text}, outputs={"logits": PairScore(**keys)})
     return attachment.attach(model, tables).model
 
 
@@ -103,4 +103,4 @@ def test_what_does_not_fit_the_model_is_refused(
 
 def test_a_class_that_there_is_not_is_refused() -> None:
     with pytest.raises(SettingError):
-        Pairs(activation="softmax", relevant=2)
+        PairScore(activation="softmax", relevant=2)

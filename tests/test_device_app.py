@@ -17,7 +17,7 @@ from packager.measuring.devices import package as packages
 from packager.measuring.devices.adb import dexing
 from packager.measuring.devices.android_tools import android_tools
 from packager.measuring.devices.document import DeviceDocument
-from packager.measuring.devices.farms.app import APP, BUNDLE, TEST, Program, compiled
+from packager.measuring.devices.farms.app import APP, BUNDLE, TEST, FarmProgram, compiled
 from packager.measuring.devices.farms.carrier import lines_of
 from packager.measuring.devices.farms.collecting import FILE
 from packager.workflows.device import farming
@@ -77,7 +77,7 @@ def _jars(aar: Path, folder: Path) -> tuple[Path, ...]:
     package = packages.read(aar, None, folder / "apart")
     runtime = package.runtime.classes
     driver = dexing.driver(runtime, dexing.java_package(runtime), store)
-    program = Program(
+    program = FarmProgram(
         job=folder,
         jars=(package.classes, runtime, *dexing.libraries(store)),
         driver=driver,

@@ -14,10 +14,10 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError
 from packager.files.hashes import sha256_of
 from packager.measuring.devices.document import DeviceDocument
-from packager.measuring.devices.farms.collecting import Result
+from packager.measuring.devices.farms.collecting import CollectedDocument
 from packager.measuring.devices.xcode_tests import PROJECT, CandidateView, ModelsView, PlanView, write_device_tests
 from packager.measuring.tuning.candidates import Candidate
-from packager.measuring.tuning.search import FINAL_ROUNDS, Round, search, what_ships
+from packager.measuring.tuning.search import FINAL_ROUNDS, SearchRound, search, what_ships
 from packager.workflows import tune_recorded
 from packager.workflows.device import farming, iphone_tuning
 from tests.onnx_text import onnx_model, saved, weight
@@ -139,7 +139,7 @@ def test_a_number_that_differs_fails_and_says_so(compiled: Compiled, tmp_path: P
     assert True in [each.row.differs for each in found.rows]
 
 
-def searched(program: Compiled, scratch: Path) -> tuple[str, Result]:
+def searched(program: Compiled, scratch: Path) -> tuple[str, CollectedDocument]:
     """Outcome of the search, and the document that it leaves in its log."""
     done = program.run("NetsKitTests.TuneTests", scratch, environment={"XDG_CACHE_HOME": str(scratch)})
     assert len(done.by_case) == SEARCH_CASES, done.output
@@ -190,8 +190,8 @@ def test_a_search_runs_on_the_package_and_goes_on_after_its_process_has_ended(
     assert not any(words in trial.error for trial in plain.outcome.trials)
 
 
-def decided(results: Path, built: Path) -> tune_recorded.Recorded:
-    request = tune_recorded.Request(results=(results,), project=built.parents[1] / "mobpack.toml")
+def decided(results: Path, built: Path) -> tune_recorded.RecordedSearch:
+    request = tune_recorded.RecordedTuneRequest(results=(results,), project=built.parents[1] / "mobpack.toml")
     return tune_recorded.recorded(request, Console(quiet=True))
 
 
@@ -240,15 +240,15 @@ def order(times: list[list[int]], most: int) -> list[str]:
     every = [Candidate(package="", provider="ba"[place != 1], threads=max(0, place - 1)) for place in range(len(times))]
     taken: list[str] = []
 
-    def measure(candidate: Candidate, number: int) -> Round:
+    def measure(candidate: Candidate, number: int) -> SearchRound:
         place = every.index(candidate)
         if f"{place}:{number}" not in taken:
             taken.append(f"{place}:{number}")
         time = times[place][number]
         return (
-            Round(error="no", falls_back=time == -2)
+            SearchRound(error="no", falls_back=time == -2)
             if time < 0
-            else Round(times_ns=(time, time + 2, time + 4, time + 6))
+            else SearchRound(times_ns=(time, time + 2, time + 4, time + 6))
         )
 
     today = what_ships(every[:2], measure)

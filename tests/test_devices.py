@@ -16,10 +16,10 @@ from packager.core.errors import ConfigError, ToolError
 from packager.engines.runners import Times
 from packager.measuring.devices import (
     Device,
+    DeviceProgram,
     Finished,
     GoneError,
-    Listed,
-    Start,
+    ListedDevice,
     comparing,
     gates,
     measuring,
@@ -31,10 +31,10 @@ from packager.measuring.devices import package as packages
 from packager.measuring.devices.choosing import choose, matches, refuse_malformed
 from packager.measuring.devices.comparing import DeviceBaseline
 from packager.measuring.devices.conditions import Conditions, read
-from packager.measuring.devices.device_answers import About, PackagedModel, Timed
+from packager.measuring.devices.device_answers import OpenedModel, PackagedModel, Timed
 from packager.measuring.devices.device_opening import Equipped
-from packager.measuring.devices.rows import Contender, Round, Sample, rows_of
-from packager.measuring.devices.storage import Storage
+from packager.measuring.devices.rows import DeviceContender, DeviceRound, DeviceSample, rows_of
+from packager.measuring.devices.storage import DeviceStorage
 from packager.workflows import reference
 from packager.workflows.device.preparing import on_each
 from tests.bench_cases import row
@@ -66,10 +66,10 @@ class Fake:
     def __init__(self, states: dict[str, str], output: str = "") -> None:
         self.states, self.output = states, output
 
-    def listed(self) -> tuple[Listed, ...]:
-        return tuple(Listed(serial=serial, state=state) for serial, state in self.states.items())
+    def listed(self) -> tuple[ListedDevice, ...]:
+        return tuple(ListedDevice(serial=serial, state=state) for serial, state in self.states.items())
 
-    def advice(self, found: Listed) -> str:
+    def advice(self, found: ListedDevice) -> str:
         return f"mend {found.state}"
 
     def describe(self, serial: str) -> Device:
@@ -269,8 +269,8 @@ def test_charge_that_left_the_battery_counts_unless_it_charges(
 @pytest.mark.parametrize(("boot", "restarts"), [("first", 0), ("second", 1)])
 def test_a_device_that_comes_back_has_restarted_or_not(boot: str, restarts: int) -> None:
     link = Fake({"A1": "device"}, f"@boot\n{boot}\n@end\n")
-    start = Start(main_class="Main", classes=("a.jar",), libraries="l", folder="/home", abi="arm64-v8a")
-    storage = Storage(link=link, device=PHONE)  # type: ignore[arg-type]
+    start = DeviceProgram(main_class="Main", classes=("a.jar",), libraries="l", folder="/home", abi="arm64-v8a")
+    storage = DeviceStorage(link=link, device=PHONE)  # type: ignore[arg-type]
     equipped = Equipped(link=link, device=PHONE, abi="arm64-v8a", storage=storage, program=start)  # type: ignore[arg-type]
     watch = measuring.Watch(boot="first")
     measuring.come_back(equipped, 1.0, watch)
@@ -283,13 +283,13 @@ def test_outliers_cold_loads_and_throughput_are_shown() -> None:
     model = PackagedModel(
         class_name="a.Net", name="net", version="", inputs=(), outputs=(), providers=("cpu",), tests_itself=True
     )
-    contender = Contender(
+    contender = DeviceContender(
         model=model,
         provider="cpu",
-        sample=Sample(path=Path(), expected={}),
+        sample=DeviceSample(path=Path(), expected={}),
         folder=Path(),
-        rounds=[Round(timed=timed, load_s=load_s, base_bytes=None) for load_s in (0.5, 0.1)],
-        about=About(runtime="1.29.0", provider="cpu"),
+        rounds=[DeviceRound(timed=timed, load_s=load_s, base_bytes=None) for load_s in (0.5, 0.1)],
+        about=OpenedModel(runtime="1.29.0", provider="cpu"),
     )
     (found,) = rows_of(PHONE, [contender], 0)
     assert (found.cold_load_ms, found.row.load_ms, found.first_run_ms) == (500, 100, 2)

@@ -20,7 +20,7 @@ from packager.core.errors import ToolError
 from packager.files.hashes import sha256_of
 from packager.measuring.devices import GoneError
 from packager.measuring.devices.adb import Adb
-from packager.measuring.devices.storage import Storage
+from packager.measuring.devices.storage import DeviceStorage
 from tests.device_cases import write_net
 from tests.toolchain import adbd, projects
 from tests.toolchain.adbd import Phone, Rack, classes_for, interruption, wait_until
@@ -87,7 +87,7 @@ def test_commands_and_files_come_back_as_they_were(lab: Lab, link: Adb, tmp_path
     assert (done.code, done.output.strip(), done.complaints.strip()) == (7, "one", "two")
     source = tmp_path / "a file"
     source.write_bytes(bytes(range(256)) * 5000)
-    storage = Storage(link=link, device=link.describe(lab.pixel.serial))
+    storage = DeviceStorage(link=link, device=link.describe(lab.pixel.serial))
     assert storage.put({f"files/{sha256_of(source)}": source}) == source.stat().st_size
     assert storage.put({f"files/{sha256_of(source)}": source}) == 0
     link.pull(lab.pixel.serial, f"{link.HOME}/files/{sha256_of(source)}", tmp_path / "back")

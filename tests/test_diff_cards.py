@@ -14,7 +14,7 @@ from packager.core.values import Package, Plan
 from packager.distribution import sbom
 from packager.distribution.differences import Level, cards, compare, read
 from packager.distribution.differences.values import Change
-from packager.distribution.sbom import Described
+from packager.distribution.sbom import DescribedModels
 from tests.differences_cases import ANDROID, TENSORS, TYPED
 from tests.golden.cases import EMBEDDING, IMAGE, PIXELS, VECTOR, typed
 from tests.test_diff import OLD, written
@@ -29,7 +29,7 @@ PARTS = parts_of(ANDROID)
 
 def bill(plan: Plan, *, digest: str = "1" * 64, terms: str = "MIT") -> str:
     plan = replace(plan, model=replace(plan.model, sha256=digest))
-    described = Described(cards={plan.model.name: Card(license=terms)}, recipes={})
+    described = DescribedModels(cards={plan.model.name: Card(license=terms)}, recipes={})
     return sbom.bill(PACKAGE, PARTS, (plan,), described, Report(parities=()))
 
 

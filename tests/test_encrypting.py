@@ -15,7 +15,7 @@ from packager.distribution.release.extract import INDEX
 from packager.files.hashes import sha256_of
 from packager.signing.encryption import ModelKey, open_sealed, read_header
 from packager.workflows.encrypting import refuse_unencrypted
-from packager.workflows.requested import Request, package_of
+from packager.workflows.requested import BuildRequest, package_of
 from tests.archives import read_zip
 from tests.encryption_cases import KEY, KEY_ID, PACKAGE, contents
 from tests.onnx_text import linear, saved
@@ -45,7 +45,7 @@ def project(folder: Path, keys: str) -> Path:
 def refuse(folder: Path, keys: str, *targets: str, key: bytes | None = KEY) -> None:
     opened = config.load(project(folder, keys), targets=targets, settings=())
     model_key = None if key is None else ModelKey(value=key)
-    refuse_unencrypted(opened, Request(targets=targets, out=folder, model_key=model_key))
+    refuse_unencrypted(opened, BuildRequest(targets=targets, out=folder, model_key=model_key))
 
 
 def test_a_project_without_encryption_needs_no_key_and_takes_none(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from packager.core.errors import ModelError
 from packager.engines.runners import RUNNERS, Pace, Runnable
 from packager.engines.runners.cpu import Cpu
 from packager.engines.runners.litert_child import LAST, arranged
-from packager.verification.bisection import Limits, Side, bisect
+from packager.verification.bisection import ErrorLimits, Side, bisect
 from packager.verification.parity import Tolerance
 from tests.onnx_text import onnx_model, saved, weight
 from tests.test_runners_isolated import PICTURE, Array, convolution, ready, run, worst
@@ -187,7 +187,7 @@ def test_a_bisection_names_the_node_at_which_an_engine_parts(name: str, tmp_path
         Side(label=label, path=saved(tmp_path / f"{label}.onnx", model), data_folder=None, runner=each)
         for label, model, each in (("cpu", right, Cpu()), (name, wrong, runner))
     ]
-    limits = Limits(tolerance=Tolerance(max_rel_error=1e-3), scales={})
+    limits = ErrorLimits(tolerance=Tolerance(max_rel_error=1e-3), scales={})
     (tmp_path / "scratch").mkdir()
     found = bisect(
         sides[0], sides[1], [tmp_path / "sample.npz"], tmp_path / "scratch", tmp_path / "evidence", limits=limits

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 import pytest
 
-from packager.core.cost import Cost, Estimate, Kind, Layer, Rates
+from packager.core.cost import Cost, Estimate, LayerCost, LayerKind, Rates
 from packager.graph.view import Graph
 from packager.graph.work import layers
 from packager.models.graphs import read_graph
@@ -36,24 +36,24 @@ def every(graph: Graph, cost: Cost, pieces: int = 1) -> Estimate:
 @pytest.mark.parametrize(
     ("kernel", "group", "kind", "outputs"),
     [
-        ((32, 1, 3, 3), 32, Kind.DEPTHWISE, 1),
-        ((64, 1, 3, 3), 32, Kind.DEPTHWISE, 2),
-        ((32, 3, 3, 3), 1, Kind.STEM, 32),
-        ((64, 32, 1, 1), 1, Kind.POINTWISE, 64),
-        ((64, 32, 3, 3), 1, Kind.DENSE, 64),
-        ((1, 32, 3, 3), 1, Kind.NARROW, 1),
-        ((8, 3, 3, 3), 1, Kind.NARROW, 8),
-        ((32, 16, 3, 3), 2, Kind.DENSE, 16),
+        ((32, 1, 3, 3), 32, LayerKind.DEPTHWISE, 1),
+        ((64, 1, 3, 3), 32, LayerKind.DEPTHWISE, 2),
+        ((32, 3, 3, 3), 1, LayerKind.STEM, 32),
+        ((64, 32, 1, 1), 1, LayerKind.POINTWISE, 64),
+        ((64, 32, 3, 3), 1, LayerKind.DENSE, 64),
+        ((1, 32, 3, 3), 1, LayerKind.NARROW, 1),
+        ((8, 3, 3, 3), 1, LayerKind.NARROW, 8),
+        ((32, 16, 3, 3), 2, LayerKind.DENSE, 16),
     ],
 )
-def test_convolutions_have_kinds(kernel: tuple[int, ...], group: int, kind: Kind, outputs: int) -> None:
+def test_convolutions_have_kinds(kernel: tuple[int, ...], group: int, kind: LayerKind, outputs: int) -> None:
     pads = "1,1,1,1" if kernel[2] == 3 else "0,0,0,0"
     graph = view(
         f"(float[1,{kernel[1] * group},8,8] x) => (float[1,{kernel[0]},8,8] y) "
         f"{{ [conv] y = Conv <group = {group}, pads = [{pads}]> (x, w) }}",
         w=kernel,
     )
-    assert layers(graph) == {"conv": (Layer(kind=kind, macs=64 * math.prod(kernel), outputs=outputs),)}
+    assert layers(graph) == {"conv": (LayerCost(kind=kind, macs=64 * math.prod(kernel), outputs=outputs),)}
 
 
 def test_branches_count_for_their_node_with_their_kinds() -> None:
@@ -63,7 +63,7 @@ def test_branches_count_for_their_node_with_their_kinds() -> None:
             else_branch = e () => (float[2,5] b) { [other] b = MatMul (x, w) }
         >
     }"""
-    assert layers(view(graph, w=(3, 5))) == {"choice": (Layer(kind=Kind.PRODUCT, macs=30),) * 2}
+    assert layers(view(graph, w=(3, 5))) == {"choice": (LayerCost(kind=LayerKind.PRODUCT, macs=30),) * 2}
 
 
 def plain(*, size: int, depth: int) -> Graph:
@@ -96,7 +96,7 @@ def test_what_a_provider_leaves_takes_the_time_of_the_cpu() -> None:
     assert found.rest_ms == pytest.approx(256 * 36_864 * 46e-9)
     assert found.provider_ms == pytest.approx(256 * 36_864 * (46 + 50) * 1e-9)
     assert (found.calls_ms, found.copies_ms) == (0, 0)
-    assert found.slower is Kind.DENSE
+    assert found.slower is LayerKind.DENSE
     assert found.slower_ms == pytest.approx(256 * 36_864 * 50e-9)
 
 

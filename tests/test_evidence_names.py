@@ -12,7 +12,7 @@ from packager.engines.runners import RUNNERS
 from packager.files.store import Store
 from packager.verification import parity
 from packager.verification.failures import Case, explained, file_name, new_folder
-from packager.verification.parity import Checked, ParitySettings, Subject
+from packager.verification.parity import CheckedParity, ParitySettings, Subject
 from packager.verification.parity.drawing import Drawn, draw
 from tests.onnx_text import linear, loaded
 from tests.toolchain.forks import forked
@@ -37,7 +37,7 @@ REFUSED = Parity(
 
 def case_of(compiled: Compiled, sample: Drawn) -> Case:
     (runner,) = RUNNERS["cpu"]("")
-    checked = Checked(parity=REFUSED, worst=sample)
+    checked = CheckedParity(parity=REFUSED, worst=sample)
     return Case(
         subject=Subject(variant=compiled.variant, compiled=compiled), runner=runner, checked=checked, settings=SETTINGS
     )
@@ -48,7 +48,7 @@ def test_two_unfused_files_of_one_build_that_both_fail_have_evidence_each(tmp_pa
     variant = baseline(loaded(tmp_path, linear()))
     ort = compile_variant(variant, store, style=Style.UNFUSED)
     onnx = compile_unfused(variant, store, ort)
-    references = parity.References(tmp_path)
+    references = parity.OriginalOutputs(tmp_path)
     (sample,) = draw(variant, SETTINGS, references)
     files = [ort, onnx, replace(ort, processor="fp16"), ort]
     failures = [

@@ -18,10 +18,10 @@ from packager.core.values import baseline
 from packager.samples.sample import write_arrays
 from packager.verification.parity import Tolerance, default_tolerance
 from packager.workflows.conversion import comparison, graph
-from packager.workflows.conversion.comparison import Recorded
-from packager.workflows.export import Axis, Request, steps
+from packager.workflows.conversion.comparison import RecordedOutputs
+from packager.workflows.export import Axis, ExportRequest, steps
 from packager.workflows.export.failures import users_module
-from packager.workflows.export.request import Job, parse_dynamic
+from packager.workflows.export.request import ExportJob, parse_dynamic
 from packager.workflows.export.tracing import in_words
 from tests.onnx_text import loaded, onnx_model, saved, weight
 from tests.toolchain.forks import forked
@@ -32,9 +32,9 @@ DOUBLED = "(float[n, 3] x) => (float[n, 3] twice, float[n, 3] more) { twice = Ad
 ONE = {"one": numpy.ones(1, numpy.float32)}
 
 
-def request(folder: Path, **fields: object) -> Request:
+def request(folder: Path, **fields: object) -> ExportRequest:
     given = {"factory": "nets:make", "code_folder": folder, "output": folder / "model.onnx", **fields}
-    return Request(**given)  # type: ignore[arg-type]
+    return ExportRequest(**given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_other_texts_for_a_dynamic_axis_are_refused(text: str) -> None:
 
 
 def test_a_job_is_read_as_it_was_written(tmp_path: Path) -> None:
-    job = Job.of(request(tmp_path, dynamic=parse_dynamic(["batch"]), input_names=("a",)), tmp_path)
-    assert Job.read(json.loads(json.dumps(asdict(job)))) == job
+    job = ExportJob.of(request(tmp_path, dynamic=parse_dynamic(["batch"]), input_names=("a",)), tmp_path)
+    assert ExportJob.read(json.loads(json.dumps(asdict(job)))) == job
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_another_opset_than_the_one_asked_for_is_refused() -> None:
         graph.refuse_other_opset(proto, 12)
 
 
-def recorded(folder: Path, *batches: int, wrong: float = 0.0) -> Recorded:
+def recorded(folder: Path, *batches: int, wrong: float = 0.0) -> RecordedOutputs:
     """Samples of DOUBLED and its outputs, one number of which is wrong."""
     for kind in ("samples", "recorded"):
         (folder / kind).mkdir()
@@ -188,7 +188,7 @@ def recorded(folder: Path, *batches: int, wrong: float = 0.0) -> Recorded:
     return steps.recorded_in(folder, exported)
 
 
-def compared(path: Path, samples: Recorded) -> tuple[comparison.OutputResult, ...]:
+def compared(path: Path, samples: RecordedOutputs) -> tuple[comparison.OutputResult, ...]:
     return comparison.compare(path, ["twice", "more"], samples, path.parent / "gate", rtol=1e-3, atol=1e-5)
 
 

@@ -24,22 +24,22 @@ from packager.core.errors import ConfigError, ToolError
 from packager.files.store import Store
 from packager.measuring.fleet import cluster as clusters
 from packager.measuring.fleet import comparing, page, writing
-from packager.measuring.fleet.about import About, about
+from packager.measuring.fleet.about import WorkerAbout, about
 from packager.measuring.fleet.ahead import Ahead, evaluations
 from packager.measuring.fleet.cluster import Cluster, connected, refuse_other
 from packager.measuring.fleet.document import CellEntry, FleetDocument, ProjectEntry, RunEntry
-from packager.measuring.fleet.graph import Graph, Kind, Task, Work
+from packager.measuring.fleet.graph import Task, TaskGraph, TaskKind, TaskWork
 from packager.measuring.fleet.idle import EVALUATION
-from packager.measuring.fleet.outcome import Outcome, State
+from packager.measuring.fleet.outcome import TaskOutcome, TaskState
 from packager.measuring.fleet.progress import Board, Lines, LiveTable
-from packager.measuring.fleet.projects import Project, projects_of
+from packager.measuring.fleet.projects import FleetProject, projects_of
 from packager.measuring.fleet.resources import Worker, able, largest, why_none
-from packager.measuring.fleet.running import Runs
+from packager.measuring.fleet.running import GraphRuns
 from packager.measuring.fleet.security import refuse_open_workers
 from packager.quantization.variants import build_variant
 from packager.workflows import reference
 from packager.workflows.fleet import steps
-from packager.workflows.fleet.asked import SHARES, Asked, Found
+from packager.workflows.fleet.asked import SHARES, Asked, FoundProjects
 from packager.workflows.fleet.executing import repeat_alone
 from packager.workflows.fleet.expanding import expanded, graph_of
 from packager.workflows.fleet.finding import Stores, fetch_releases, place_of
@@ -73,12 +73,12 @@ def models(folder: Path, *names: str) -> None:
     numpy.savez(folder / "samples.npz", x=numpy.ones((4, 1, 64), numpy.float32))
 
 
-def fleet(folder: Path, text: str) -> tuple[Project, ...]:
+def fleet(folder: Path, text: str) -> tuple[FleetProject, ...]:
     (folder / "fleet.toml").write_text(text, encoding="utf-8", newline="\n")
     return projects_of([folder / "fleet.toml"])
 
 
-def kinds(graph: Graph) -> dict[str, int]:
+def kinds(graph: TaskGraph) -> dict[str, int]:
     found: dict[str, int] = {}
     for task in graph:
         found[task.work.kind] = found.get(task.work.kind, 0) + 1
@@ -95,7 +95,7 @@ def test_models_times_variants_are_projects_that_share_what_they_have_in_common(
     graph = graph_of([expanded(each, ()) for each in found], SHARES)
     # One preparation for three variants, one calibration for both with integers.
     assert kinds(graph) == {"prepare": 2, "calibrate": 2, "quantize": 4, "plan": 12, "build": 6}
-    (prepared, *_) = (task for task in graph if task.work.kind is Kind.PREPARE)
+    (prepared, *_) = (task for task in graph if task.work.kind is TaskKind.PREPARE)
     assert prepared.projects == ("one", "one-int8", "one-int8-unsigned")
     places = {task.key: place for place, task in enumerate(graph)}
     assert all(places[key] < places[task.key] for task in graph for key in task.after)
@@ -106,11 +106,11 @@ def test_searches_spread_their_scores_and_comparisons_their_runners(tmp_path: Pa
     text = f'[fleet]\nmodels = ["models/one.onnx"]\nvariants = ["best"]\n{VARIANTS}[target.ios]\n'
     (project,) = fleet(tmp_path, f'{text}[parity]\nrunners = ["cpu", "onnx"]\n'.replace('"onnx"', '"mnn"'))
     graph = graph_of([expanded(project, ())], SHARES)
-    scores = [task for task in graph if task.work.kind is Kind.SCORE]
+    scores = [task for task in graph if task.work.kind is TaskKind.SCORE]
     assert [task.work.method for task in scores] == ["minmax", "mse", *[""] * SHARES]
     assert [task.work.share for task in scores[2:]] == [(number, SHARES) for number in range(SHARES)]
     assert all(set(task.after) == {each.key for each in scores[:2]} for task in scores[2:])
-    assert [task.work.runner for task in graph if task.work.kind is Kind.COMPARE] == ["cpu", "mnn"]
+    assert [task.work.runner for task in graph if task.work.kind is TaskKind.COMPARE] == ["cpu", "mnn"]
 
 
 def test_a_model_in_place_of_a_fleet_is_named(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_needs_that_no_worker_has_are_told_in_words() -> None:
 
 @pytest.mark.parametrize("key", ["mobpack", "code", "python"])
 def test_workers_of_another_version_are_refused(key: str) -> None:
-    other: About = replace(about(), **{key: "0.0.1"})  # type: ignore[arg-type]
+    other: WorkerAbout = replace(about(), **{key: "0.0.1"})  # type: ignore[arg-type]
     refuse_other([worker("same")])
     with pytest.raises(ToolError, match=r"worker odd runs .* 0\.0\.1"):
         refuse_other([worker("same"), worker("odd", about=other)])
@@ -246,28 +246,34 @@ def test_programs_that_take_too_much_memory_end() -> None:
 
 # On workers of this machine.
 
-NOBODY = Project(name="p", file=Path("fleet.toml"), is_whole=False, document="{}")
+NOBODY = FleetProject(name="p", file=Path("fleet.toml"), is_whole=False, document="{}")
 
 
-def chain(*keys: str, model: str = "", kind: Kind = Kind.PREPARE, needs: Mapping[str, float] | None = None) -> Graph:
+def chain(
+    *keys: str, model: str = "", kind: TaskKind = TaskKind.PREPARE, needs: Mapping[str, float] | None = None
+) -> TaskGraph:
     """Tasks, each after the one before it."""
-    graph = Graph()
+    graph = TaskGraph()
     add(graph, *keys, model=model, kind=kind, needs=needs)
     return graph
 
 
 def add(
-    graph: Graph, *keys: str, model: str, kind: Kind = Kind.PREPARE, needs: Mapping[str, float] | None = None
+    graph: TaskGraph,
+    *keys: str,
+    model: str,
+    kind: TaskKind = TaskKind.PREPARE,
+    needs: Mapping[str, float] | None = None,
 ) -> None:
     after: tuple[str, ...] = ()
     for key in keys:
-        work = Work(kind=kind, project=replace(NOBODY, name=keys[0]), model=model)
+        work = TaskWork(kind=kind, project=replace(NOBODY, name=keys[0]), model=model)
         graph.add(Task(key=key, work=work, after=after, projects=(keys[0],), needs=needs or {}))
         after = (key,)
 
 
 class Silent:
-    def ended(self, task: Task, outcome: Outcome) -> None: ...
+    def ended(self, task: Task, outcome: TaskOutcome) -> None: ...
 
     def tick(self, running: Sequence[str]) -> None: ...
 
@@ -288,9 +294,9 @@ def test_no_other_user_of_this_machine_gets_an_answer_of_scheduler_or_workers(cl
     assert "a certificate of the authority of this run (sha256 " in trusted.pop()
 
 
-def runs(cluster: Cluster, folder: Path, memory: int = 0) -> Runs:
+def runs(cluster: Cluster, folder: Path, memory: int = 0) -> GraphRuns:
     workers = cluster.workers((), ())
-    return Runs(
+    return GraphRuns(
         cluster=cluster,
         workers=workers,
         run=fleet_tasks.run,
@@ -317,7 +323,7 @@ def test_poison_ends_as_its_own_row_and_what_nobody_can_do_at_once(cluster: Clus
     # Those that waited on a worker which the poison ended may have been given up with it: they run again, alone.
     repeat_alone(graph, run, lambda task: (str(tmp_path), fleet_tasks.LARGE), Console(quiet=True))
     assert {key for key, each in run.outcomes.items() if key.startswith("good") and not each.is_good} == set()
-    assert run.outcomes["bad"].state is State.FAILED
+    assert run.outcomes["bad"].state is TaskState.FAILED
     assert time.monotonic() - began < 300
 
 
@@ -326,7 +332,7 @@ def test_tasks_run_where_a_worker_has_what_they_need_and_workers_begin_with_all_
 ) -> None:
     cluster.client.wait_for_workers(2, timeout=60)  # one that a test before ended may not be back
     first, second = cluster.workers((), ())
-    graph = Graph()
+    graph = TaskGraph()
     for number in range(6):
         add(graph, f"here-{number}", f"after-{number}", model="", needs={"quantum": 1})
         add(graph, f"any-{number}", model="")
@@ -345,7 +351,7 @@ def test_a_task_that_took_too_much_memory_runs_again_alone(cluster: Cluster, tmp
     run = runs(cluster, tmp_path)
     run.all(graph)
     assert run.outcomes["large"].is_over_memory
-    assert run.outcomes["after"].state is State.BLOCKED
+    assert run.outcomes["after"].state is TaskState.BLOCKED
     repeat_alone(graph, run, lambda task: (str(tmp_path), fleet_tasks.LARGE), Console(quiet=True))
     assert {key: each.state for key, each in run.outcomes.items()} == dict.fromkeys(("large", "after", "small"), "done")
     assert fleet_tasks.times(tmp_path, "large") == 2
@@ -440,17 +446,17 @@ def test_idle_workers_evaluate_ahead_and_the_search_finds_the_same(
     numpy.savez(tmp_path / "samples.npz", x=numpy.random.default_rng(0).standard_normal((8, 1, 64), numpy.float32))
     (tmp_path / "quality.py").write_text(METRIC, encoding="utf-8", newline="\n")
     (project,) = fleet(tmp_path, SEARCHED)
-    graph = Graph()
+    graph = TaskGraph()
     for task in graph_of([expanded(project, ())], 1):
-        if task.work.kind not in (Kind.PLAN, Kind.BUILD):
+        if task.work.kind not in (TaskKind.PLAN, TaskKind.BUILD):
             graph.add(task)
-    (search,) = (task for task in graph if task.work.kind is Kind.QUANTIZE)
-    place = steps.Place(out=tmp_path, evidence=tmp_path, ledger=tmp_path, store=tmp_path / "store")
+    (search,) = (task for task in graph if task.work.kind is TaskKind.QUANTIZE)
+    place = steps.FleetFolders(out=tmp_path, evidence=tmp_path, ledger=tmp_path, store=tmp_path / "store")
     ahead = Ahead(cluster=cluster, run=steps.ahead, arguments=(place,), searches={search.key: search})
 
     class Watching(Silent):
-        def ended(self, task: Task, outcome: Outcome) -> None:
-            if task.work.kind is Kind.SCORE and task.work.share:
+        def ended(self, task: Task, outcome: TaskOutcome) -> None:
+            if task.work.kind is TaskKind.SCORE and task.work.share:
                 (tmp_path / "calls").mkdir()
 
     run = runs(cluster, tmp_path)
@@ -458,7 +464,7 @@ def test_idle_workers_evaluate_ahead_and_the_search_finds_the_same(
     run.all(graph)
     ahead.close()
     outcome = run.outcomes[search.key]
-    assert outcome.state is State.DONE, outcome
+    assert outcome.state is TaskState.DONE, outcome
     asked, made = {*outcome.asked}, {name for name in outcome.made if name.startswith(EVALUATION)}
     assert ahead.made & asked
     assert not ahead.made & made
@@ -494,11 +500,11 @@ def test_releases_that_another_machine_has_built_are_fetched_by_all_that_decides
     text = '[fleet]\nmodels = ["models/*.onnx"]\nvariants = ["source", "int8", "int8-unsigned"]\n'
     projects = fleet(tmp_path, f"{text}{VARIANTS}[target.ios]\n")
 
-    def found(out: str, folder: Path, strict: bool = False) -> Found:
+    def found(out: str, folder: Path, strict: bool = False) -> FoundProjects:
         each = Asked(
             projects=projects, out=folder / out, evidence=folder / "no", cache=str(tmp_path / "remote"), strict=strict
         )
-        known = Found(expanded=[expanded(project, ()) for project in projects])
+        known = FoundProjects(expanded=[expanded(project, ()) for project in projects])
         console = Console(quiet=True)
         fetch_releases(each, known, place_of(each, folder), Stores(each, console), console)
         return known
@@ -529,8 +535,8 @@ def test_releases_that_another_machine_has_built_are_fetched_by_all_that_decides
 
 
 def board(tmp_path: Path) -> Board:
-    graph = chain("p", "p-2", kind=Kind.BUILD)
-    add(graph, "q", model="", kind=Kind.BUILD)
+    graph = chain("p", "p-2", kind=TaskKind.BUILD)
+    add(graph, "q", model="", kind=TaskKind.BUILD)
     return Board(graph=graph, worker_count=2)
 
 
@@ -540,10 +546,10 @@ def test_lines_and_the_table_tell_what_has_ended_and_when_the_rest_may(
     shown = board(tmp_path)
     lines = Lines(board=shown, console=Console(), projects=("p", "q"))
     p, p2, q = shown.graph
-    lines.ended(p, Outcome(key="p", state=State.DONE, seconds=10))
+    lines.ended(p, TaskOutcome(key="p", state=TaskState.DONE, seconds=10))
     assert capsys.readouterr().err == ""
     assert shown.eta_s() == 10  # two tasks of 10 s on two workers
-    lines.ended(p2, Outcome(key="p-2", state=State.DONE, seconds=4))
+    lines.ended(p2, TaskOutcome(key="p-2", state=TaskState.DONE, seconds=4))
     assert "[1/2] p: built in 14 s of work; 4 s left" in capsys.readouterr().err
     drawn: list[Any] = []
     live = type("Live", (), {"update": lambda self, table: drawn.append(table)})()
@@ -551,7 +557,7 @@ def test_lines_and_the_table_tell_what_has_ended_and_when_the_rest_may(
     table.tick(["q"])
     columns = {column.header: list(column.cells) for column in drawn[-1].columns}
     assert columns == {"project": ["p", "q"], "package": ["[green]done[/green]", "[cyan]running[/cyan]"]}
-    table.ended(q, Outcome(key="q", state=State.SKIPPED))
+    table.ended(q, TaskOutcome(key="q", state=TaskState.SKIPPED))
     assert "[yellow]skipped[/yellow]" in list(drawn[-1].columns[-1].cells)
 
 

@@ -22,7 +22,7 @@ from packager.core.values import ElementType, Package, Plan, Signature, baseline
 from packager.engines.runners import RUNNERS, Runnable
 from packager.files.store import Store
 from packager.targets.android import Android
-from packager.vectors import Allowed, Computed, Golden, Recipe, generated, safetensors
+from packager.vectors import Allowed, Computed, Golden, ValuesRecipe, generated, safetensors
 from packager.verification import golden as step
 from packager.verification import golden_tolerances, parity
 from packager.verification.golden import golden_vectors
@@ -214,8 +214,8 @@ def with_recipes(made: Computed, *inputs: str) -> Computed:
     return replace(made, recipes=tuple(recipes))
 
 
-def floats(*shape: int, seed: int) -> Recipe:
-    return Recipe(element=ElementType.FLOAT, shape=shape, seed=seed, low=-1, high=1, row=0)
+def floats(*shape: int, seed: int) -> ValuesRecipe:
+    return ValuesRecipe(element=ElementType.FLOAT, shape=shape, seed=seed, low=-1, high=1, row=0)
 
 
 def test_random_inputs_travel_as_recipes_that_make_them_anew(tmp_path: Path) -> None:
@@ -351,7 +351,7 @@ def test_every_file_of_a_model_gets_two_random_samples_and_what_the_original_mak
 def test_what_parity_has_run_is_not_run_again(one: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone, _ = made(tmp_path / "alone", one)
     (cpu,) = RUNNERS["cpu"]("")
-    references = parity.References(tmp_path)
+    references = parity.OriginalOutputs(tmp_path)
     for number, each in enumerate(one.files):
         subject, scratch = Subject(variant=each.variant, compiled=each), tmp_path / str(number)
         scratch.mkdir()

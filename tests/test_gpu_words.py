@@ -17,7 +17,7 @@ from packager.core.errors import ToolError
 from packager.engines.environments import ENVIRONMENTS, nvidia
 from packager.engines.environments.cuda import Cuda as Environment
 from packager.engines.environments.cuda import locked_version
-from packager.engines.environments.nvidia import Facts, Gpu, Module, Place
+from packager.engines.environments.nvidia import Facts, Gpu, Interpreter, Module
 from packager.engines.runners.cuda import Cuda
 from packager.engines.runners.runner import Runnable, Runner
 from packager.engines.runners.tensorrt import Tensorrt, is_quantized, provider_options
@@ -50,8 +50,8 @@ WHOLE = Facts(
     packages={"onnxruntime": "", "onnxruntime-gpu": WANTED},
     tensorrt=("libnvinfer.so.10",),
 )
-USERS = Place(command=("/opt/venv/bin/python",), variables={})
-OWN = Place(command=("python",), variables={}, is_own=True)
+USERS = Interpreter(command=("/opt/venv/bin/python",), variables={})
+OWN = Interpreter(command=("python",), variables={}, is_own=True)
 INSTALL = "`/opt/venv/bin/python -m pip install "
 
 
@@ -186,7 +186,7 @@ RUNNERS: list[Runner] = [Cuda(), Tensorrt(), TensorrtNative()]
 
 @pytest.mark.parametrize("runner", RUNNERS, ids=lambda runner: runner.NAME)
 def test_every_gpu_runner_says_what_this_machine_lacks(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
-    def nothing(where: Place, **asked: object) -> Facts:
+    def nothing(where: Interpreter, **asked: object) -> Facts:
         return Facts(driver_error="libcuda.so.1: cannot open", has_driver=False)
 
     monkeypatch.setattr(nvidia, "probe", nothing)
@@ -391,4 +391,4 @@ def test_the_program_that_looks_finds_tensorrt_of_any_version(tmp_path: Path, mo
 def probed(name: str, *libraries: str) -> Facts:
     """Probed again for every `name`: answers about an interpreter are kept."""
     variables = {"LD_LIBRARY_PATH": os.environ["LD_LIBRARY_PATH"], "NAME": name}
-    return nvidia.probe(Place(command=(sys.executable, "-P"), variables=variables), libraries=libraries)
+    return nvidia.probe(Interpreter(command=(sys.executable, "-P"), variables=variables), libraries=libraries)

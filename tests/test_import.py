@@ -14,13 +14,13 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, MobpackError, ModelError, ToolError
 from packager.engines.environments.framework import Framework
 from packager.files.store import Store
-from packager.importers import IMPORTERS, Arrays, Converted, Input, Source
+from packager.importers import IMPORTERS, Arrays, Converted, ImportSource, Input
 from packager.importers.importer import dimensions
 from packager.importers.keras import Keras
 from packager.workflows import doctor
 from packager.workflows.conversion.graph import name_outputs, ports
-from packager.workflows.importing import Request, layout, project, run, sampling, starting, steps
-from packager.workflows.importing.request import Job
+from packager.workflows.importing import ImportRequest, layout, project, run, sampling, starting, steps
+from packager.workflows.importing.request import ImportJob
 from tests.onnx_text import onnx_model, weight
 from tests.toolchain.forks import forked
 
@@ -45,8 +45,8 @@ def old_model(folder: Path) -> Path:
     return path
 
 
-def request(folder: Path, source: str, **more: object) -> Request:
-    return Request(source=source, folder=folder, output=folder / "made" / "model.onnx", **more)  # type: ignore[arg-type]
+def request(folder: Path, source: str, **more: object) -> ImportRequest:
+    return ImportRequest(source=source, folder=folder, output=folder / "made" / "model.onnx", **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.processes
@@ -146,7 +146,7 @@ def test_requests_that_cannot_succeed_are_refused_first(
 def test_keras_is_not_asked_for_a_file_of_another_name(tmp_path: Path) -> None:
     (tmp_path / "net.bin").write_bytes(b"PK\x03\x04")
     with pytest.raises(ConfigError, match=r"net\.bin: Keras reads \.keras, \.h5, \.hdf5 alone"):
-        Keras().load(Source(text="net.bin", path=tmp_path / "net.bin"))
+        Keras().load(ImportSource(text="net.bin", path=tmp_path / "net.bin"))
 
 
 def test_a_missing_environment_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +190,9 @@ def test_a_source_has_one_importer_at_most(tmp_path: Path) -> None:
     (tmp_path / "saved").mkdir()
     (tmp_path / "saved" / "saved_model.pb").write_bytes(b"")
     for name in ("m.keras", "m.h5", "m.tflite", "m.onnx", "saved", "m.bin"):
-        found = [each.NAME for each in IMPORTERS.values() if each().reads(Source(text=name, path=tmp_path / name))]
+        found = [
+            each.NAME for each in IMPORTERS.values() if each().reads(ImportSource(text=name, path=tmp_path / name))
+        ]
         assert len(found) == (name != "m.bin"), found
 
 
@@ -235,7 +237,7 @@ class Sums:
 
 
 def test_random_inputs_vary_in_every_dynamic_dimension() -> None:
-    job = Job(importer="", text="", path="", folder="", samples="", sample_count=4, sizes={"x_1": 9})
+    job = ImportJob(importer="", text="", path="", folder="", samples="", sample_count=4, sizes={"x_1": 9})
     found = list(sampling.random(Sums(), job))
     assert [each["x"].shape for each in found] == [(2, 9, 3), (1, 9, 3), (3, 9, 3), (5, 9, 3)]
     assert all(each["n"].max() < 7 for each in found)
@@ -260,7 +262,7 @@ def test_a_model_that_rejects_small_random_inputs_gets_larger_ones(tmp_path: Pat
     for kind in ("samples", "recorded"):
         (tmp_path / kind).mkdir()
     told: list[dict[str, object]] = []
-    job = Job(importer="", text="", path="", folder=str(tmp_path), samples="", sample_count=2, sizes={})
+    job = ImportJob(importer="", text="", path="", folder=str(tmp_path), samples="", sample_count=2, sizes={})
     found = sampling.record(Listens(), job, told.append)
     assert [each["x_1"] for each in found.sizes] == [512 * 32, 512 * 40]
     assert [each["larger"] for each in told if "loaded" in each] == [16, 512, 0]

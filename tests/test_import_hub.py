@@ -10,7 +10,7 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, MobpackError, ToolError
 from packager.engines.environments.hub import HUB
 from packager.files.store import Store
-from packager.workflows.importing import Request, run
+from packager.workflows.importing import ImportRequest, run
 from packager.workflows.importing.hub import fetching
 from packager.workflows.importing.hub.choosing import chosen
 from packager.workflows.importing.hub.naming import HubModel, parse
@@ -100,7 +100,7 @@ class Setting:
 
     def run(self, source: str = SOURCE, **more: bool) -> tuple[str, ...]:
         """Names of the files that were written."""
-        request = Request(source=source, folder=self.folder, output=self.output, **more)  # type: ignore[arg-type]
+        request = ImportRequest(source=source, folder=self.folder, output=self.output, **more)  # type: ignore[arg-type]
         return tuple(each.name for each in run(request, Store(self.folder / "store"), Console(quiet=True)).files)
 
 

@@ -11,7 +11,7 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.files.store import Store
 from packager.workflows.conversion.graph import ports
-from packager.workflows.importing import Request, run, starting, steps
+from packager.workflows.importing import ImportRequest, run, starting, steps
 from tests.toolchain.forks import forked
 from tests.toolchain.huggingface_models import SOURCES
 from tests.toolchain.importing import answers_of
@@ -55,7 +55,7 @@ def test_transformers_and_the_onnx_agree(
     place = shutil.copytree(folder / "imported" / name, tmp_path / "made")
     answer = starting.answer_of(answers[name])
     proto = steps.read(place, answer)
-    request = Request(source=name, folder=folder, output=tmp_path / "model.onnx")
+    request = ImportRequest(source=name, folder=folder, output=tmp_path / "model.onnx")
     [error] = steps.compare(proto, answer, place, request, Console(quiet=True))
     assert error.max_share < 0.1
     assert len(answer.sizes) == 4
@@ -81,7 +81,7 @@ def test_every_bad_folder_has_its_words(name: str, kind: type, words: str, answe
 
 def test_without_pytorch_it_says_how_to_get_it(folder: Path, answers: Answers, tmp_path: Path) -> None:
     del answers
-    request = Request(source="bert", folder=folder, output=tmp_path / "model.onnx")
+    request = ImportRequest(source="bert", folder=folder, output=tmp_path / "model.onnx")
     with pytest.raises(ToolError, match="transformers is without the package torch") as error:
         run(request, Store(tmp_path / "store"), Console(quiet=True))
     assert error.value.hint == "run: pip install 'mobpack[torch]'"

@@ -8,7 +8,7 @@ import pytest
 
 from packager.core.console import Console
 from packager.workflows.conversion.graph import ports
-from packager.workflows.importing import Request, starting, steps
+from packager.workflows.importing import ImportRequest, starting, steps
 from tests.toolchain.forks import forked
 from tests.toolchain.importing import answers_of
 from tests.toolchain.jax_models import SOURCES
@@ -43,7 +43,7 @@ def test_jax_and_the_onnx_agree(name: str, expected: dict[str, Any], answers: An
     answer, place = starting.answer_of(answers[name]), folder / "imported" / name
     proto = steps.read(place, answer)
     assert {each.name: each.dimensions for each in (*ports(proto.graph.input), *ports(proto.graph.output))} == expected
-    request = Request(source=name, folder=folder, output=folder / "model.onnx")
+    request = ImportRequest(source=name, folder=folder, output=folder / "model.onnx")
     errors = steps.compare(proto, answer, place, request, Console(quiet=True))
     assert [each.name for each in errors] == list(answer.outputs)
     assert all(each.max_share < 0.5 for each in errors)

@@ -14,7 +14,7 @@ from packager.cli import main
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ParityError
 from packager.workflows.conversion.graph import ports
-from packager.workflows.importing import Request, layout, starting, steps
+from packager.workflows.importing import ImportRequest, layout, starting, steps
 from tests.toolchain.forks import forked
 from tests.toolchain.importing import answers_of
 from tests.toolchain.keras_models import SOURCES
@@ -42,8 +42,8 @@ def answers(folder: Path) -> Answers:
     return answers_of("tests.toolchain.keras_models", "keras", folder)
 
 
-def request_for(name: str, folder: Path) -> Request:
-    return Request(source=name, folder=folder, output=folder / "model.onnx")
+def request_for(name: str, folder: Path) -> ImportRequest:
+    return ImportRequest(source=name, folder=folder, output=folder / "model.onnx")
 
 
 def finished(name: str, answers: Answers, folder: Path, place: Path) -> tuple[Any, Path]:

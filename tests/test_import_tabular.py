@@ -13,9 +13,9 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, ParityError
 from packager.files.store import Store
 from packager.importers import trees
-from packager.importers.trees import Ensemble, Leaf, Split, Tree
+from packager.importers.trees import Ensemble, Leaf, Tree, TreeSplit
 from packager.workflows.conversion.graph import ports
-from packager.workflows.importing import Request, starting, steps
+from packager.workflows.importing import ImportRequest, starting, steps
 from tests.toolchain.forks import forked
 from tests.toolchain.importing import answers_of
 from tests.toolchain.tabular_models import SOURCES
@@ -44,7 +44,7 @@ def answers(folder: Path) -> Answers:
 
 
 def compare(name: str, proto: Any, answers: Answers, folder: Path, place: Path) -> Any:
-    request = Request(source=name, folder=folder, output=place / "model.onnx")
+    request = ImportRequest(source=name, folder=folder, output=place / "model.onnx")
     place.mkdir(exist_ok=True)
     for kind in ("samples", "recorded"):
         (place / kind).symlink_to(folder / "imported" / name / kind)
@@ -152,7 +152,7 @@ def test_every_source_is_tried(answers: Answers) -> None:
 
 def test_pickles_are_not_loaded_without_consent(tmp_path: Path) -> None:
     (tmp_path / "model.pkl").write_bytes(b"cos\nsystem\n(S'touch ran'\ntR.")
-    request = Request(source="model.pkl", folder=tmp_path, output=tmp_path / "model.onnx")
+    request = ImportRequest(source="model.pkl", folder=tmp_path, output=tmp_path / "model.onnx")
     with pytest.raises(ConfigError, match="can run any code that is in it"):
         steps.run(request, Store(tmp_path / "store"), Console(quiet=True))
     assert not (tmp_path / "ran").exists()
@@ -170,7 +170,7 @@ def test_thresholds_in_float32_send_every_float32_to_the_same_side(value: float,
 
 
 def test_random_inputs_fall_on_thresholds_and_on_both_sides() -> None:
-    split = Split(feature=0, value=2.0, is_equal_left=True, left=1, right=2, is_missing_left=True)
+    split = TreeSplit(feature=0, value=2.0, is_equal_left=True, left=1, right=2, is_missing_left=True)
     tree = Tree(nodes=[split, Leaf(values=(1.0,)), Leaf(values=(2.0,))], target=0)
     ensemble = Ensemble(feature_count=2, base=(0.0,), trees=[tree], link="identity")
     values = trees.drawn(ensemble, 0, 200)[trees.FEATURES]

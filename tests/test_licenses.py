@@ -13,7 +13,7 @@ from packager.core.licenses import Duty
 from packager.core.values import Package
 from packager.distribution import sbom
 from packager.workflows.gates import Rules
-from packager.workflows.requested import Request, package_of
+from packager.workflows.requested import BuildRequest, package_of
 from packager.workflows.terms import judge_licenses, warn_of_example_group
 
 
@@ -130,11 +130,11 @@ def project(folder: Path, terms: str) -> config.Config:
 
 def test_conflicts_are_warnings_and_errors_with_strict(tmp_path: Path) -> None:
     read, console = project(tmp_path, "AGPL-3.0-only"), Console(quiet=True)
-    judge_licenses(package_of(read), read, Request(targets=("android",), out=tmp_path / "dist"), console)
+    judge_licenses(package_of(read), read, BuildRequest(targets=("android",), out=tmp_path / "dist"), console)
     assert [each.partition(":")[0] for each in console.warnings] == [
         "model 'net' is under AGPL-3.0-only (network copyleft), the package under MIT"
     ]
-    strict = Request(targets=("android",), out=tmp_path / "dist", rules=Rules(strict=True))
+    strict = BuildRequest(targets=("android",), out=tmp_path / "dist", rules=Rules(strict=True))
     with pytest.raises(GateError, match=r"--strict: model 'net' is under AGPL-3.0-only") as error:
         judge_licenses(package_of(read), read, strict, console)
     assert "license in [model.net.card]" in error.value.hint
@@ -146,9 +146,9 @@ def test_a_project_without_any_licence_is_told_the_keys_and_a_model_alone_is_not
 ) -> None:
     (tmp_path / "net.onnx").write_bytes(b"")
     read, console = config.for_model(tmp_path / "net.onnx", targets=("android",), settings=()), Console()
-    judge_licenses(package_of(read), read, Request(targets=("android",), out=tmp_path), console)
+    judge_licenses(package_of(read), read, BuildRequest(targets=("android",), out=tmp_path), console)
     assert capsys.readouterr().err == ""
-    judge_licenses(package_of(read), read, Request(targets=("android",), out=tmp_path, has_project=True), console)
+    judge_licenses(package_of(read), read, BuildRequest(targets=("android",), out=tmp_path, has_project=True), console)
     assert "license in [package] and in [model.net.card]" in " ".join(capsys.readouterr().err.split())
     assert console.warnings == []
 
@@ -168,6 +168,6 @@ def test_a_project_in_the_group_of_examples_is_warned_and_not_stopped_by_strict(
     text = '[package]\nname = "a"\n[model.m]\npath = "m.onnx"\n[target.android]\n'
     (tmp_path / "mobpack.toml").write_text(text + (f'group = "{group}"\n' if group else ""), encoding="utf-8")
     read, console = config.load(tmp_path / "mobpack.toml"), Console()
-    warn_of_example_group(read, Request(targets=("android",), out=tmp_path, has_project=has_project), console)
+    warn_of_example_group(read, BuildRequest(targets=("android",), out=tmp_path, has_project=has_project), console)
     assert ("the group of the Android library is com.example" in capfd.readouterr().err) == is_warned
     assert console.warnings == []

@@ -143,7 +143,7 @@ def test_every_file_that_is_made_of_such_a_model_loads_over_linked_weights(tmp_p
     ]
     assert any(file.stat().st_nlink > 1 for each in files for file in each.data_files)
     (cpu,) = RUNNERS["cpu"]("")
-    references = parity.References(tmp_path)
+    references = parity.OriginalOutputs(tmp_path)
     for number, each in enumerate(files):
         folder = tmp_path / f"check-{number}"
         folder.mkdir()

@@ -22,7 +22,7 @@ from packager.engines.environments.android import Android
 from packager.engines.environments.environment import ensure
 from packager.files.hashes import sha256_of
 from packager.files.processes import downloads
-from packager.workflows.ingredients import Project, refuse_changed
+from packager.workflows.ingredients import BuildProject, refuse_changed
 from packager.workflows.project_code import modules_of
 from tests.onnx_text import linear, saved
 from tests.test_cli import Mobpack, mobpack
@@ -208,10 +208,10 @@ def test_a_locked_build_may_be_for_fewer_targets(project: Path, mobpack: Mobpack
     (project / "mobpack.toml").write_text(PROJECT + "[target.web]\n", encoding="utf-8")
     assert mobpack("lock").code == 0
     file = project / "mobpack.toml"
-    refuse_changed(Project(config=config.load(file), file=file), ("ios",))
+    refuse_changed(BuildProject(config=config.load(file), file=file), ("ios",))
     flip(project / "net.onnx")
     with pytest.raises(GateError, match=r"--locked: file net\.onnx"):
-        refuse_changed(Project(config=config.load(file), file=file), ("ios",))
+        refuse_changed(BuildProject(config=config.load(file), file=file), ("ios",))
 
 
 def test_the_lock_says_what_has_changed_and_is_then_up_to_date(locked: Path, mobpack: Mobpack) -> None:

@@ -15,7 +15,7 @@ from packager.engines.runners.runner import ONNX_RUNTIME
 from packager.verification import parity
 from packager.verification.failures import Case
 from packager.verification.majority import Pair, agreements, judged
-from packager.verification.parity import ParitySettings, References, Subject
+from packager.verification.parity import OriginalOutputs, ParitySettings, Subject
 from tests.onnx_text import compiled, linear
 from tests.toolchain.forks import forked
 
@@ -82,7 +82,7 @@ class Refusing(Wrong):
 def agreement(folder: Path, *runners: Runner) -> Agreement:
     """The agreement of these runners and ONNX Runtime on x @ w + b."""
     file = compiled(folder / "made", linear(), "line")
-    references = References(folder)
+    references = OriginalOutputs(folder)
     cases = []
     for runner in runners:
         subject, own = Subject(variant=file.variant), folder / runner.label()

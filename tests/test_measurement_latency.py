@@ -8,9 +8,9 @@ import pytest
 
 from packager.core.errors import ConfigError, GateError, ModelError
 from packager.quantization.measurement import (
+    FileSizes,
     Latency,
     Samples,
-    Sizes,
     as_measured,
     gate,
     latency,
@@ -88,7 +88,9 @@ def test_graphs_are_measured_with_unsigned_activations_on_x86_alone(
     assert as_measured(found.graph, tmp_path) == found.graph
 
 
-SMALLER, SAME, LARGER = (Sizes(float_bytes=4_000_000, quantized_bytes=count) for count in (10**6, 4 * 10**6, 5 * 10**6))
+SMALLER, SAME, LARGER = (
+    FileSizes(float_bytes=4_000_000, quantized_bytes=count) for count in (10**6, 4 * 10**6, 5 * 10**6)
+)
 
 
 def timing(ratio: float) -> Latency:
@@ -113,7 +115,7 @@ def test_one_that_pays_for_size_with_time_or_the_other_way_round_is_warned_of() 
 @pytest.mark.parametrize("sizes", [SAME, LARGER])
 @pytest.mark.parametrize("latency", [timing(0.96), timing(2.0), None, Latency(machine="x", skipped="no qemu")])
 def test_one_that_is_neither_smaller_nor_faster_is_refused_unless_it_is_forced(
-    sizes: Sizes, latency: Latency | None
+    sizes: FileSizes, latency: Latency | None
 ) -> None:
     with pytest.raises(GateError, match=r"neither smaller .* nor faster") as caught:
         gate(sizes, latency)

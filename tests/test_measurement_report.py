@@ -13,15 +13,15 @@ import pytest
 
 from packager.core.values import FloatLayer
 from packager.quantization.measurement import (
-    Evaluation,
     Latency,
     LayerChoice,
     LayerError,
     QuantizationReport,
+    ReportedEvaluation,
+    ReportedSearch,
+    ReportedSide,
     SamplesUsed,
     Score,
-    Search,
-    Side,
     as_json,
     write_report,
 )
@@ -49,8 +49,8 @@ LAYERS = (layer("first", 45.0), layer(ODD, 15.0), layer("third", -math.inf, None
 FULL = QuantizationReport(
     model="m",
     variant="int8",
-    original=Side(file="m.onnx", size_bytes=4_000_000, sha256="a" * 64),
-    quantized=Side(file="m-int8.onnx", size_bytes=1_100_000, sha256="b" * 64),
+    original=ReportedSide(file="m.onnx", size_bytes=4_000_000, sha256="a" * 64),
+    quantized=ReportedSide(file="m-int8.onnx", size_bytes=1_100_000, sha256="b" * 64),
     quantizer="static-qdq",
     settings={"weights": "int8", "activations": "int8"},
     calibration=SamplesUsed(source="photos", count=1, method="entropy", warnings=("one sample says little",)),
@@ -73,10 +73,10 @@ FULL = QuantizationReport(
         FloatLayer(name=ODD, operator="MatMul", reason="multiplies two computed values"),
         FloatLayer(name="c", operator="Conv", reason="excluded by the configuration"),
     ),
-    search=Search(
+    search=ReportedSearch(
         evaluations=(
-            Evaluation(what="all in integers", drop=12.5, is_within=False),
-            Evaluation(what="all but first", drop=30.0, is_within=True),
+            ReportedEvaluation(what="all in integers", drop=12.5, is_within=False),
+            ReportedEvaluation(what="all but first", drop=30.0, is_within=True),
         ),
         count=3,
         bound=9,

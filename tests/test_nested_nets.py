@@ -14,7 +14,7 @@ from packager.engines.runners.cpu import Cpu
 from packager.engines.session import exact
 from packager.graph.rewriting.stretched import Stretched
 from packager.verification import parity
-from packager.verification.bisection import Kind, Limits, bisect, condemned
+from packager.verification.bisection import BisectionKind, ErrorLimits, bisect, condemned
 from packager.verification.parity import ParitySettings, Subject, Tolerance
 from packager.verification.parity.conditioning import perturbed
 from tests.bisection_cases import samples, side
@@ -126,9 +126,9 @@ def test_nested_nets_are_bisected_and_perturbed(tmp_path: Path, *, is_quantized:
         a = side(folder, model, "a", is_optimized=False)
         b = side(folder, model, "b", path=in_ort_format(path))
         (sample,) = samples(folder, FEED)
-        limits = Limits(tolerance=Tolerance(max_rel_error=5e-2 if is_quantized else 1e-3))
+        limits = ErrorLimits(tolerance=Tolerance(max_rel_error=5e-2 if is_quantized else 1e-3))
         found = bisect(a, b, [sample], folder / "work", folder / "evidence", limits=limits)
-        assert (found.kind, [each for each in found.notes if "cannot be" in each]) == (Kind.AGREEMENT, [])
+        assert (found.kind, [each for each in found.notes if "cannot be" in each]) == (BisectionKind.AGREEMENT, [])
         assert condemned(a, b, sample, folder / "work", limits=limits) == ""
         shaken = perturbed(model, Runnable(path=path, is_optimized=False), Cpu(), folder / "shaken")
         assert shaken

@@ -15,7 +15,7 @@ from packager.core import user_files
 from packager.core.errors import ConfigError, MobpackError, ToolError
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
-from packager.files.zips import ARRAYS, ONE_SAMPLE, RUNTIME, UNSUSPICIOUS_BYTES, Limits, opened_zip, read_entry
+from packager.files.zips import ARRAYS, ONE_SAMPLE, RUNTIME, UNSUSPICIOUS_BYTES, ZipLimits, opened_zip, read_entry
 from packager.runtimes import library, shipping
 from packager.samples.given import files
 from packager.targets.xcframework import folder as xcframework_folder
@@ -145,14 +145,22 @@ def overlapping() -> bytes:
 
 
 BOMBS = {
-    "more than there may be": (forged(0xF0000000), Limits(entries=10, total_bytes=1 << 30, ratio=10**9), "unpack to"),
+    "more than there may be": (
+        forged(0xF0000000),
+        ZipLimits(entries=10, total_bytes=1 << 30, ratio=10**9),
+        "unpack to",
+    ),
     "a thousand times its size": (forged(UNSUSPICIOUS_BYTES + 1), ARRAYS, "would unpack to 1,073,741,825 bytes"),
     "too many": (
         zipped({str(number): b"" for number in range(11)}),
-        Limits(entries=10, total_bytes=9, ratio=9),
+        ZipLimits(entries=10, total_bytes=9, ratio=9),
         "lists",
     ),
-    "too long a list": (zipped({"x" * 60000: b""}), Limits(entries=10, total_bytes=9, ratio=9), "lists more than 10"),
+    "too long a list": (
+        zipped({"x" * 60000: b""}),
+        ZipLimits(entries=10, total_bytes=9, ratio=9),
+        "lists more than 10",
+    ),
     "over each other": (overlapping(), ARRAYS, "overlap"),
     "packed by others": (zipped({"x.npy": bytes(1000)}, zipfile.ZIP_LZMA), ARRAYS, "uses compression method 14"),
 }

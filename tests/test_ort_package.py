@@ -14,7 +14,13 @@ from packager.compile.compile import FP16
 from packager.compile.ep_context import COMPATIBILITY
 from packager.core.errors import ConfigError, ToolError
 from packager.core.values import Choice, Compiled, Plan, Style
-from packager.distribution.release.ort_package import Component, PackageVariant, component, validate, write_ort_package
+from packager.distribution.release.ort_package import (
+    PackagedModel,
+    PackageVariant,
+    component,
+    validate,
+    write_ort_package,
+)
 from packager.distribution.release.ort_package_check import (
     RUNTIME,
     RefusedError,
@@ -63,8 +69,8 @@ def runtime() -> Runtime:
     return Runtime(find_library())
 
 
-def three_variants(plain: Path, other: Path) -> Component:
-    return Component(
+def three_variants(plain: Path, other: Path) -> PackagedModel:
+    return PackagedModel(
         name="classifier",
         variants=(
             variant("qnn", QNN, other, provider_options={"backend_path": "libQnnHtp.so"}, device="npu"),
@@ -80,8 +86,8 @@ def variant(name: str, provider: str, *files: Path, **more: Any) -> PackageVaria
     )
 
 
-def of_one(*variants: PackageVariant) -> list[Component]:
-    return [Component(name="main", variants=variants)]
+def of_one(*variants: PackageVariant) -> list[PackagedModel]:
+    return [PackagedModel(name="main", variants=variants)]
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -33,7 +33,7 @@ from packager.targets.android.view import AndroidView
 from packager.targets.target import PackagedRuntime, artifact
 from packager.workflows import build
 from packager.workflows.planning import adapted, plan_all
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 from packager.workflows.runtimes import choose_runtimes
 from tests.archives import read_zip
 from tests.caches import empty_cache
@@ -51,7 +51,7 @@ GEMM = 'ai.onnx;13;Gemm{"inputs": {"0": ["float"]}}\n'
 """all that the model `linear` needs"""
 EVERYTHING = "!no_ops_specified_means_all_ops_are_required\n"
 PACKAGE = Package(name="vision", version="1.0.0", license="")
-ANDROID = Request(targets=("android",), out=Path("dist"))
+ANDROID = BuildRequest(targets=("android",), out=Path("dist"))
 POM = "{http://maven.apache.org/POM/4.0.0}"
 WORD = "acmecs9fjme"
 
@@ -498,7 +498,7 @@ def reduced(onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.Te
 
 def built(folder: Path, out: Path, own_cache: Path, *, emit_project: bool = False, **runtime: object) -> dict[str, Any]:
     """Builds `folder` into `out` with its runtime and returns the manifest."""
-    request = Request(targets=("android",), out=out, emit_project=emit_project)
+    request = BuildRequest(targets=("android",), out=out, emit_project=emit_project)
     given = {"android": "ort.aar", **runtime}
     config = project(folder, given, package="models", model="net", providers=["xnnpack"])
     with pytest.MonkeyPatch.context() as patch:

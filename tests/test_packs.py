@@ -13,7 +13,7 @@ from packager.cli.pack import pack as command
 from packager.core.errors import ConfigError
 from packager.distribution.packs import apple, packing
 from packager.distribution.packs.groups import Chip, DeviceGroup, parse, targeting_config, tier_config
-from packager.distribution.packs.packing import Pack, Request, pack
+from packager.distribution.packs.packing import Pack, PackRequest, pack
 from tests.pack_cases import CHIP, CONTENTS, CPU, GOLDEN, GRAPH, WEIGHTS, released, sha256
 
 CONFIG = "{http://schemas.android.com/apk/config}"
@@ -22,7 +22,7 @@ EVERYONE = {sha256(each) for each in (CPU, GRAPH, WEIGHTS, GOLDEN)}
 
 
 def made(tmp_path: Path, kind: str = "ai-pack", **settings: object) -> Pack:
-    request = Request(kind=kind, **{"delivery": "on-demand", **settings})  # type: ignore[arg-type]
+    request = PackRequest(kind=kind, **{"delivery": "on-demand", **settings})  # type: ignore[arg-type]
     return pack(released(tmp_path / "dist"), tmp_path / "packs", request)
 
 
@@ -56,7 +56,7 @@ def test_a_file_that_the_cpu_opens_goes_to_all(tmp_path: Path) -> None:
     pack(
         release,
         tmp_path / "packs",
-        Request(kind="ai-pack", delivery="on-demand", groups=("a:ram-min=1GB,provider=webgpu",)),
+        PackRequest(kind="ai-pack", delivery="on-demand", groups=("a:ram-min=1GB,provider=webgpu",)),
     )
     assert sha256(CPU) in names(tmp_path / "packs" / ROOT / "pack")
     assert names(tmp_path / "packs" / ROOT / "group#group_a") == {sha256(GRAPH), sha256(WEIGHTS)}
@@ -100,7 +100,10 @@ def test_most_bytes_is_what_the_largest_group_gets(tmp_path: Path) -> None:
 
 
 def test_the_same_release_gives_the_same_bytes(tmp_path: Path) -> None:
-    release, request = released(tmp_path / "dist"), Request(kind="ai-pack", delivery="on-demand", app="com.example.app")
+    release, request = (
+        released(tmp_path / "dist"),
+        PackRequest(kind="ai-pack", delivery="on-demand", app="com.example.app"),
+    )
     for name in ("one", "two"):
         pack(release, tmp_path / name, request)
     one, two = (
@@ -111,10 +114,10 @@ def test_the_same_release_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_pack_replaces_the_one_before_and_nothing_else(tmp_path: Path) -> None:
-    request = Request(kind="ai-pack", delivery="on-demand", name="first")
+    request = PackRequest(kind="ai-pack", delivery="on-demand", name="first")
     release = released(tmp_path / "dist")
     pack(release, tmp_path / "packs", request)
-    pack(release, tmp_path / "packs", Request(kind="ai-pack", delivery="on-demand", name="second"))
+    pack(release, tmp_path / "packs", PackRequest(kind="ai-pack", delivery="on-demand", name="second"))
     assert "second" in names(tmp_path / "packs")
     assert "first" not in names(tmp_path / "packs")
     (tmp_path / "notes").mkdir()

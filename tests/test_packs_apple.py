@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.distribution.packs.packing import Request, pack
+from packager.distribution.packs.packing import PackRequest, pack
 from tests.pack_cases import released
 from tests.toolchain import apple
 from tests.toolchain.apple import Compiled
@@ -17,7 +17,7 @@ FIRST = "arm64-apple-ios26.0"
 
 def compiled(tmp_path: Path, triple: str, change: tuple[str, str] = ("", "")) -> Compiled:
     swift()
-    request = Request(kind="background-assets", delivery="on-demand", app="group.com.example.app")
+    request = PackRequest(kind="background-assets", delivery="on-demand", app="group.com.example.app")
     pack(released(tmp_path / "dist"), tmp_path / "packs", request)
     source = tmp_path / "packs/demo/extension/DownloaderExtension.swift"
     source.write_text(source.read_text(encoding="utf-8").replace(*change), encoding="utf-8")

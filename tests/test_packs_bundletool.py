@@ -9,7 +9,7 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.distribution.packs.groups import parse, tier_config
-from packager.distribution.packs.packing import Request, pack
+from packager.distribution.packs.packing import PackRequest, pack
 from tests.pack_cases import CHIP, CPU, GOLDEN, GRAPH, WEIGHTS, released, sha256
 from tests.toolchain import apptools
 
@@ -43,7 +43,7 @@ def base(work: Path) -> Path:
 @pytest.fixture(scope="module")
 def tiered(work: Path, base: Path) -> Path:
     """APKs of an app with an install-time AI pack whose files differ by tier."""
-    request = Request(
+    request = PackRequest(
         kind="ai-pack",
         delivery="install-time",
         app=APP,
@@ -64,7 +64,7 @@ def test_a_bundle_with_the_pack_is_valid_and_says_how_it_is_delivered(
     kind: str, delivery: str, work: Path, base: Path, tmp_path: Path
 ) -> None:
     release = released(tmp_path / "dist", (("webgpu", GRAPH, ()), ("cpu", CPU, ())))
-    pack(release, tmp_path / "packs", Request(kind=kind, delivery=delivery, app=APP, name="models"))
+    pack(release, tmp_path / "packs", PackRequest(kind=kind, delivery=delivery, app=APP, name="models"))
     aab = apptools.bundle_modules([base, tmp_path / "packs/models.zip"], tmp_path / "app.aab")
     apptools.validate(aab)
     manifest = ElementTree.fromstring(apptools.dump_manifest(aab, "models"))
@@ -145,6 +145,6 @@ def test_models_of_an_install_time_pack_are_stored_so_that_apps_can_map_them(tie
 
 def test_folders_of_device_groups_need_a_newer_bundletool(base: Path, tmp_path: Path) -> None:
     """Google names 1.18 as the first that knows them; when this fails, they can be tested as tiers are."""
-    pack(released(tmp_path / "dist"), tmp_path / "packs", Request(kind="ai-pack", delivery="on-demand", app=APP))
+    pack(released(tmp_path / "dist"), tmp_path / "packs", PackRequest(kind="ai-pack", delivery="on-demand", app=APP))
     with pytest.raises(ToolError, match="unsupported key 'group'"):
         apptools.bundle_modules([base, tmp_path / "packs/demo.zip"], tmp_path / "app.aab")

@@ -20,7 +20,7 @@ from packager.files.store import Store
 from packager.models.traits import derived
 from packager.quantizers.dequantized import Dequantized
 from packager.verification import parity
-from packager.verification.parity import Checked, ParitySettings, References, Subject, Tolerance
+from packager.verification.parity import CheckedParity, OriginalOutputs, ParitySettings, Subject, Tolerance
 from tests.onnx_text import compiled, linear, loaded, onnx_model, quantized_by
 from tests.toolchain.forks import forked
 
@@ -36,8 +36,8 @@ def checked(
     folder: Path,
     *,
     runner: Runner | None = None,
-    references: References | None = None,
-) -> Checked:
+    references: OriginalOutputs | None = None,
+) -> CheckedParity:
     """Compare `file` on a runner, by default the CPU."""
     return parity.check(Subject(variant=file.variant, compiled=file), runner or Cpu(), settings, folder, references)
 
@@ -93,7 +93,7 @@ def test_a_compiled_model_that_computes_something_else_fails_with_output_error_a
     assert found.worst_outputs is not None
     kept = numpy.load(found.worst_outputs / "0.npy")
     (tmp_path / "again").mkdir()
-    reference = parity.References(tmp_path / "again").of(line.variant, SETTINGS)
+    reference = parity.OriginalOutputs(tmp_path / "again").of(line.variant, SETTINGS)
     sample = reference.samples.paths[found.worst_sample]
     with Cpu().open(Runnable(path=other_line.path), tmp_path) as session:
         (tmp_path / "outputs").mkdir()
@@ -365,7 +365,7 @@ def test_an_original_runs_once_for_all_files_that_are_compared_with_it(
 
     monkeypatch.setattr(Cpu, "open", counted)
     (tmp_path / "shared").mkdir()
-    references = References(tmp_path / "shared")
+    references = OriginalOutputs(tmp_path / "shared")
     for name, each, settings in (
         ("first", line, SETTINGS),
         ("again", line, replace(SETTINGS, tolerance=1.0)),

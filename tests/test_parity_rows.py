@@ -12,7 +12,7 @@ from packager.core.values import Compiled
 from packager.engines.runners import Outcome
 from packager.engines.runners.cpu import Cpu
 from packager.verification import parity
-from packager.verification.parity import ParitySettings, References, Subject
+from packager.verification.parity import OriginalOutputs, ParitySettings, Subject
 from packager.verification.parity.rows import Group, Rows, groups_of
 from tests.onnx_text import compiled, onnx_model, weight
 from tests.rewriting_cases import Array
@@ -63,7 +63,7 @@ def check(file: Compiled, folder: Path) -> Parity:
 @pytest.mark.parametrize("end", ENDS)
 def test_rows_of_nearly_equal_scores_may_change_places(tmp_path: Path, end: str, batch: int) -> None:
     file = compiled(tmp_path, detector(end, batch=batch))
-    references = References(tmp_path)
+    references = OriginalOutputs(tmp_path)
     reference = references.of(file.variant, SETTINGS)
     moved = references.perturbed(file.variant, SETTINGS, 0).outcomes
     assert any((parity.array_of(reference.outcomes[0], 0) != parity.array_of(each, 0)).any() for each in moved), (

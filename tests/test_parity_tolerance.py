@@ -14,7 +14,7 @@ from packager.engines.runners.cpu import Cpu
 from packager.models.traits import derived
 from packager.quantizers.static_qdq import StaticQdq
 from packager.verification import parity
-from packager.verification.bisection import Kind
+from packager.verification.bisection import BisectionKind
 from packager.verification.numbers import settings_for
 from packager.verification.parity import ParitySettings, Subject, Tolerance
 from tests.bisection_cases import bisected, side
@@ -120,7 +120,7 @@ def test_a_variant_is_measured_by_the_range_that_the_model_says(tmp_path: Path) 
     variant = derived(model, name="own", graph=other.SerializeToString(), quantizer=StaticQdq.NAME)
     numpy.savez(tmp_path / "0.npz", x=numpy.full(4, -9, "f4"))
     settings = ParitySettings(samples=tmp_path / "0.npz")
-    (scale,) = parity.References(tmp_path).of(variant, settings).scales
+    (scale,) = parity.OriginalOutputs(tmp_path).of(variant, settings).scales
     assert (scale.value, scale.source) == (1, "the range of Sigmoid")
 
 
@@ -130,7 +130,7 @@ X = {"x": numpy.array(ONES, "f4")}
 def test_sides_that_part_by_less_than_the_absolute_part_agree(tmp_path: Path) -> None:
     models = [onnx_model(f"(float[4] x) => (float[4] y) {{ {line(1e-6, offset)} }}") for offset in (0, 5e-6)]
     a, b = side(tmp_path, models[0], "a"), side(tmp_path, models[1])
-    assert bisected(tmp_path, a, b, X, tolerance=1e-3).kind is Kind.AGREEMENT
+    assert bisected(tmp_path, a, b, X, tolerance=1e-3).kind is BisectionKind.AGREEMENT
 
 
 def test_a_small_fault_that_later_nodes_enlarge_is_found_at_its_node(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_small_fault_that_later_nodes_enlarge_is_found_at_its_node(tmp_path: P
 
     a, b = side(tmp_path, model(1e-6), "a"), side(tmp_path, model(1.1e-6))
     found = bisected(tmp_path, a, b, X, tolerance=1e-3)
-    assert (found.kind, found.node) == (Kind.NODE, "small")
+    assert (found.kind, found.node) == (BisectionKind.NODE, "small")
     assert found.local_error is not None
     assert found.local_error.max_rel_error == pytest.approx(0.1, rel=1e-3)
     assert [row.value for row in found.layers] == ["a"]

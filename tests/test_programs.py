@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from packager.core.errors import ConfigError, ModelError
-from packager.files.processes.channel import CrashError, Program, run_with_progress
+from packager.files.processes.channel import ChildProgram, CrashError, run_with_progress
 
 pytestmark = pytest.mark.programs
 
@@ -83,7 +83,7 @@ def test_prints_are_no_answers_and_requests_are_read_by_nobody_else(program: Wri
             taken = sys.stdin.read() + subprocess.run(["cat"], capture_output=True, text=True).stdout
             channel.say({"asked": json.loads(line)["number"], "taken": taken})
     """)
-    with Program(["-m", "told"], {}, folder) as running:
+    with ChildProgram(["-m", "told"], {}, folder) as running:
         assert [running.ask({"number": number}) for number in (1, 2)] == [
             {"asked": 1, "taken": ""},
             {"asked": 2, "taken": ""},
@@ -94,7 +94,7 @@ def test_prints_are_no_answers_and_requests_are_read_by_nobody_else(program: Wri
 
 def test_a_request_to_a_program_that_died_names_the_signal(program: Written) -> None:
     folder = program("channel.requests.readline(); os.kill(os.getpid(), signal.SIGABRT)")
-    with Program(["-m", "told"], {}, folder) as running:
+    with ChildProgram(["-m", "told"], {}, folder) as running:
         for _ in range(2):
             with pytest.raises(CrashError) as caught:
                 running.ask({})
@@ -103,7 +103,7 @@ def test_a_request_to_a_program_that_died_names_the_signal(program: Written) -> 
 
 def test_a_program_is_gone_with_whatever_ends_its_use(program: Written) -> None:
     folder = program("channel.say({}); channel.requests.read()")
-    with suppress(KeyboardInterrupt), Program(["-m", "told"], {}, folder) as running:
+    with suppress(KeyboardInterrupt), ChildProgram(["-m", "told"], {}, folder) as running:
         running.answer()
         raise KeyboardInterrupt
     assert running.process.returncode == -9
@@ -111,7 +111,7 @@ def test_a_program_is_gone_with_whatever_ends_its_use(program: Written) -> None:
 
 def test_a_program_that_ends_without_an_answer_is_a_bug(program: Written) -> None:
     with (
-        Program(["-m", "told"], {}, program("pass")) as running,
+        ChildProgram(["-m", "told"], {}, program("pass")) as running,
         pytest.raises(RuntimeError, match="without an answer"),
     ):
         running.answer()

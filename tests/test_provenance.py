@@ -26,9 +26,9 @@ from packager.distribution.provenance import read as read_statement
 from packager.distribution.provenance.resources import dependencies, lock_of, states, uri
 from packager.distribution.release.contents import inside
 from packager.files.hashes import sha256_of
-from packager.workflows.ingredients import Project
+from packager.workflows.ingredients import BuildProject
 from packager.workflows.origins import Origins, origins_of, write_provenance
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.test_cli import Mobpack, mobpack
@@ -203,10 +203,10 @@ def test_a_file_that_changes_while_the_build_runs_is_refused(release: Path, tmp_
     from packager import config
 
     file = release.parent / "mobpack.toml"
-    project = Project(config=config.load(file), file=file)
+    project = BuildProject(config=config.load(file), file=file)
     origins = origins_of(project, ("ios",), Console(quiet=True))
     assert origins
-    request = Request(targets=("ios",), out=tmp_path)
+    request = BuildRequest(targets=("ios",), out=tmp_path)
     write_provenance(origins, (), (), request, tmp_path)
     assert (tmp_path / FILE_NAME).is_file()
     files: dict[str, Facts] = {**origins.lock.tables["file"], "net.onnx": {"size-bytes": 1, "sha256": "0" * 64}}

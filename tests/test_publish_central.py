@@ -18,7 +18,7 @@ import pytest
 
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.core.values import Package
-from packager.distribution.publishing import Outcome, publish, registries
+from packager.distribution.publishing import RegistryOutcome, publish, registries
 from packager.distribution.publishing.javadoc import write_javadoc
 from tests.registries import COMPLETE, Answered, Asked, Server, Waits, parts_of, release, results, serving
 from tests.toolchain.require import require
@@ -100,7 +100,7 @@ def surroundings(keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def published(dist: Path, portal: Portal, *settings: str, waits: Waits | None = None) -> tuple[Outcome, ...]:
+def published(dist: Path, portal: Portal, *settings: str, waits: Waits | None = None) -> tuple[RegistryOutcome, ...]:
     address = portal.server.address
     own = ["maven-central.gpg-key=ada@example.com", f"maven-central.published={address}/maven2", *settings]
     known = registries([f"maven-central={address}"], own)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
-from packager.distribution.publishing import Outcome, publish, registries
+from packager.distribution.publishing import RegistryOutcome, publish, registries
 from packager.distribution.publishing.http import retry_after
 from tests.registries import Answered, Fault, Server, Waits, release, results, serving, until
 from tests.toolchain import gradle
@@ -23,7 +23,9 @@ FILES = 4
 REQUESTS = 5 * FILES + 5
 
 
-def published(dist: Path, server: Server, waits: Waits | None = None, *, is_dry: bool = False) -> tuple[Outcome, ...]:
+def published(
+    dist: Path, server: Server, waits: Waits | None = None, *, is_dry: bool = False
+) -> tuple[RegistryOutcome, ...]:
     known = registries([server.address], [])
     return publish(dist, known, (waits or Waits()).session, is_dry=is_dry)
 

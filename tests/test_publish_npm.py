@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ConfigError, GateError, ToolError
-from packager.distribution.publishing import Outcome, publish, registries
+from packager.distribution.publishing import RegistryOutcome, publish, registries
 from packager.distribution.publishing.npm import Npm, refuse_old_tools, too_old
 from packager.distribution.publishing.registry import ConflictError
 from packager.distribution.publishing.release import read
@@ -32,7 +32,7 @@ def nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NPM_CONFIG_USERCONFIG", str(tmp_path / ".npmrc"))
 
 
-def published(dist: Path, address: str, *settings: str, waits: Waits) -> tuple[Outcome, ...]:
+def published(dist: Path, address: str, *settings: str, waits: Waits) -> tuple[RegistryOutcome, ...]:
     return publish(dist, registries([f"npm={address}"], settings), waits.session, is_dry=False)
 
 

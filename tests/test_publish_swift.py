@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ConfigError, GateError, ToolError
-from packager.distribution.publishing import Outcome, publish, registries
+from packager.distribution.publishing import RegistryOutcome, publish, registries
 from packager.files.hashes import sha256_of
 from tests.registries import LOCAL, Answered, Asked, Fault, Server, Waits, parts_of, release, results, serving
 from tests.toolchain.swift import PROGRAMS, Finished, Swift, swift
@@ -86,7 +86,9 @@ def _signature_headers(parts: Mapping[str, bytes]) -> dict[str, str]:
     return {"X-Swift-Package-Signature-Format": "cms-1.0.0", "X-Swift-Package-Signature": encoded}
 
 
-def published(dist: Path, double: SwiftDouble, *settings: str, waits: Waits | None = None) -> tuple[Outcome, ...]:
+def published(
+    dist: Path, double: SwiftDouble, *settings: str, waits: Waits | None = None
+) -> tuple[RegistryOutcome, ...]:
     known = registries([f"swift-registry={double.server.address}"], [SCOPE, *settings])
     return publish(dist, known, (waits or Waits()).session, is_dry=False)
 
@@ -229,7 +231,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "vision.git"
 
 
-def tagged(dist: Path, repository: Path, *settings: str) -> tuple[Outcome, ...]:
+def tagged(dist: Path, repository: Path, *settings: str) -> tuple[RegistryOutcome, ...]:
     return publish(dist, registries([f"swift-git={repository}"], settings), Waits().session, is_dry=False)
 
 

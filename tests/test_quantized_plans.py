@@ -9,7 +9,7 @@ from packager.config import from_document
 from packager.core.console import Console
 from packager.workflows import build
 from packager.workflows.build import Examination
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 from tests.caches import empty_cache
 from tests.test_quantize import net
 from tests.toolchain.environments import have
@@ -33,7 +33,7 @@ def examined(folder: Path, provider: str, activations: str) -> Examination:
         "target": {"android": {"variant": "small", "providers": [provider]}},
     }
     config = from_document(document, folder, targets=(), settings=())
-    return build.check(config, Request(targets=("android",), out=folder / "dist"), Console(quiet=True))
+    return build.check(config, BuildRequest(targets=("android",), out=folder / "dist"), Console(quiet=True))
 
 
 @pytest.mark.environments

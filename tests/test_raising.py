@@ -163,7 +163,7 @@ def test_a_variant_is_near_the_users_graph_and_measured_against_it(
         else StaticQdq(calibration=calibration)
     )
     store = Store(tmp_path / "store")
-    request = quantize.Request(model=enlarging, recipe=recipe, output=tmp_path / "q.onnx", metric="sqnr")
+    request = quantize.QuantizeRequest(model=enlarging, recipe=recipe, output=tmp_path / "q.onnx", metric="sqnr")
     made, measured = quantize.made_and_measured(request, store, Console(quiet=True))
     assert opset_of(onnx.ModelProto.FromString(made.variant.graph)) == 13
     quantize.write(made.variant, tmp_path / "q.onnx", store)
@@ -209,6 +209,6 @@ def test_a_model_that_cannot_be_raised_stays_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["Upsample linear@9", "Resize nearest 0.75 2.5@10", "Hardmax 1@11", "ImageScaler@7"])
 def test_an_import_raises_what_onnx_converts_wrongly(tmp_path: Path, name: str) -> None:
     saved(tmp_path / "old.onnx", onnx_model(CASES[name], opsets={"": int(name.rpartition("@")[2])}))
-    request = importing.Request(source="old.onnx", folder=tmp_path, output=tmp_path / "new.onnx")
+    request = importing.ImportRequest(source="old.onnx", folder=tmp_path, output=tmp_path / "new.onnx")
     importing.run(request, Store(tmp_path / "store"), Console(quiet=True))
     assert opset_of(onnx.load(tmp_path / "new.onnx")) == 18

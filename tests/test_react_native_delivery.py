@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from packager.distribution.channel.document import Conditions
+from packager.distribution.channel.document import DownloadConditions
 from tests.delivery_drivers.react_native import Driver, Made, driver, storage
 from tests.toolchain import delivered
 from tests.toolchain.delivered import Shelf, blob, sum_of
@@ -338,7 +338,7 @@ def test_a_damaged_file_is_dropped_and_comes_again(app: App, damage: str) -> Non
 
 def test_a_full_folder_and_conditions_make_it_wait(app: App) -> None:
     release = app.shelf.release(1)
-    app.shelf.publish(changed(release, conditions=Conditions(wifi=True, charging=True, free_bytes=0)))
+    app.shelf.publish(changed(release, conditions=DownloadConditions(wifi=True, charging=True, free_bytes=0)))
     assert "Wi-Fi" in app.update()["reason"], "nobody knows"
     app.ask("metered no")
     found = app.update()
@@ -349,7 +349,7 @@ def test_a_full_folder_and_conditions_make_it_wait(app: App) -> None:
     app.ask("limit 10000000")
     assert app.update()["phase"] == "ready"
     app.shelf.publish(
-        changed(app.shelf.release(2), conditions=Conditions(wifi=False, charging=False, free_bytes=1 << 52))
+        changed(app.shelf.release(2), conditions=DownloadConditions(wifi=False, charging=False, free_bytes=1 << 52))
     )
     found = app.update()
     assert (found["phase"], "free bytes" in found["reason"]) == ("waiting", True)

@@ -21,7 +21,7 @@ from packager.targets.react_native.view import ReactNativeView
 from packager.targets.target import PackagedRuntime
 from packager.targets.xcframework.packaged import PackagedFramework
 from packager.workflows import build
-from packager.workflows.requested import Request, package_of
+from packager.workflows.requested import BuildRequest, package_of
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable
 from tests.golden.cases import DELIVERED, TRUSTED
 from tests.onnx_text import linear, saved
@@ -165,7 +165,7 @@ def test_what_nobody_opened_runs_on_ios_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("step", [build.build, build.check])
 def test_what_cannot_be_wrapped_is_refused_before_anything_is_planned(
-    step: Callable[[Config, Request, Console], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    step: Callable[[Config, BuildRequest, Console], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     config = configured({})
@@ -173,7 +173,7 @@ def test_what_cannot_be_wrapped_is_refused_before_anything_is_planned(
     path = saved(tmp_path / "m.onnx", linear())
     models = {name: table.model_copy(update={"path": path}) for name, table in config.model.items()}
     config = config.model_copy(update={"package": package, "model": models})
-    request = Request(targets=("android", "ios", "react_native"), out=tmp_path / "dist")
+    request = BuildRequest(targets=("android", "ios", "react_native"), out=tmp_path / "dist")
     with pytest.raises(ConfigError, match=r"npm needs three numbers, not '1\.0'"):
         step(config, request, Console(quiet=True))
     assert not (tmp_path / "dist").exists()

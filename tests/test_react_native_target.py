@@ -35,7 +35,7 @@ from packager.targets.typescript import storage
 from packager.targets.typescript.view import FileView, TensorView
 from packager.workflows import build
 from packager.workflows.options import options_of
-from packager.workflows.requested import Request, requested_targets
+from packager.workflows.requested import BuildRequest, requested_targets
 from tests.archives import read_zip
 from tests.golden.cases import GOLDEN, REACT_NATIVE_CASES, Case, Wrapped, choice, model, on_ios, plan, specs
 from tests.onnx_text import linear, saved, weight
@@ -470,7 +470,7 @@ def test_a_build_makes_all_three_packages_of_the_same_files_and_checks_each_once
         "check": {"kernels": "skip"},
     }
     config = from_document(document, tmp_path, targets=("react_native",), settings=())
-    request = Request(targets=requested_targets(config, ("react_native",)), out=tmp_path / "dist")
+    request = BuildRequest(targets=requested_targets(config, ("react_native",)), out=tmp_path / "dist")
     console = Console(quiet=True)
     made = build.build(config, request, console)
     kinds = {each.artifact.kind: each.path for each in made.shipped}
@@ -518,7 +518,7 @@ def test_a_package_holds_the_weights_once_and_both_platforms_compute_with_them(
         "check": {"kernels": "skip"},
     }
     config = from_document(document, tmp_path, targets=("react_native",), settings=())
-    request = Request(targets=requested_targets(config, ("react_native",)), out=tmp_path / "dist")
+    request = BuildRequest(targets=requested_targets(config, ("react_native",)), out=tmp_path / "dist")
     made = build.build(config, request, Console(quiet=True))
     kinds = {each.artifact.kind: each.path for each in made.shipped}
     inside = unpacked(tmp_path / "dist" / kinds["npm-package"])

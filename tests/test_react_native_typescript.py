@@ -20,7 +20,7 @@ from packager.render.templates import write_sources
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
-from packager.vectors import Recipe, generated
+from packager.vectors import ValuesRecipe, generated
 from packager.verification.golden import golden_vectors
 from packager.verification.parity import ParitySettings
 from tests import varied
@@ -354,10 +354,12 @@ def recipes() -> Iterator[dict[str, object]]:
             continue
         for low, high, row in ((-1, 1, 0), (0, 2, 3), (3, 100, 0)):
             for seed in (0, 2**64 - 1, 0x0123456789ABCDEF):
-                yield recipe_case(Recipe(element=element, shape=(7, 5), seed=seed, low=max(low, 0), high=high, row=row))
+                yield recipe_case(
+                    ValuesRecipe(element=element, shape=(7, 5), seed=seed, low=max(low, 0), high=high, row=row)
+                )
 
 
-def recipe_case(recipe: Recipe) -> dict[str, object]:
+def recipe_case(recipe: ValuesRecipe) -> dict[str, object]:
     values = generated.values(recipe)
     names = {ElementType.FLOAT: "float32", ElementType.DOUBLE: "float64"}
     return {

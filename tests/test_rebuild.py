@@ -13,7 +13,7 @@ import pytest
 
 from packager.core.errors import ConfigError, GateError
 from packager.distribution.provenance import FILE_NAME
-from packager.distribution.provenance.comparing import Difference, compare_folders
+from packager.distribution.provenance.comparing import FileDifference, compare_folders
 from packager.distribution.release import OF_ONE_MACHINE
 from packager.files.hashes import sha256_of
 from tests.onnx_text import linear, saved
@@ -193,7 +193,7 @@ def test_a_rebuild_needs_a_release_and_its_project(project: Path, mobpack: Mobpa
         assert words in answer.err
 
 
-def difference(first: bytes, second: bytes, tmp_path: Path, name: str) -> Difference:
+def difference(first: bytes, second: bytes, tmp_path: Path, name: str) -> FileDifference:
     for folder, content in (("one", first), ("two", second)):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / name).write_bytes(content)

@@ -10,7 +10,7 @@ import pytest
 from packager import models
 from packager.cli.better_names import proposals, says_nothing
 from packager.cli.init import project_file
-from packager.cli.sizes import Sizes
+from packager.cli.sizes import SearchedShapes
 from packager.config.loading import load
 from packager.core.errors import ConfigError
 from packager.core.signature import Dimension, ElementType, Signature, TensorSpec
@@ -117,7 +117,7 @@ def test_names_are_proposed_by_what_tensors_look_like() -> None:
 
 
 def test_init_writes_proposals_that_can_be_used(path: Path, tmp_path: Path) -> None:
-    text = project_file(models.load(path, "net"), "net", tmp_path / "mobpack.toml", Sizes(), [])
+    text = project_file(models.load(path, "net"), "net", tmp_path / "mobpack.toml", SearchedShapes(), [])
     assert '\n# fetch_name_0 = "scores"\n' in text
     for line in ("[model.net.rename]", "fetch_name_0", '"other.1"'):
         assert text.count(f"\n# {line}") == 1

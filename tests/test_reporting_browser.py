@@ -10,9 +10,9 @@ from packager.distribution.differences import write_page as write_differences
 from packager.distribution.differences.values import Bump, Change, Comparison, Level
 from packager.measuring.bench.writing import write as write_times
 from packager.measuring.tuning.candidates import Candidate
-from packager.measuring.tuning.page import Bounds, Searched
+from packager.measuring.tuning.page import SearchBounds, TunedSearch
 from packager.measuring.tuning.page import page as tuned_page
-from packager.measuring.tuning.search import Outcome, Trial
+from packager.measuring.tuning.search import SearchOutcome, Trial
 from packager.quantization.measurement import write_report
 from packager.render.pages.parts import write
 from packager.reporting import document, write_page
@@ -112,9 +112,11 @@ def test_the_page_of_tune_fits_and_asks_nobody(
         Trial(candidate=other, rounds=[(9_000_000,) * 9] * 2, left=LONG),
         Trial(candidate=failed, error=LONG),
     )
-    outcome = Outcome(trials=trials, today=trials[1], best=trials[0], rival=trials[0], ratio=None, is_complete=False)
-    found = Searched(target="android", device=LONG, chip="SM8650", model="net", outcome=outcome)
-    write(path, tuned_page([found], Bounds(most=40, minutes=20, seconds=1, runs=1000)))
+    outcome = SearchOutcome(
+        trials=trials, today=trials[1], best=trials[0], rival=trials[0], ratio=None, is_complete=False
+    )
+    found = TunedSearch(target="android", device=LONG, chip="SM8650", model="net", outcome=outcome)
+    write(path, tuned_page([found], SearchBounds(most=40, minutes=20, seconds=1, runs=1000)))
     seen = open_browser.open(path, width=width, scheme=scheme, values=VALUES)
     assert (seen.complaints, seen.requests) == ((), (path.as_uri(),))
     assert (seen.values["width"], seen.values["ground"]) == (width, ground)

@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 from packager.graph.rewriting.draft import Draft
-from packager.graph.rewriting.layers import Layer, fit_layers, has_foldable_weights, layers
+from packager.graph.rewriting.layers import WeightedLayer, fit_layers, has_foldable_weights, layers
 from packager.quantizers import Quantizer
 from packager.quantizers.dynamic import Dynamic
 from packager.quantizers.float16 import Float16
@@ -107,7 +107,7 @@ def test_a_layer_ends_with_the_limit_that_alone_takes_what_it_gives(behind: str,
         weights={"k": weight(4, 4, 1, 1), "low": SCALAR * 0, "high": SCALAR * 3},
     )
     (layer,) = layers(draft_of(model))
-    assert isinstance(layer, Layer)
+    assert isinstance(layer, WeightedLayer)
     assert (layer.limit.op_type if layer.limit else None) == expected
     assert layer.output == ("y" if expected else "c")
 

@@ -9,7 +9,7 @@ import pytest
 
 from packager.core.errors import ModelError
 from packager.engines.runners import Loading, Outcome, Pace, Times
-from packager.verification.parity import Runs, runs
+from packager.verification.parity import SampleRuns, runs
 
 
 class Doubling:
@@ -49,7 +49,7 @@ def sample(folder: Path, *numbers: float, name: str = "sample") -> Path:
     return path
 
 
-def ran(known: Runs, path: Path, folder: Path, log: list[str], which: str = "model") -> Outcome:
+def ran(known: SampleRuns, path: Path, folder: Path, log: list[str], which: str = "model") -> Outcome:
     """The outcome of `path` in a session of its own, its outputs in `folder`."""
     folder.mkdir(exist_ok=True)
     with known.session((which,), lambda: Doubling(log)) as session:
@@ -58,12 +58,12 @@ def ran(known: Runs, path: Path, folder: Path, log: list[str], which: str = "mod
 
 
 @pytest.fixture
-def known(tmp_path: Path) -> Runs:
+def known(tmp_path: Path) -> SampleRuns:
     (tmp_path / "kept").mkdir()
-    return Runs(folder=tmp_path / "kept")
+    return SampleRuns(folder=tmp_path / "kept")
 
 
-def test_the_same_numbers_are_not_run_again_and_nothing_is_opened(known: Runs, tmp_path: Path) -> None:
+def test_the_same_numbers_are_not_run_again_and_nothing_is_opened(known: SampleRuns, tmp_path: Path) -> None:
     log: list[str] = []
     ran(known, sample(tmp_path, 1, 2), tmp_path / "one", log)
     assert log == ["open", "run", "close"]
@@ -75,7 +75,7 @@ def test_the_same_numbers_are_not_run_again_and_nothing_is_opened(known: Runs, t
     assert numpy.load(tmp_path / "two" / "0.npy").tolist() == [2, 4]
 
 
-def test_other_numbers_and_other_models_run(known: Runs, tmp_path: Path) -> None:
+def test_other_numbers_and_other_models_run(known: SampleRuns, tmp_path: Path) -> None:
     log: list[str] = []
     ran(known, sample(tmp_path, 1), tmp_path / "one", log)
     ran(known, sample(tmp_path, 2), tmp_path / "two", log)
@@ -83,14 +83,14 @@ def test_other_numbers_and_other_models_run(known: Runs, tmp_path: Path) -> None
     assert log.count("run") == log.count("open") == log.count("close") == 3
 
 
-def test_what_a_model_refused_is_asked_again(known: Runs, tmp_path: Path) -> None:
+def test_what_a_model_refused_is_asked_again(known: SampleRuns, tmp_path: Path) -> None:
     log: list[str] = []
     for _ in range(2):
         assert ran(known, sample(tmp_path, -1), tmp_path / "one", log).error == "negative"
     assert log.count("run") == 2
 
 
-def test_large_outputs_are_not_kept(known: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_outputs_are_not_kept(known: SampleRuns, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "MAX_BYTES", 10)
     log: list[str] = []
     for _ in range(2):
@@ -99,7 +99,7 @@ def test_large_outputs_are_not_kept(known: Runs, tmp_path: Path, monkeypatch: py
     assert list((tmp_path / "kept").iterdir()) == []
 
 
-def test_a_model_that_was_never_opened_is_opened_at_once(known: Runs) -> None:
+def test_a_model_that_was_never_opened_is_opened_at_once(known: SampleRuns) -> None:
     def refused() -> Doubling:
         raise ModelError("cannot be opened")
 
@@ -109,7 +109,7 @@ def test_a_model_that_was_never_opened_is_opened_at_once(known: Runs) -> None:
 
 def test_times_are_taken_in_the_session_itself_and_never_remembered(tmp_path: Path) -> None:
     log: list[str] = []
-    known = Runs(folder=tmp_path)
+    known = SampleRuns(folder=tmp_path)
     path = sample(tmp_path, 1.0)
     with known.session(("model",), lambda: Doubling(log)) as session:
         assert session.time(path, Pace()) == session.time(path, Pace()) == Times(times_ns=(1,))

@@ -52,7 +52,7 @@ def test_the_same_inputs_give_the_same_key_in_any_order() -> None:
         recipe("ios", OPERATORS, providers=()),
     ],
 )
-def test_everything_that_changes_the_runtime_changes_the_key(other: recipes.Recipe) -> None:
+def test_everything_that_changes_the_runtime_changes_the_key(other: recipes.RuntimeRecipe) -> None:
     assert other.key != recipe("android", OPERATORS, providers=()).key
 
 
@@ -289,11 +289,11 @@ def test_the_command_says_when_it_cannot_write(tmp_path: Path) -> None:
     [
         ("runtime/requirements.txt.j2", recipes.RequirementsView),
         ("runtime/android/Dockerfile.j2", recipes.DockerfileView),
-        ("runtime/android/README.md.j2", recipes.ReadmeView),
+        ("runtime/android/README.md.j2", recipes.RecipeReadmeView),
         ("runtime/android/build.sh.j2", recipes.BuildView),
-        ("runtime/ios/README.md.j2", recipes.ReadmeView),
+        ("runtime/ios/README.md.j2", recipes.RecipeReadmeView),
         ("runtime/ios/build.sh.j2", recipes.BuildView),
-        ("runtime/web/README.md.j2", recipes.ReadmeView),
+        ("runtime/web/README.md.j2", recipes.RecipeReadmeView),
         ("runtime/web/build.sh.j2", recipes.BuildView),
     ],
 )

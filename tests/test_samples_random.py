@@ -8,7 +8,7 @@ import pytest
 
 from packager.core.errors import ModelError
 from packager.core.values import Model
-from packager.samples import Found, find
+from packager.samples import FoundInputs, find
 from packager.samples.flow import index_limits
 from tests.onnx_text import loaded, onnx_model, weight
 
@@ -26,7 +26,7 @@ def first(model: Model, folder: Path, *, count: int = 3, seed: int = 0) -> list[
     return [arrays(path) for path in accepted(model, folder, count=count, seed=seed).samples.paths]
 
 
-def accepted(model: Model, folder: Path, *, count: int = 3, seed: int = 0) -> Found:
+def accepted(model: Model, folder: Path, *, count: int = 3, seed: int = 0) -> FoundInputs:
     """Inputs of a model that accepts everything."""
     folder.mkdir(exist_ok=True)
     return find(model, model.graph, lambda path, number: "", folder, count=count, seed=seed)

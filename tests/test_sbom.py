@@ -22,7 +22,7 @@ from packager.core.errors import ToolError
 from packager.core.findings import OutputError, Parity, Report
 from packager.core.values import Package, Plan
 from packager.distribution import sbom
-from packager.distribution.sbom import Described
+from packager.distribution.sbom import DescribedModels
 from packager.targets.ios import Ios
 from tests.golden.cases import CASES, IOS_CASES, REACT_NATIVE_CASES, WEB_CASES, Case
 from tests.onnx_text import linear, saved
@@ -61,7 +61,7 @@ def parts_of(case: Case) -> Parts:
 
 
 def written(package: Package, parts: Parts, plans: tuple[Plan, ...], report: Report | None = None) -> str:
-    described = Described(cards={plan.model.name: CARD for plan in plans}, recipes=RECIPES)
+    described = DescribedModels(cards={plan.model.name: CARD for plan in plans}, recipes=RECIPES)
     return sbom.bill(package, parts, plans, described, report or Report(parities=()))
 
 
@@ -227,7 +227,7 @@ def test_the_serial_number_follows_the_content() -> None:
 def test_spdx_has_the_same_parts_and_the_same_bytes_every_time(case: str) -> None:
     """The library refuses wrong types and cardinalities when it writes, and when it reads."""
     found = CASES[case]
-    described = Described(cards={plan.model.name: CARD for plan in found.plans}, recipes=RECIPES)
+    described = DescribedModels(cards={plan.model.name: CARD for plan in found.plans}, recipes=RECIPES)
     text, again = (sbom.spdx(found.package, parts_of(found), found.plans, described, found.report) for _ in range(2))
     assert text == again
     read = sbom.spdx_library().SHACLObjectSet()
@@ -249,7 +249,7 @@ def test_spdx_has_the_same_parts_and_the_same_bytes_every_time(case: str) -> Non
 
 def test_spdx_writes_terms_that_it_does_not_list_as_ones_of_their_own() -> None:
     case = replace(VISION, package=replace(VISION.package, license="Acme terms 1"))
-    described = Described(cards={}, recipes={})
+    described = DescribedModels(cards={}, recipes={})
     text = sbom.spdx(case.package, parts_of(case), case.plans, described, case.report)
     assert '"simplelicensing_licenseExpression": "LicenseRef-Acme-terms-1"' in text
 

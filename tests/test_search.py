@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from packager.core.errors import ModelError
 from packager.quantization.ahead import prospect
-from packager.quantization.search import Assignment, Search, SearchResult, decibels
+from packager.quantization.search import LayerAssignment, Search, SearchResult, decibels
 from tests.nights import examples
 
 pytestmark = pytest.mark.by_content
@@ -31,7 +31,7 @@ def search(
 ) -> SearchResult:
     """A search on layers whose losses add up; a method multiplies them."""
 
-    def drop(assignment: Assignment) -> float:
+    def drop(assignment: LayerAssignment) -> float:
         integer = sum(noises[name] for name in sorted(assignment.integer))
         shrunk = sum(noises[name] * weights for name in sorted(assignment.weights))
         return base + methods[assignment.method] * (integer + shrunk)
@@ -89,10 +89,10 @@ def test_layers_stay_in_float_where_even_integer_weights_are_too_much() -> None:
 def test_a_layer_behind_the_one_that_was_too_much_is_tried_alone() -> None:
     """Halving stops at the first layer too many; a smaller one behind it may still fit."""
 
-    def drop(assignment: Assignment) -> float:
+    def drop(assignment: LayerAssignment) -> float:
         return sum({"a": 0.1, "b": 0.9, "c": 0.2}[name] for name in sorted(assignment.integer))
 
-    def sensitivity(assignment: Assignment) -> float:  # says the wrong order
+    def sensitivity(assignment: LayerAssignment) -> float:  # says the wrong order
         return sum({"a": 0.1, "b": 0.2, "c": 0.3}[name] for name in sorted(assignment.integer))
 
     known = {"layers": ["a", "b", "c"], "methods": ["minmax"], "budget": 0.35, "drop": drop, "sensitivity": sensitivity}
@@ -165,12 +165,12 @@ def test_what_a_search_tries_next_is_among_the_candidates_whatever_it_waits_for(
     whole = search(NOISES, budget, further_tries=2)
     drops = {each.assignment: each.drop for each in whole.evaluations}
 
-    def begin(drop: Callable[[Assignment], float], noise: Callable[[Assignment], float]) -> Search:
+    def begin(drop: Callable[[LayerAssignment], float], noise: Callable[[LayerAssignment], float]) -> Search:
         return Search(
             layers=list(NOISES), methods=["minmax"], budget=budget, further_tries=2, drop=drop, sensitivity=noise
         )
 
-    def noise(assignment: Assignment) -> float:
+    def noise(assignment: LayerAssignment) -> float:
         return sum(NOISES[name] for name in sorted(assignment.integer))
 
     tried = [*drops]

@@ -21,7 +21,7 @@ from packager.core.errors import ConfigError, GateError
 from packager.distribution.release.checking import Verified
 from packager.signing.envelope import pae, parsed
 from packager.signing.model_signing import signed_files, statement, unsigned_bundle
-from packager.signing.statements import Release
+from packager.signing.statements import ReleaseName
 from packager.workflows import signing
 from tests.schemas import jsonschema
 from tests.signing_cases import Key, make_key
@@ -105,7 +105,7 @@ def test_a_bundle_passes_the_schemas_of_the_specification(folder: Path) -> None:
 
 def test_the_bundle_that_a_build_completes_at_signing_passes_the_schema_of_statements() -> None:
     _, of_statement = schemas()
-    bundle = parsed(unsigned_bundle({"a.ort": "0" * 64}, Release(package="vision", version="1.2.3")), "bundle")
+    bundle = parsed(unsigned_bundle({"a.ort": "0" * 64}, ReleaseName(package="vision", version="1.2.3")), "bundle")
     of_statement.validate(json.loads(bundle.payload))
     assert bundle.signature == b""
 
@@ -306,11 +306,11 @@ def test_a_folder_without_a_manifest_needs_a_key_to_be_verified(folder: Path) ->
     [("1.2.3", "1.2.2"), ("1.3.0", "1.2.999"), ("2.0.0", "1.99.99"), ("1.0.0", "0.9"), ("2", "1.9.9")],
 )
 def test_the_number_against_rollback_grows_with_the_version(version: str, older: str) -> None:
-    assert Release(package="m", version=version).number > Release(package="m", version=older).number
+    assert ReleaseName(package="m", version=version).number > ReleaseName(package="m", version=older).number
 
 
 def test_a_double_holds_the_number_of_any_version() -> None:
-    number = Release(package="m", version="99999.9999999.9999999-rc.1+build").number
+    number = ReleaseName(package="m", version="99999.9999999.9999999-rc.1+build").number
     assert float(number) == number < 1 << 53
 
 

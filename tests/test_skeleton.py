@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from packager import models
 from packager.core.errors import MobpackError, ModelError
 from packager.graph.weights.whole import message, varint
-from packager.importers import IMPORTERS, Source
+from packager.importers import IMPORTERS, ImportSource
 from packager.models.skeleton import KEEP_INLINE_BYTES, read_skeleton
 from tests.nights import examples
 from tests.onnx_text import linear, onnx_model, saved, weight
@@ -290,7 +290,9 @@ def test_the_command_that_it_names_has_an_importer(tmp_path: Path, name: str, co
     with pytest.raises(ModelError) as error:
         models.load(path, "m")
     source = Path(shlex.split(error.value.hint)[-1])
-    assert [each for each in IMPORTERS if IMPORTERS[each]().reads(Source(text=source.name, path=source))] == [importer]
+    assert [each for each in IMPORTERS if IMPORTERS[each]().reads(ImportSource(text=source.name, path=source))] == [
+        importer
+    ]
 
 
 def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:

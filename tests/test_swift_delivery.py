@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from packager.core.to_json import plain
-from packager.distribution.channel.document import Conditions, ModelFile, ModelRelease, Rollout, is_in_rollout
+from packager.distribution.channel.document import DownloadConditions, ModelFile, ModelRelease, Rollout, is_in_rollout
 from tests.delivery_drivers.swift import Driver, driver, kept
 from tests.delivery_drivers.swift import program as compiled
 from tests.delta_vectors import PATH
@@ -533,7 +533,7 @@ def test_there_is_no_room(app: App) -> None:
 
 def test_a_release_waits_for_what_it_asks_of_the_device(app: App) -> None:
     release = app.shelf.release(1)
-    app.shelf.publish(replace(release, conditions=Conditions(wifi=True, charging=True, free_bytes=0)))
+    app.shelf.publish(replace(release, conditions=DownloadConditions(wifi=True, charging=True, free_bytes=0)))
     assert app.phase() == "waiting", "what is unknown is not given"
     app.ask("metered yes")
     app.ask("charging yes")
@@ -544,7 +544,7 @@ def test_a_release_waits_for_what_it_asks_of_the_device(app: App) -> None:
     app.ask("charging yes")
     assert app.phase() == "ready"
     app.shelf.publish(
-        replace(app.shelf.release(2), conditions=Conditions(wifi=False, charging=False, free_bytes=2**52))
+        replace(app.shelf.release(2), conditions=DownloadConditions(wifi=False, charging=False, free_bytes=2**52))
     )
     assert "free bytes" in app.update()["reason"]
 

@@ -62,7 +62,7 @@ VIEWS: dict[str, type] = {
     "device_farm/app/AndroidManifest.xml.j2": farm_app.AppView,
     "device_farm/test/AndroidManifest.xml.j2": farm_app.TestView,
     "device_xcode/DeviceTests.xcodeproj/project.pbxproj.j2": xcode_tests.ProjectView,
-    "device_xcode/README.md.j2": xcode_tests.ReadmeView,
+    "device_xcode/README.md.j2": xcode_tests.XcodeReadmeView,
     "device_xcode/Tests/Models.swift.j2": xcode_tests.ModelsView,
     "device_xcode/Tests/Plan.swift.j2": xcode_tests.PlanView,
     "ios/Module.docc.md.j2": swift.DocumentationView,
@@ -75,26 +75,26 @@ VIEWS: dict[str, type] = {
     "ios/swift/Model.swift.j2": swift.ModelView,
     "packs/build.gradle.kts.j2": play.BuildScript,
     "packs/apple/DownloaderExtension.swift.j2": apple.DownloaderExtension,
-    "report/bench.html.j2": bench_page.PageView,
-    "report/tune.html.j2": tune_page.PageView,
-    "report/tuned.html.j2": tune_page.PartView,
-    "report/devices.html.j2": device_page.PageView,
-    "report/device_matrix.html.j2": device_page.PartView,
-    "report/fleet.html.j2": fleet_page.PageView,
-    "report/report.html.j2": views.PageView,
+    "report/bench.html.j2": bench_page.BenchPageView,
+    "report/tune.html.j2": tune_page.TuningPageView,
+    "report/tuned.html.j2": tune_page.TuningPartView,
+    "report/devices.html.j2": device_page.DevicesPageView,
+    "report/device_matrix.html.j2": device_page.DevicePartView,
+    "report/fleet.html.j2": fleet_page.FleetPageView,
+    "report/report.html.j2": views.ReportPageView,
     "report/differences.html.j2": differences.PageView,
-    "report/quantization.html.j2": page.PageView,
+    "report/quantization.html.j2": page.QuantizationPageView,
     "runtime/requirements.txt.j2": recipe.RequirementsView,
     "runtime/android/Dockerfile.j2": recipe.DockerfileView,
-    "runtime/android/README.md.j2": recipe.ReadmeView,
+    "runtime/android/README.md.j2": recipe.RecipeReadmeView,
     "runtime/android/build.sh.j2": recipe.BuildView,
-    "runtime/ios/README.md.j2": recipe.ReadmeView,
+    "runtime/ios/README.md.j2": recipe.RecipeReadmeView,
     "runtime/ios/build.sh.j2": recipe.BuildView,
-    "runtime/web/README.md.j2": recipe.ReadmeView,
+    "runtime/web/README.md.j2": recipe.RecipeReadmeView,
     "runtime/web/build.sh.j2": recipe.BuildView,
-    "xcode/mobpack-build.sh.j2": xcode_files.ScriptView,
+    "xcode/mobpack-build.sh.j2": xcode_files.XcodeScriptView,
     "xcode/plugin/MobpackPlugin.swift.j2": xcode_plugin.PluginView,
-    "xcode/plugin/Package.swift.j2": xcode_plugin.ManifestView,
+    "xcode/plugin/Package.swift.j2": xcode_plugin.PluginManifestView,
 }
 SHARED = [
     f"android/kotlin/{name}.kt.j2"
@@ -249,9 +249,9 @@ NESTED = (
     maven.File,
     maven.VariantView,
     recipe.PythonPackage,
-    page.ChoiceView,
+    page.LayerChoiceView,
     page.EvaluationView,
-    page.LatencyView,
+    page.QuantizationLatencyView,
     page.LeftView,
     page.SearchView,
     bars.BarView,
@@ -264,7 +264,7 @@ NESTED = (
     *(
         each
         for each in vars(views).values()
-        if is_dataclass(each) and isinstance(each, type) and each is not views.PageView
+        if is_dataclass(each) and isinstance(each, type) and each is not views.ReportPageView
     ),
 )
 

@@ -14,7 +14,7 @@ from packager.contract.attachment import Tables
 from packager.contract.classes import Classes
 from packager.contract.embedding import Embedding
 from packager.contract.kind import OutputTable
-from packager.contract.pairs import Pairs
+from packager.contract.pairs import PairScore
 from packager.contract.results import answer, row
 from packager.contract.spans import Spans
 from packager.contract.tokens import StringInput
@@ -223,7 +223,7 @@ def test_pairs_have_a_score_each(tmp_path: Path, keys: Any) -> None:
     net = VECTORS.replace("float[batch, 3] logits", "float[batch, 2] logits").replace(
         "(score, count, less)", "(score, less)"
     )
-    outputs = {"score" if keys["activation"] == "sigmoid" else "logits": Pairs(**keys)}
+    outputs = {"score" if keys["activation"] == "sigmoid" else "logits": PairScore(**keys)}
     names = ("query", "document")
     together = attached(tmp_path, bert(), net, outputs, names=names)
     alone = attached(tmp_path, bert(), net, outputs, names=names, batch=False)

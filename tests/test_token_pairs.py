@@ -5,12 +5,12 @@ import random
 import numpy
 import pytest
 
-from packager.contract.tokenization.pairs import NEVER, Merge, Pairs, pairs
+from packager.contract.tokenization.pairs import NEVER, Merge, TokenPairs, pairs
 
 pytestmark = pytest.mark.by_content
 
 
-def ranks(table: Pairs) -> numpy.ndarray[tuple[int, int], numpy.dtype[numpy.int64]]:
+def ranks(table: TokenPairs) -> numpy.ndarray[tuple[int, int], numpy.dtype[numpy.int64]]:
     """The rank of every pair of tokens, looked up as the graph does."""
     first, second = divmod(numpy.arange(table.tokens**2), table.tokens)
     known = table.shift[first ^ second]

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 from packager.contract.tokenization import matching, patterns
 from packager.contract.tokenization.factoring import are_apart, factored
 from packager.contract.tokenization.pages import END
-from packager.contract.tokenization.patterns import Ahead, Chain, Choice, Pattern, Repeat, Set
+from packager.contract.tokenization.patterns import Alternation, Chain, LookAhead, Pattern, Repeat, Set
 from packager.core.errors import ConfigError
 from packager.graph.writer import OPSET, Writer
 from tests.nights import examples
@@ -49,10 +49,10 @@ def ends(pattern: Pattern, text: str, begin: int) -> Iterator[int]:
         case Chain((first, *others)):
             for end in ends(first, text, begin):
                 yield from ends(Chain(tuple(others)), text, end)
-        case Choice(parts):
+        case Alternation(parts):
             for part in parts:
                 yield from ends(part, text, begin)
-        case Ahead(part, is_negated):
+        case LookAhead(part, is_negated):
             if (next(ends(part, text, begin), None) is None) == is_negated:
                 yield begin
         case Repeat(part, least, most, is_possessive):
@@ -171,7 +171,7 @@ def test_expressions_of_tokenizers_match_as_backtracking_does(written: str) -> N
 
 def test_shared_beginnings_are_written_once() -> None:
     made = factored(patterns.parsed(REAL[0]))
-    assert isinstance(made, Choice)
+    assert isinstance(made, Alternation)
     assert len(list(matching.sets(made))) == 13  # 22 before: an apostrophe and a blank once, and s, t, m, d in one set
     contraction, word = made.parts[:2]
     assert are_apart(contraction, Set(frozenset({ord(" ")})))

@@ -17,7 +17,7 @@ import pytest
 from packager.cli import main
 from packager.measuring.devices.farms.carrier import lines_of
 from packager.measuring.tuning.candidates import Candidate
-from packager.measuring.tuning.search import Round, search
+from packager.measuring.tuning.search import SearchRound, search
 from packager.targets.ios import Ios
 from packager.workflows.device.iphone_tuning import Bounds, plan_of
 
@@ -57,12 +57,12 @@ def document(
     ]
     exchanges: dict[tuple[str, int], dict[str, Any]] = {}
 
-    def measure(candidate: Candidate, number: int) -> Round:
+    def measure(candidate: Candidate, number: int) -> SearchRound:
         found = exchanges.get((candidate.name, number)) or exchange(candidate, number)
         exchanges[candidate.name, number] = found
         times = tuple(found["time"].get("times_ns", ()))
         failed = found["self-test"] and found["self-test"]["outputs"][0]["failure"]
-        return Round(times_ns=times, error="" if times and not failed else "it failed")
+        return SearchRound(times_ns=times, error="" if times and not failed else "it failed")
 
     def exchange(candidate: Candidate, number: int) -> dict[str, Any]:
         middle = milliseconds.get(candidate.name, milliseconds.get(candidate.provider, 0.0))

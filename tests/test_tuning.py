@@ -14,8 +14,8 @@ from packager.core.errors import ConfigError
 from packager.core.tuned import Tuned
 from packager.measuring.tuning.candidates import Candidate, candidates, shipped
 from packager.measuring.tuning.journal import Journal
-from packager.measuring.tuning.page import Bounds, Searched, part
-from packager.measuring.tuning.search import FINAL_ROUNDS, Measure, Outcome, Round, search, what_ships
+from packager.measuring.tuning.page import SearchBounds, TunedSearch, part
+from packager.measuring.tuning.search import FINAL_ROUNDS, Measure, SearchOutcome, SearchRound, search, what_ships
 from packager.measuring.tuning.words import verdict
 from packager.measuring.tuning.writing import tables, with_tuned
 from packager.render.pages.sections import with_section
@@ -33,20 +33,20 @@ def always() -> bool:
 def device(milliseconds: dict[str, float], calls: list[tuple[str, int]], noise: float = 0.02) -> Measure:
     """A device on which a candidate takes so long; those that are not named fail."""
 
-    def measure(candidate: Candidate, number: int) -> Round:
+    def measure(candidate: Candidate, number: int) -> SearchRound:
         calls.append((candidate.name, number))
         if candidate.name not in milliseconds:
-            return Round(error="took no node of the model")
+            return SearchRound(error="took no node of the model")
         drawn = np.random.default_rng(crc32(f"{candidate.key} {number}".encode())).normal(1, noise, RUNS)
         times = tuple(int(milliseconds[candidate.name] * 1e6 * max(each, 0.5)) for each in drawn)
-        return Round(times_ns=times, error_share=None if number else 0.12)
+        return SearchRound(times_ns=times, error_share=None if number else 0.12)
 
     return measure
 
 
 def searched(
     milliseconds: dict[str, float], has_time: Callable[[], bool] = always
-) -> tuple[Outcome, list[tuple[str, int]]]:
+) -> tuple[SearchOutcome, list[tuple[str, int]]]:
     calls: list[tuple[str, int]] = []
     others = candidates("net.aar", ["qnn", "xnnpack"], 40)
     return search(USUAL, others, device(milliseconds, calls), has_time), calls
@@ -98,9 +98,9 @@ def test_where_what_ships_fails_anything_that_works_is_better() -> None:
 def test_one_that_fails_in_the_last_comparison_does_not_win() -> None:
     known = device({"xnnpack": 5.0, "qnn": 3.0}, [])
 
-    def measure(candidate: Candidate, number: int) -> Round:
+    def measure(candidate: Candidate, number: int) -> SearchRound:
         failed = candidate.name == "qnn" and number == FINAL_ROUNDS - 1
-        return Round(error="it crashed") if failed else known(candidate, number)
+        return SearchRound(error="it crashed") if failed else known(candidate, number)
 
     outcome = search(USUAL, candidates("net.aar", ["qnn"], 1), measure, always)
     assert outcome.best is outcome.today
@@ -110,13 +110,13 @@ def test_one_that_fails_in_the_last_comparison_does_not_win() -> None:
 @pytest.mark.parametrize(
     ("rounds", "ships"),
     [
-        ([Round(error="none here", falls_back=True), Round(times_ns=(9,))], "xnnpack"),
-        ([Round(error="its numbers are off"), Round(times_ns=(9,))], "qnn"),
-        ([Round(error="none here", falls_back=True)] * 3, "cpu"),
+        ([SearchRound(error="none here", falls_back=True), SearchRound(times_ns=(9,))], "xnnpack"),
+        ([SearchRound(error="its numbers are off"), SearchRound(times_ns=(9,))], "qnn"),
+        ([SearchRound(error="none here", falls_back=True)] * 3, "cpu"),
     ],
     ids=["the next one starts", "one that is off", "none starts"],
 )
-def test_what_ships_is_the_first_provider_that_starts(rounds: list[Round], ships: str) -> None:
+def test_what_ships_is_the_first_provider_that_starts(rounds: list[SearchRound], ships: str) -> None:
     every = shipped("net.aar", ["qnn", "xnnpack"])
     assert what_ships(every, lambda candidate, _: rounds[every.index(candidate)]).provider == ships
 
@@ -152,7 +152,7 @@ def test_settings_name_the_providers_that_are_faster_than_the_cpu(
     assert (tuned.providers, tuned.threads) == (providers, threads)
 
 
-BOUNDS = Bounds(most=40, minutes=20, seconds=1, runs=1000)
+BOUNDS = SearchBounds(most=40, minutes=20, seconds=1, runs=1000)
 
 
 @pytest.mark.parametrize(
@@ -174,10 +174,10 @@ def test_a_variant_in_another_package_is_written_where_settings_can_name_it(
     times = {"net.aar: nnapi": 5.0, "net.aar: cpu": 9.0, "int8.aar: cpu": 4.0, "int8.aar: xnnpack": 3.0}
     known = {**times, "int8.aar: qnn, 2 threads": 1.0}
 
-    def measure(candidate: Candidate, number: int) -> Round:
+    def measure(candidate: Candidate, number: int) -> SearchRound:
         if candidate.key not in known:
-            return Round(error="took no node of the model")
-        return Round(times_ns=tuple(int(known[candidate.key] * 1e6) + each for each in range(9)))
+            return SearchRound(error="took no node of the model")
+        return SearchRound(times_ns=tuple(int(known[candidate.key] * 1e6) + each for each in range(9)))
 
     today = Candidate(package="net.aar", provider="nnapi")
     others = [*candidates("net.aar", ["nnapi"], 4)[1:], *candidates("int8.aar", ["qnn", "xnnpack"], 40)]
@@ -200,11 +200,11 @@ def test_a_variant_in_another_package_is_written_where_settings_can_name_it(
 def test_a_variant_that_is_no_faster_than_settings_of_the_package_is_not_added(
     times: dict[str, float], best: str
 ) -> None:
-    def measure(candidate: Candidate, number: int) -> Round:
+    def measure(candidate: Candidate, number: int) -> SearchRound:
         if candidate.key not in times:
-            return Round(error="took no node of the model")
+            return SearchRound(error="took no node of the model")
         drawn = np.random.default_rng(crc32(f"{candidate.key} {number}".encode())).normal(1, 0.02, RUNS)
-        return Round(times_ns=tuple(int(times[candidate.key] * 1e6 * each) for each in drawn))
+        return SearchRound(times_ns=tuple(int(times[candidate.key] * 1e6 * each) for each in drawn))
 
     others = [*candidates("net.aar", ["xnnpack"], 2), *candidates("int8.aar", ["xnnpack"], 2)]
     outcome = search(USUAL, [each for each in others if each != USUAL], measure, always, {"int8.aar": "int8"})
@@ -220,7 +220,7 @@ def explained(
 ) -> tuple[str, dict[str, list[str]]]:
     """The words of the section, and the cells of its rows by the settings."""
     outcome, _ = searched(milliseconds, has_time)
-    found = part(Searched(device="Pixel 8 <b>", target="android", chip=chip, model="net", outcome=outcome), BOUNDS)
+    found = part(TunedSearch(device="Pixel 8 <b>", target="android", chip=chip, model="net", outcome=outcome), BOUNDS)
     rows = [re.findall("<td[^>]*>(.*?)</td>", each) for each in re.findall("<tr>(.*?)</tr>", found)]
     return unescape(re.sub(r"<[^>]*>", "", found)), {row[0]: row[1:] for row in rows if row}
 
@@ -270,16 +270,16 @@ SUBJECT = {"device": "a/b:14", "packages": "0123"}
 def test_a_search_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
     path = tmp_path / "journal" / "tune.jsonl"
     journal = Journal(path, SUBJECT)
-    found = Round(times_ns=(1, 2, 3), error_share=0.5)
+    found = SearchRound(times_ns=(1, 2, 3), error_share=0.5)
     journal.add("net", USUAL, 0, found)
-    journal.add("net", USUAL, 1, Round(error="no"))
-    journal.add("net", USUAL, 3, Round(error="no", falls_back=True))
+    journal.add("net", USUAL, 1, SearchRound(error="no"))
+    journal.add("net", USUAL, 3, SearchRound(error="no", falls_back=True))
     with path.open("a") as file:
         file.write('{"model": "net", "candi')  # the power went
     again = Journal(path, SUBJECT)
     assert again.find("net", USUAL, 0) == found
-    assert again.find("net", USUAL, 1) == Round(error="no")
-    assert again.find("net", USUAL, 3) == Round(error="no", falls_back=True)
+    assert again.find("net", USUAL, 1) == SearchRound(error="no")
+    assert again.find("net", USUAL, 3) == SearchRound(error="no", falls_back=True)
     assert again.find("other", USUAL, 0) is None
     again.add("net", USUAL, 2, found)
     assert Journal(path, SUBJECT).find("net", USUAL, 2) == found

@@ -17,7 +17,7 @@ from packager import config
 from packager.files import hashes, host, installed
 from packager.files.hashes import sha256_of
 from packager.workflows import unchanged
-from packager.workflows.unchanged import RACY_NS, Ended, Start, Summary
+from packager.workflows.unchanged import RACY_NS, BuildStart, Ended, Summary
 from tests.onnx_text import linear, saved
 from tests.test_build import mobpack
 from tests.toolchain.forks import forked
@@ -76,7 +76,7 @@ def ended() -> Ended:
     return Ended(config=config.load(path), project=path, targets=("ios",), out=OUT.resolve(), summary=SUMMARY)
 
 
-def keep(begun: Start | None = None) -> None:
+def keep(begun: BuildStart | None = None) -> None:
     unchanged.keep(begun or unchanged.start(COMMAND), ended())
 
 

@@ -15,9 +15,9 @@ from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.distribution import deltas
 from packager.distribution.release import checking
 from packager.engines.environments import web
-from packager.files.replaced_folder import Kind, replaced
+from packager.files.replaced_folder import FolderKind, replaced
 from packager.files.store import Step, Store
-from packager.importers import Source
+from packager.importers import ImportSource
 from packager.importers.onnx import Onnx
 from packager.measuring.bench import comparing
 from packager.measuring.devices import conditions, device_answers
@@ -26,10 +26,10 @@ from packager.measuring.devices.adb.program import HOMES
 from packager.measuring.devices.choosing import SILENT, Absent, describe_all
 from packager.measuring.devices.conversation import Conversation
 from packager.measuring.devices.device_answers import about_of, models_of, timed_of
-from packager.measuring.devices.link import Device, Start
+from packager.measuring.devices.link import Device, DeviceProgram
 from packager.models.load import LONGEST_NAME, load
 from packager.workflows import tune_results
-from packager.workflows.importing import Request
+from packager.workflows.importing import ImportRequest
 from packager.workflows.importing import steps as importing
 from tests.onnx_text import onnx_model, saved
 
@@ -151,7 +151,7 @@ def test_a_stored_result_with_a_hostile_index_is_made_again(
 def test_a_folder_that_is_a_link_to_itself_is_named(tmp_path: Path) -> None:
     out = tmp_path / "dist"
     out.symlink_to("dist")
-    kind = Kind(words="a release", mark="manifest.json", option="--out")
+    kind = FolderKind(words="a release", mark="manifest.json", option="--out")
     with pytest.raises((OSError, ToolError)) as error, replaced(out, kind):
         pass
     found = error.value if isinstance(error.value, ToolError) else crash.as_error(error.value, ["mobpack"])
@@ -288,7 +288,7 @@ def test_a_program_on_a_device_that_answers_nonsense_is_an_error_of_that_device(
     link: Adb, line: bytes, tmp_path: Path
 ) -> None:
     answering(link, line)
-    start = Start(main_class="A", classes=(), libraries="", folder="/", abi="x86_64")
+    start = DeviceProgram(main_class="A", classes=(), libraries="", folder="/", abi="x86_64")
     with pytest.raises(ToolError, match="BAD answered with something else than mobpack's program does, starting"):
         Conversation(link, "BAD", start, tmp_path)
 
@@ -334,7 +334,7 @@ def test_a_program_called_node_that_is_none_is_named(
         tune_results.text_of,
         lambda path: deltas.make(path, path),
         lambda path: importing.refuse(
-            Onnx(), Source(text=path.name, path=path), Request(source="pipe", folder=path, output=path)
+            Onnx(), ImportSource(text=path.name, path=path), ImportRequest(source="pipe", folder=path, output=path)
         ),
     ],
     ids=["earlier times", "a project", "a version", "a source"],

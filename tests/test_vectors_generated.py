@@ -7,7 +7,7 @@ import pytest
 
 from packager.core.values import ElementType
 from packager.vectors import generated
-from packager.vectors.generated import Recipe
+from packager.vectors.generated import ValuesRecipe
 from tests.golden.cases import specs
 
 pytestmark = pytest.mark.by_content
@@ -36,8 +36,8 @@ def word(seed: int, index: int) -> int:
 
 def recipe(
     element: ElementType, *shape: int, low: int = -1, high: int = 1, row: int = 0, seed: int = 2**64 - 9
-) -> Recipe:
-    return Recipe(element=element, shape=shape, seed=seed, low=low, high=high, row=row)
+) -> ValuesRecipe:
+    return ValuesRecipe(element=element, shape=shape, seed=seed, low=low, high=high, row=row)
 
 
 def test_words_are_those_of_the_published_program() -> None:

@@ -10,7 +10,7 @@ import pytest
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError, ParityError
 from packager.core.findings import Failure, OutputError, Parity, Partition, Report
-from packager.files.replaced_folder import Kind, replaced
+from packager.files.replaced_folder import FolderKind, replaced
 from packager.verification.kept import MARK, kept, refuse_nested
 from packager.verification.partition.report import Gates
 from packager.workflows.gates import Rules, judge, keep_evidence
@@ -23,7 +23,7 @@ PARITY = Parity(
     model="m", variant="v", runner="cpu", label="cpu", sample_count=1, samples="1", tolerance=1e-3, outputs=(OFF,)
 )
 FAILURE = Failure(parity=PARITY, message="y is off", hint="look at it", node="node 'n' is at fault")
-KIND = Kind(words="a thing of ours", mark="thing.json", option="--thing")
+KIND = FolderKind(words="a thing of ours", mark="thing.json", option="--thing")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from packager.files import web
-from packager.files.web import Web
+from packager.files.web import WebFiles
 from tests.web_servers import HOSTILE, Answer, serving
 
 CONTENT = bytes(range(256)) * 1000
@@ -41,13 +41,13 @@ def test_a_part_of_a_file_is_the_part_that_was_asked_for(
     files: Path, answers: dict[str, Answer], start: int, limit: int
 ) -> None:
     with serving(files, answers) as url:
-        read = Web(root=url).read("a folder/a#file", start=start, limit_bytes=limit)
+        read = WebFiles(root=url).read("a folder/a#file", start=start, limit_bytes=limit)
     assert read == CONTENT[start : start + limit]
 
 
 def test_what_is_not_there_and_what_has_no_such_part(files: Path) -> None:
     with serving(files, {"beyond": beyond}) as url:
-        found = Web(root=url)
+        found = WebFiles(root=url)
         assert (found.size_of("a folder/a#file"), found.size_of("absent"), found.size_of("empty")) == (256_000, None, 0)
         with pytest.raises(FileNotFoundError):
             found.read("absent", limit_bytes=1)
@@ -62,7 +62,7 @@ def test_a_hostile_answer_takes_little_memory_and_time(files: Path, monkeypatch:
         tracemalloc.start()
         began = time.monotonic()
         try:
-            content = Web(root=url).read("name", limit_bytes=100_000)
+            content = WebFiles(root=url).read("name", limit_bytes=100_000)
         except OSError:
             content = b""
         taken_s, (_, peak_bytes) = time.monotonic() - began, tracemalloc.get_traced_memory()
@@ -83,4 +83,4 @@ def test_a_trickle_is_given_up(files: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(web, "PATIENCE_S", 0.5)
     with serving(files, {"name": trickle}) as url, pytest.raises(TimeoutError, match="less than"):
-        Web(root=url).read("name", limit_bytes=100_000)
+        WebFiles(root=url).read("name", limit_bytes=100_000)

@@ -12,7 +12,7 @@ from threading import Event
 import pytest
 
 from packager.distribution.channel import document
-from packager.distribution.channel.document import Conditions, Rollout
+from packager.distribution.channel.document import DownloadConditions, Rollout
 from tests.delivery_drivers.web import driver
 from tests.delivery_server import Forever
 from tests.toolchain import updated_web
@@ -368,7 +368,7 @@ def test_state_that_is_damaged_begins_anew_and_older_documents_stay_refused(site
 
 
 def test_conditions_and_room_are_waited_for(site: Site) -> None:
-    asked = Conditions(wifi=True, charging=True, free_bytes=1 << 20)
+    asked = DownloadConditions(wifi=True, charging=True, free_bytes=1 << 20)
     site.publish(channel(1, release(2, site.blobs, conditions=asked)))
     phase, _, said = site.update()
     assert (phase, "Wi-Fi" in said) == ("waiting", True)

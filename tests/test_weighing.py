@@ -9,7 +9,7 @@ from packager import config
 from packager.compile import plan
 from packager.config import Config
 from packager.core.console import Console
-from packager.core.cost import Estimate, Kind
+from packager.core.cost import Estimate, LayerKind
 from packager.core.decision import Weighed
 from packager.core.errors import GateError
 from packager.core.findings import Partition
@@ -92,7 +92,7 @@ def test_a_provider_that_saves_time_is_worth_a_file(two_files: Plan) -> None:
         (
             replace(
                 MEASURED,
-                estimate=replace(FASTER, work_ms=9, own_ms=12, slower=Kind.NARROW, slower_ms=11, slower_cpu_ms=5),
+                estimate=replace(FASTER, work_ms=9, own_ms=12, slower=LayerKind.NARROW, slower_ms=11, slower_cpu_ms=5),
             ),
             "about 13.0 ms a run with it, 10.0 ms on the CPU alone: 12.0 ms of work there "
             "(11.0 ms in convolutions with fewer than 16 outputs, 5.0 ms on the CPU), 1.0 ms on the CPU",

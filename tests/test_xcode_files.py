@@ -8,7 +8,7 @@ import pytest
 from packager import config
 from packager.core.errors import ConfigError
 from packager.workflows.inputs import inputs_of
-from packager.workflows.xcode import Layout, find_package, integration, write
+from packager.workflows.xcode import XcodeFolders, find_package, integration, write
 from packager.workflows.xcode.files import INPUTS, OUTPUTS, SCRIPT
 from tests.onnx_text import linear, saved
 from tests.xcode_cases import release
@@ -45,7 +45,7 @@ def project(tmp_path: Path) -> Path:
 
 def texts(project: Path, out: Path, source_root: Path) -> dict[str, str]:
     dist = project.parent / "dist"
-    layout = Layout(config=project, dist=dist, out=out, source_root=source_root)
+    layout = XcodeFolders(config=project, dist=dist, out=out, source_root=source_root)
     inputs = inputs_of(config.load(project), ("ios",), project).files
     return dict(integration(layout, find_package(dist, "page-orientation", project), inputs))
 

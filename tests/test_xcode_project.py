@@ -11,7 +11,7 @@ import pytest
 
 from packager.cli.xcode import xcode
 from packager.core.errors import ConfigError, ToolError
-from packager.workflows.xcode import Layout, app_target, find_package, read_project, wire, wiring, write_project
+from packager.workflows.xcode import XcodeFolders, app_target, find_package, read_project, wire, wiring, write_project
 from packager.workflows.xcode.project import parsed
 from tests.onnx_text import linear, saved
 from tests.toolchain.require import require
@@ -40,7 +40,9 @@ def wired(folder: Path, text: str = APP, app: str = "") -> Any:
 
 def edit(path: Path, app: str = "") -> bool:
     folder = path.parent
-    layout = Layout(config=folder / "mobpack.toml", dist=folder / "dist", out=folder / "my scripts", source_root=folder)
+    layout = XcodeFolders(
+        config=folder / "mobpack.toml", dist=folder / "dist", out=folder / "my scripts", source_root=folder
+    )
     package = find_package(layout.dist, "page-orientation", layout.config)
     project = read_project(path)
     wire(project, app_target(project, app), wiring(layout, package))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from packager.files.user_cache import cache_folder
-from packager.workflows.xcode import Layout, find_package, integration, write
+from packager.workflows.xcode import XcodeFolders, find_package, integration, write
 from tests.onnx_text import linear, saved
 from tests.toolchain import command
 from tests.toolchain.require import require
@@ -55,7 +55,7 @@ def app(tmp_path: Path) -> App:
     saved(folder / "orientation.onnx", linear())
     (folder / "mobpack.toml").write_text(CONFIG)
     release(folder / "dist")
-    layout = Layout(
+    layout = XcodeFolders(
         config=folder / "mobpack.toml", dist=folder / "dist", out=folder / "Build $upport", source_root=folder
     )
     package = find_package(folder / "dist", "page-orientation", layout.config)

@@ -13,7 +13,7 @@ from packager.config import from_document
 from packager.core.console import Console
 from packager.graph.traversal import all_nodes
 from packager.workflows import build
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 from tests.caches import empty_cache
 from tests.onnx_text import compiled, loaded, onnx_model, saved
 from tests.test_dequantized import run
@@ -175,6 +175,6 @@ def test_every_provider_gets_a_file_that_computes_the_same(
         "target": {target: {"providers": [provider]}},
     }
     config = from_document(document, tmp_path, targets=(), settings=())
-    found = build.check(config, Request(targets=(target,), out=tmp_path / "dist"), Console(quiet=True))
+    found = build.check(config, BuildRequest(targets=(target,), out=tmp_path / "dist"), Console(quiet=True))
     assert found.report.parities
     assert all(parity.max_rel_error < 0.05 for parity in found.report.parities)

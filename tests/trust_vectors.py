@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from packager.core.values import Package, Trust
 from packager.signing import model_signing
 from packager.signing.envelope import IN_TOTO, Bundle, pae, written
-from packager.signing.statements import Release
+from packager.signing.statements import ReleaseName
 from packager.targets import signed_list
 
 ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
@@ -71,7 +71,7 @@ def enveloped(
 
 
 def statement(files: Files, package: Package) -> bytes:
-    release = Release(package=package.name, version=package.version)
+    release = ReleaseName(package=package.name, version=package.version)
     return model_signing.statement(files, name=package.name, ignored=(signed_list.NAME,), release=release)
 
 

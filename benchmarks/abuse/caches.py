@@ -20,7 +20,7 @@ from benchmarks.abuse.hostile import PROJECT, model
 from benchmarks.abuse.result import Result
 from packager.core.errors import MobpackError
 from packager.distribution.channel import checking, publishing
-from packager.distribution.channel.storage import Folder, open_storage
+from packager.distribution.channel.storage import ChannelFolder, open_storage
 from packager.files import web
 from packager.files.atomic import atomic_file, atomic_files
 from packager.files.store.remote import LAYOUT
@@ -120,7 +120,7 @@ def _verified(end: str, answer: Answer | None) -> Case:
     def case(folder: Path) -> str:
         key = make_key(folder / "keys", "channel")
         made = make_release(folder / "dist", Release())
-        store = Folder(root=folder / "channel")
+        store = ChannelFolder(root=folder / "channel")
         publishing.publish(place_of(store, key), made, publishing.Terms(), signing_of(key))
         last = store.listed("blobs")[-1].name if end == "blob" else end
         with serving(store.root, {last: answer} if answer else {}) as url, patched(web, "PATIENCE_S", 0.4):

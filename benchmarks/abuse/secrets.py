@@ -15,9 +15,9 @@ from pathlib import Path
 from benchmarks.abuse.result import Result
 from packager.core.errors import MobpackError
 from packager.distribution.publishing import cms, gpg, npm, swift_tags
-from packager.distribution.publishing.registry import Request, Session
+from packager.distribution.publishing.registry import PublishingSession, RegistryRequest
 from packager.files.processes import children, commands, copies, downloads
-from packager.files.processes.channel import Program
+from packager.files.processes.channel import ChildProgram
 from packager.files.processes.inherited import MODELS, PIP, users_code
 from packager.measuring.devices import iphones
 from packager.measuring.devices.adb.link import Adb
@@ -102,10 +102,10 @@ def started(folder: Path) -> Mapping[str, Callable[[], object]]:
         program.write_text(_telling(folder, name), encoding="utf-8", newline="\n")
 
     def answered(name: str, inherits: Sequence[str]) -> None:
-        with Program([programs[name]], {}, work, inherits=inherits) as program:
+        with ChildProgram([programs[name]], {}, work, inherits=inherits) as program:
             program.answer()
 
-    session = Session(variables={})
+    session = PublishingSession(variables={})
     return {
         "adb": lambda: Adb(program=folder / "programs" / "adb").listed(),
         "npm": lambda: downloads.fetch("onnxruntime-web"),
@@ -128,8 +128,8 @@ def _telling(folder: Path, name: str) -> str:
     return TELL.format(folder=str(folder), name=name)
 
 
-def _request(address: str) -> Request:
-    return Request(registry="r", method="m", address=address, file="f", size_bytes=0, sha256="", version="1")
+def _request(address: str) -> RegistryRequest:
+    return RegistryRequest(registry="r", method="m", address=address, file="f", size_bytes=0, sha256="", version="1")
 
 
 def _recorded(folder: Path, name: str) -> list[str]:

@@ -13,10 +13,9 @@ from benchmarks.abuse.command import Place, run
 from benchmarks.abuse.result import Result
 from packager.core.errors import GateError
 from packager.distribution.channel import publishing
-from packager.distribution.channel.log import Place as ChannelPlace
-from packager.distribution.channel.log import Signing
+from packager.distribution.channel.log import ChannelPlace, Signing
 from packager.distribution.channel.publishing import Terms
-from packager.distribution.channel.storage import Folder
+from packager.distribution.channel.storage import ChannelFolder
 from packager.distribution.release import signatures
 from packager.distribution.release.checking import verify_release
 from packager.signing.keys import FileSigner, signed
@@ -138,9 +137,9 @@ def _clocks(folder: Path) -> Result:
     key = make_key(folder / "publisher")
     dist = make_channel_release(folder / "dist", ChannelRelease())
     began = ChannelPlace(
-        storage=Folder(root=folder / "channel"), channel="stable", trust=signing.trust([key.public], None)
+        storage=ChannelFolder(root=folder / "channel"), channel="stable", trust=signing.trust([key.public], None)
     )
-    new = replace(began, storage=Folder(root=folder / "new"))
+    new = replace(began, storage=ChannelFolder(root=folder / "new"))
     for number in range(2):
         publishing.publish(began, dist, Terms(percent=10 + number), signing_of(key, now=BEGAN))
     changes: dict[str, Callable[[Signing], object]] = {
@@ -169,7 +168,7 @@ def _release(files: Files) -> Path:
     chain = [each.public_bytes(Encoding.DER) for each in x509.load_pem_x509_certificates(files.chain.read_bytes())]
     key = FileSigner(key=files.key.key)
     dist = make_release(files.chain.parent / "dist")
-    signer = signatures.Signer(sign=lambda kind, payload: signed(key, kind, payload, chain), key="")
+    signer = signatures.ReleaseSigner(sign=lambda kind, payload: signed(key, kind, payload, chain), key="")
     signatures.sign_release(dist, signer, verify_release)
     return dist
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from packager.config import Config
     from packager.core.console import Console
     from packager.measuring.bench.document import BenchDocument
-    from packager.workflows.bench import Request
+    from packager.workflows.bench import BenchRequest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,13 +118,13 @@ def bench(options: BenchOptions) -> None:
         click.echo(writing.as_text(found), nl=False)
 
 
-def _asked(options: BenchOptions) -> "tuple[Config, Request]":
+def _asked(options: BenchOptions) -> "tuple[Config, BenchRequest]":
     from packager.engines.runners import Pace
     from packager.measuring.bench import comparing
     from packager.measuring.bench.gates import parse
     from packager.measuring.bench.rounds import Method
     from packager.workflows import trust
-    from packager.workflows.bench import Request
+    from packager.workflows.bench import BenchRequest
     from packager.workflows.requested import requested_targets
 
     parse_shapes(options.shapes)
@@ -133,7 +133,7 @@ def _asked(options: BenchOptions) -> "tuple[Config, Request]":
     if options.no_code:
         trust.refuse_texts({"--calibration": options.calibration})
     config = options.config()
-    return config, Request(
+    return config, BenchRequest(
         targets=() if options.model and not options.targets else requested_targets(config, options.targets),
         variants=options.variants,
         calibration=options.calibration,

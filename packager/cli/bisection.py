@@ -12,24 +12,26 @@ if TYPE_CHECKING:
     from packager.config import Config
     from packager.core.console import Console
     from packager.verification.bisection import Bisection
-    from packager.workflows.bisect import Found
-    from packager.workflows.requested import Request
+    from packager.workflows.bisect import Bisected
+    from packager.workflows.requested import BuildRequest
 
 SHOWN = 40
 """compared values shown; `--json` prints all of them"""
 
 
-def part(config: "Config", request: "Request", sides: tuple[str, str], console: "Console", *, as_json: bool) -> None:
+def part(
+    config: "Config", request: "BuildRequest", sides: tuple[str, str], console: "Console", *, as_json: bool
+) -> None:
     """`--bisect`: prints where two sides diverge. Raises ParityError when they do."""
     from packager.workflows import bisect
 
     show(bisect.run(config, request, *sides, console), request.rules.evidence, console, as_json=as_json)
 
 
-def show(found: "Sequence[Found]", evidence: Path, console: "Console", *, as_json: bool) -> None:
+def show(found: "Sequence[Bisected]", evidence: Path, console: "Console", *, as_json: bool) -> None:
     """Prints where two sides diverge. Raises ParityError when they do."""
     from packager.core.errors import ParityError
-    from packager.verification.bisection import Kind
+    from packager.verification.bisection import BisectionKind
 
     if as_json:
         print_json({"bisections": [document(each) for each in found]})
@@ -39,14 +41,14 @@ def show(found: "Sequence[Found]", evidence: Path, console: "Console", *, as_jso
         for note in each.bisection.notes:
             console.say(f"  not compared: {note}")
         console.result(each.bisection.words)
-    diverging = [each for each in found if each.bisection.kind is not Kind.AGREEMENT]
+    diverging = [each for each in found if each.bisection.kind is not BisectionKind.AGREEMENT]
     if diverging:
         first = diverging[0]
         where = f"{evidence / first.model} holds the node, its inputs and its outputs"
         raise ParityError(f"{first.model}: {first.bisection.words}", hint=where if first.bisection.repro else "")
 
 
-def document(found: "Found") -> dict[str, object]:
+def document(found: "Bisected") -> dict[str, object]:
     from packager.core.to_json import plain
 
     shown = replace(found.bisection, repro=None)  # --evidence decides where the repro is written

@@ -32,7 +32,7 @@ from packager.core import parsing
 if TYPE_CHECKING:
     from packager.core.console import Console
     from packager.signing.encryption import ModelKey
-    from packager.workflows.unchanged import Start, Summary
+    from packager.workflows.unchanged import BuildStart, Summary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,21 +135,21 @@ def known_by(options: BuildOptions, key: "ModelKey | None") -> dict[str, object]
     return {**command, "lock": unchanged.lock_beside(options.config_path, options.model), **known_key}
 
 
-def built(options: BuildOptions, key: "ModelKey | None", begun: "Start", console: "Console") -> "Summary":
+def built(options: BuildOptions, key: "ModelKey | None", begun: "BuildStart", console: "Console") -> "Summary":
     """The result of a build, which is made here or comes from another machine."""
     from packager.workflows import build as workflow
     from packager.workflows import shared_builds, unchanged
     from packager.workflows.confinement import refuse_outside
     from packager.workflows.gates import Rules
-    from packager.workflows.ingredients import Project, refuse_changed
+    from packager.workflows.ingredients import BuildProject, refuse_changed
     from packager.workflows.origins import origins_of
-    from packager.workflows.requested import Request, requested_targets
+    from packager.workflows.requested import BuildRequest, requested_targets
     from packager.workflows.shared_store import store_of
 
     settings = with_runners(options.settings, options.runners, options.require)
     config = replace(options, settings=settings).config()
     refuse_outside(config, options.folder, is_outside_allowed=options.allow_outside)
-    request = Request(
+    request = BuildRequest(
         targets=requested_targets(config, options.targets),
         out=options.out,
         emit_project=options.emit_project,
@@ -160,7 +160,7 @@ def built(options: BuildOptions, key: "ModelKey | None", begun: "Start", console
         model_key=key,
     )
     file = options.config_path if options.model is None else None
-    project = Project(config=config, file=file, settings=settings, shapes=options.shapes) if file else None
+    project = BuildProject(config=config, file=file, settings=settings, shapes=options.shapes) if file else None
     if options.locked:
         refuse_changed(project, request.targets)
     with store_of(config, console) as store:

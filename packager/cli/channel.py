@@ -30,7 +30,7 @@ from packager.cli.project_options import into
 
 if TYPE_CHECKING:
     from packager.distribution.channel.document import Document
-    from packager.distribution.channel.log import Place, Signing
+    from packager.distribution.channel.log import ChannelPlace, Signing
     from packager.distribution.channel.publishing import Published
 
 HOUR_S = 60 * 60
@@ -51,15 +51,15 @@ class SignedOptions:
     is_dry: bool
     as_json: bool
 
-    def signed_place(self) -> "tuple[Place, Signing]":
+    def signed_place(self) -> "tuple[ChannelPlace, Signing]":
         """The channel, trusted if the signer or one of the `trusted` keys has signed it."""
-        from packager.distribution.channel.log import Place, Signing
+        from packager.distribution.channel.log import ChannelPlace, Signing
         from packager.distribution.channel.storage import open_storage
         from packager.workflows import signing
 
         signer = signing.signer(self.key, None)
         trust = signing.trust_of_signer(self.key, self.trusted, subject=self.subject)
-        place = Place(storage=open_storage(self.url), channel=self.name, trust=trust)
+        place = ChannelPlace(storage=open_storage(self.url), channel=self.name, trust=trust)
         now = datetime.now(UTC).replace(microsecond=0)
         return place, Signing(
             signer=signer, now=now, days=self.days, after=self.after, is_clock_trusted=self.clock_is_right
@@ -137,16 +137,16 @@ def publish(options: PublishOptions) -> None:
     meanwhile.
     """
     from packager.distribution.channel import publishing
-    from packager.distribution.channel.document import Conditions
+    from packager.distribution.channel.document import DownloadConditions
 
     terms = publishing.Terms(
         percent=options.percent,
-        conditions=Conditions(wifi=options.wifi, charging=options.charging, free_bytes=options.free),
+        conditions=DownloadConditions(wifi=options.wifi, charging=options.charging, free_bytes=options.free),
         min_app=options.min_app,
         notes=options.notes,
         is_new_contract=options.new_contract,
     )
-    limits = publishing.Limits(keep=options.keep, deltas=options.deltas)
+    limits = publishing.ReleasesKept(keep=options.keep, deltas=options.deltas)
     place, signing = options.signed_place()
     _tell(
         publishing.publish(
@@ -175,12 +175,12 @@ def promote(options: PromoteOptions) -> None:
     """Give the newest releases of a channel to more devices (--percent), or those of another channel to this one
     (--from-channel beta). No blob is written: channels at the same address share them."""
     from packager.distribution.channel import publishing
-    from packager.distribution.channel.log import Place
+    from packager.distribution.channel.log import ChannelPlace
 
     place, signing = options.signed_place()
     source = None
     if options.from_channel:
-        source = Place(storage=place.storage, channel=options.from_channel, trust=place.trust)
+        source = ChannelPlace(storage=place.storage, channel=options.from_channel, trust=place.trust)
     made = publishing.promote(
         place,
         signing,
@@ -280,13 +280,13 @@ def prune(
     from packager.core.errors import ConfigError
     from packager.core.to_json import plain
     from packager.distribution.channel import pruning
-    from packager.distribution.channel.log import Place
+    from packager.distribution.channel.log import ChannelPlace
     from packager.distribution.channel.storage import open_storage
     from packager.workflows import signing
 
     storage = open_storage(url)
     trust = signing.trust(keys, None, subject=subject)
-    places = [Place(storage=storage, channel=each, trust=trust) for each in pruning.channels(storage)]
+    places = [ChannelPlace(storage=storage, channel=each, trust=trust) for each in pruning.channels(storage)]
     if not places:
         raise ConfigError(f"there is no channel at {url}", hint="name the address that was published to")
     found = pruning.prune(places, documents=keep, grace_s=grace * HOUR_S, now=datetime.now(UTC), is_dry=is_dry)
@@ -329,12 +329,12 @@ def verify(url: str, name: str, keys: tuple[Path, ...], subject: str | None, at_
     )
 
 
-def _place(url: str, name: str, keys: tuple[Path, ...], subject: str | None) -> "Place":
-    from packager.distribution.channel.log import Place
+def _place(url: str, name: str, keys: tuple[Path, ...], subject: str | None) -> "ChannelPlace":
+    from packager.distribution.channel.log import ChannelPlace
     from packager.distribution.channel.storage import open_storage
     from packager.workflows import signing
 
-    return Place(storage=open_storage(url), channel=name, trust=signing.trust(keys, None, subject=subject))
+    return ChannelPlace(storage=open_storage(url), channel=name, trust=signing.trust(keys, None, subject=subject))
 
 
 def _tell(made: "Published", options: SignedOptions) -> None:

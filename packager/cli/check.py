@@ -81,7 +81,7 @@ def check(options: CheckOptions) -> None:
     from packager.workflows import build as workflow
     from packager.workflows.confinement import refuse_outside
     from packager.workflows.gates import Rules, judge
-    from packager.workflows.requested import Request, requested_targets
+    from packager.workflows.requested import BuildRequest, requested_targets
 
     page, as_json = options.page, options.as_json
     console = Console(quiet=as_json)
@@ -89,7 +89,7 @@ def check(options: CheckOptions) -> None:
     settings = with_runners(options.settings, options.runners, options.require)
     config = replace(options, targets=targets, settings=settings).config()
     refuse_outside(config, options.folder, is_outside_allowed=options.allow_outside)
-    request = Request(
+    request = BuildRequest(
         targets=requested_targets(config, targets),
         out=Path(),
         rules=Rules(gates=parse_gates(options.gates, config.check), strict=options.strict, evidence=options.evidence),

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from packager.core.console import Console
     from packager.measuring.devices.document import DeviceDocument
     from packager.measuring.devices.words import Table
-    from packager.workflows.device.benching import Request
-    from packager.workflows.device.checking import Checked
+    from packager.workflows.device.benching import DeviceBenchRequest
+    from packager.workflows.device.checking import CheckedDevices
     from packager.workflows.device.preparing import Wanted
 
 package_option = click.option(
@@ -284,16 +284,16 @@ def bench(options: BenchOptions) -> None:
         click.echo(in_lines(found), nl=False)
 
 
-def _request(options: BenchOptions) -> "Request":
+def _request(options: BenchOptions) -> "DeviceBenchRequest":
     from packager.engines.runners import Pace
     from packager.measuring.devices import comparing
     from packager.measuring.devices.gates import parse
-    from packager.measuring.devices.measuring import Method
-    from packager.workflows.device.benching import Request
+    from packager.measuring.devices.measuring import DeviceMethod
+    from packager.workflows.device.benching import DeviceBenchRequest
 
-    return Request(
+    return DeviceBenchRequest(
         wanted=options.wanted(),
-        method=Method(
+        method=DeviceMethod(
             rounds=options.rounds,
             threads=options.threads,
             pace=Pace(seconds=options.seconds),
@@ -340,12 +340,12 @@ def check(options: CheckOptions) -> None:
     from packager.measuring.devices import words
     from packager.workflows.device import checking
     from packager.workflows.gates import Rules
-    from packager.workflows.requested import Request
+    from packager.workflows.requested import BuildRequest
 
     as_json, evidence = options.as_json, options.evidence
     console = Console(quiet=as_json)
     config = replace(options, targets=(checking.TARGET,)).config()
-    request = Request(targets=(checking.TARGET,), out=Path(), rules=Rules(evidence=evidence))
+    request = BuildRequest(targets=(checking.TARGET,), out=Path(), rules=Rules(evidence=evidence))
     wanted = options.wanted()
     if options.sides:
         show(checking.bisected(config, request, wanted, options.sides, console), evidence, console, as_json=as_json)
@@ -365,7 +365,7 @@ def check(options: CheckOptions) -> None:
         print_json(_document(found))
 
 
-def _document(found: "Checked") -> dict[str, object]:
+def _document(found: "CheckedDevices") -> dict[str, object]:
     from packager.core.to_json import plain
     from packager.distribution.release.manifest import parity_entry
 

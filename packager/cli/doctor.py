@@ -12,7 +12,7 @@ from packager.core.errors import MobpackError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from packager.workflows.doctor import EnvironmentState, Part
+    from packager.workflows.doctor import DoctorPart, EnvironmentState
 
 
 @click.command(short_help="Show what is installed and what is missing.")
@@ -82,7 +82,7 @@ def doctor(names: tuple[str, ...], details: bool, as_json: bool) -> None:
 
 
 def show_details(
-    parts: "Sequence[Part]",
+    parts: "Sequence[DoctorPart]",
     environments: "Sequence[EnvironmentState]",
     frameworks: "Sequence[EnvironmentState]",
     runners: "Sequence[tuple[str, str, str]]",
@@ -118,12 +118,12 @@ def show_details(
     )
 
 
-def shared_cache() -> "list[Part]":
+def shared_cache() -> "list[DoctorPart]":
     """The shared cache that MOBPACK_CACHE or the project in this folder names, which is asked for something; nothing if
     none is named."""
     from packager.cli.cache import project_table
     from packager.config.cache import OFF
-    from packager.workflows.doctor import Part
+    from packager.workflows.doctor import DoctorPart
     from packager.workflows.shared_store import answers
 
     found, problem = "", ""
@@ -136,7 +136,7 @@ def shared_cache() -> "list[Part]":
     except MobpackError as error:
         problem = f"{error.message}; {error.hint}"
     return [
-        Part(
+        DoctorPart(
             name="shared cache",
             needed_for="results of other machines",
             found=found,

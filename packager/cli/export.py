@@ -11,7 +11,7 @@ from packager.cli.project_options import into
 
 if TYPE_CHECKING:
     from packager.core.console import Console
-    from packager.workflows.export import Result
+    from packager.workflows.export import ExportResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ def export(options: ExportOptions) -> None:
     from packager.core.console import Console
     from packager.files.store import Store
     from packager.files.user_cache import cache_folder
-    from packager.workflows.export import Request, run
+    from packager.workflows.export import ExportRequest, run
     from packager.workflows.export.request import parse_dynamic
 
     console = Console(quiet=options.as_json)
@@ -77,7 +77,7 @@ def export(options: ExportOptions) -> None:
         "rtol": options.rtol,
         "atol": options.atol,
     }
-    request = Request(
+    request = ExportRequest(
         factory=options.factory,
         code_folder=Path.cwd(),
         output=options.output,
@@ -102,7 +102,7 @@ def _names(text: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",")) if text else ()
 
 
-def _show(result: "Result", console: "Console") -> None:
+def _show(result: "ExportResult", console: "Console") -> None:
     from packager.core.console import size
 
     console.table(

@@ -13,7 +13,7 @@ from packager.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from packager.core.console import Console
-    from packager.workflows.importing import Result
+    from packager.workflows.importing import ImportResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,11 +75,11 @@ def import_model(options: ImportOptions) -> None:
     from packager.core.console import Console
     from packager.files.store import Store
     from packager.files.user_cache import cache_folder
-    from packager.workflows.importing import Request, run
+    from packager.workflows.importing import ImportRequest, run
 
     console = Console(quiet=options.as_json)
     given = {"sample_count": options.sample_count, "rtol": options.rtol, "atol": options.atol}
-    request = Request(
+    request = ImportRequest(
         source=options.source,
         folder=Path.cwd(),
         output=options.output,
@@ -114,7 +114,7 @@ def parse_sizes(texts: tuple[str, ...]) -> dict[str, int]:
     return found
 
 
-def _show(result: "Result", console: "Console") -> None:
+def _show(result: "ImportResult", console: "Console") -> None:
     from packager.core.console import size
 
     console.table(

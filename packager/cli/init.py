@@ -11,7 +11,7 @@ from packager.cli.options import MODEL
 from packager.core.characters import in_one_line, toml_string
 
 if TYPE_CHECKING:
-    from packager.cli.sizes import Sizes
+    from packager.cli.sizes import SearchedShapes
     from packager.cli.text_tables import Table, Value
     from packager.core.values import Model
 
@@ -28,7 +28,7 @@ def init(model: Path, out: Path, force: bool) -> None:
     """Write a commented mobpack.toml for MODEL.onnx, or for a folder with an encoder and its decoder."""
     from packager import models
     from packager.cli import encoder_tables, text_tables
-    from packager.cli.sizes import Sizes, found_sizes
+    from packager.cli.sizes import SearchedShapes, found_sizes
     from packager.core import names
     from packager.core.console import Console
     from packager.core.errors import ConfigError
@@ -43,7 +43,7 @@ def init(model: Path, out: Path, force: bool) -> None:
     loaded = models.load(model, names.model_name(named), encoder=encoder, with_past=with_past)
     console = Console()
     stops = models.blockers(loaded)
-    sizes = Sizes() if stops or encoder else found_sizes(loaded, console)
+    sizes = SearchedShapes() if stops or encoder else found_sizes(loaded, console)
     propose = encoder_tables.proposals if encoder else text_tables.proposals
     tables = [] if stops else propose(loaded)
     if labels := _write_labels(tables, out, force=force):
@@ -94,7 +94,7 @@ def project_file(
     model: "Model",
     package: str,
     out: Path,
-    sizes: "Sizes",
+    sizes: "SearchedShapes",
     tables: "Sequence[Table]",
     *,
     files: Mapping[str, Path | None] = NO_FILES,
@@ -196,7 +196,7 @@ def _rename(model: "Model") -> list[str]:
     return ["", _line(f"# [model.{model.name}.rename]", about), *lines]
 
 
-def _shapes(model: "Model", sizes: "Sizes") -> list[str]:
+def _shapes(model: "Model", sizes: "SearchedShapes") -> list[str]:
     """A commented `[model.NAME.shapes]` with sizes of the dynamic dimensions that the model runs with."""
     from packager.cli.sizes import lines
 

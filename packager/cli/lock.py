@@ -21,7 +21,7 @@ from packager.cli.project_options import ProjectOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from packager.distribution.locking import Change, Lock
+    from packager.distribution.locking import Lock, LockChange
 
 SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 
@@ -55,12 +55,12 @@ def lock(
     from packager.distribution.locking import compare, write
     from packager.distribution.locking.changes import NO_LOCK
     from packager.distribution.locking.text import read
-    from packager.workflows.ingredients import Project, ingredients, refuse, refuse_without_environments
+    from packager.workflows.ingredients import BuildProject, ingredients, refuse, refuse_without_environments
     from packager.workflows.requested import requested_targets
 
     settings = with_runners(settings, runners, require)
     config = ProjectOptions(config_path=config_path, targets=targets, settings=settings, shapes=shapes).config()
-    project = Project(config=config, file=config_path, settings=settings, shapes=shapes)
+    project = BuildProject(config=config, file=config_path, settings=settings, shapes=shapes)
     refuse_without_environments(config, requested_targets(config, targets), "--check" if check else "mobpack lock")
     with Console(quiet=as_json).step("read what the packages are built from"):
         found = ingredients(project, requested_targets(config, targets))
@@ -77,7 +77,7 @@ def lock(
     show(project.lock, found, changes)
 
 
-def show(path: Path, found: "Lock", changes: "Sequence[Change]") -> None:
+def show(path: Path, found: "Lock", changes: "Sequence[LockChange]") -> None:
     """Prints the changes, a line each, and their number."""
     from packager.core.console import Console
 

@@ -58,7 +58,7 @@ def pack(
     from packager.core.console import Console, size
     from packager.distribution.packs import packing, play
 
-    request = packing.Request(kind=kind, delivery=delivery, name=name, app=app, groups=groups, targeting=targeting)
+    request = packing.PackRequest(kind=kind, delivery=delivery, name=name, app=app, groups=groups, targeting=targeting)
     made = packing.pack(release, folder, request)
     warning = ""
     if made.most_bytes > packing.MOST_BYTES and kind in play.KINDS:

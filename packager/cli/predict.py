@@ -11,7 +11,7 @@ from packager.cli.options import cache_option, config_option, json_option, no_co
 from packager.cli.project_options import ProjectOptions
 
 if TYPE_CHECKING:
-    from packager.workflows.predict import Prediction
+    from packager.workflows.predict import Predicted
 
 SHOWN = 8
 """numbers of a tensor shown; `--json` prints all of them"""
@@ -59,11 +59,11 @@ def predict(
         show(each, console)
 
 
-def _answers(found: "Prediction") -> dict[str, Any]:
+def _answers(found: "Predicted") -> dict[str, Any]:
     return {"answers": _plain(found.answers)} if found.parts is None else {"generated": "".join(found.parts)}
 
 
-def show(found: "Prediction", console: Any) -> None:
+def show(found: "Predicted", console: Any) -> None:
     console.result(str(found.file) if found.file else " / ".join(map(repr, found.texts)))
     for part in found.parts or ():
         click.echo(part, nl=False)
@@ -74,16 +74,16 @@ def show(found: "Prediction", console: Any) -> None:
             console.result(f"  {line}" if len(found.answers) == 1 else f"  {name}: {line}")
 
 
-def _named(found: "Prediction") -> dict[str, Any]:
+def _named(found: "Predicted") -> dict[str, Any]:
     return {"file": str(found.file)} if found.file else {"texts": list(found.texts)}
 
 
 def lines(value: Any) -> Iterator[str]:
     """Lines that describe an answer, best result first."""
-    from packager.contract.results import Classification, Detection, Entity, Mask, Reading
+    from packager.contract.results import Classification, Detection, Entity, MaskResult, Reading
 
     match value:
-        case Mask():
+        case MaskResult():
             yield f"{value.width} x {value.height}"
             yield from (f"{each.share:7.1%}  {each.label or each.index}" for each in value.shares)
         case Reading():

@@ -9,7 +9,7 @@ import click
 from packager.cli.options import MODEL, json_option, print_json
 
 if TYPE_CHECKING:
-    from packager.distribution.publishing import Outcome
+    from packager.distribution.publishing import RegistryOutcome
 
 
 @click.command(short_help="Send a release to Maven, npm or Swift registries.")
@@ -43,7 +43,7 @@ def publish(release: Path, named: tuple[str, ...], settings: tuple[str, ...], is
 
     console = Console()
     registries = publishing.registries(named, settings)
-    outcomes = publishing.publish(release, registries, publishing.Session(say=console.say), is_dry=is_dry)
+    outcomes = publishing.publish(release, registries, publishing.PublishingSession(say=console.say), is_dry=is_dry)
     if as_json:
         print_json({"dry-run": is_dry, "requests": publishing.document(outcomes)})
         return
@@ -52,7 +52,7 @@ def publish(release: Path, named: tuple[str, ...], settings: tuple[str, ...], is
         console.caution(each)
 
 
-def _print(outcomes: "Sequence[Outcome]") -> None:
+def _print(outcomes: "Sequence[RegistryOutcome]") -> None:
     from packager.core.console import Console, size
 
     console = Console()
@@ -74,5 +74,5 @@ def _print(outcomes: "Sequence[Outcome]") -> None:
     console.result(f"{len(outcomes)} requests: {', '.join(counts)}")
 
 
-def _results(outcomes: "Sequence[Outcome]") -> list[str]:
+def _results(outcomes: "Sequence[RegistryOutcome]") -> list[str]:
     return sorted({each.result for each in outcomes})

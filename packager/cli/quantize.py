@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from packager.quantization.measurement.metrics import Score
     from packager.quantization.measurement.report import QuantizationReport
     from packager.quantizers import Calibration
-    from packager.workflows.quantize import Request, Result
+    from packager.workflows.quantize import QuantizeRequest, QuantizeResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,11 +123,11 @@ def quantize(options: QuantizeOptions) -> None:
         _show(result, console)
 
 
-def _request(options: QuantizeOptions, console: "Console") -> "Request":
+def _request(options: QuantizeOptions, console: "Console") -> "QuantizeRequest":
     """The request, with its model loaded."""
     from packager import config
     from packager.workflows import trust
-    from packager.workflows.quantize import Request
+    from packager.workflows.quantize import QuantizeRequest
 
     quantizer, calibration, metric = options.quantizer, options.calibration, options.metric
     known = config.keys_of(quantizer)
@@ -139,7 +139,7 @@ def _request(options: QuantizeOptions, console: "Console") -> "Request":
     if options.no_code:
         trust.refuse_functions(recipe, f"quantizer '{quantizer}'")
         trust.refuse_texts({"--calibration": calibration, "--metric": metric})
-    return Request(
+    return QuantizeRequest(
         model=_loaded(options, console),
         recipe=recipe,
         output=options.output or Path(f"{options.model.stem}-{quantizer}.onnx"),
@@ -178,7 +178,7 @@ def _samples(samples: str, settings: "Sequence[str]") -> "Calibration":
     return recipe.calibration
 
 
-def _show(result: "Result", console: "Console") -> None:
+def _show(result: "QuantizeResult", console: "Console") -> None:
     report = result.report
     console.table("", ["", "float", report.quantizer, ""], list(_rows(report)))
     if report.left:

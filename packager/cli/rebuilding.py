@@ -8,7 +8,7 @@ from packager.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from packager.config import Config
-    from packager.distribution.provenance import Parameters
+    from packager.distribution.provenance import BuildParameters
     from packager.workflows.rebuild import Rebuilt
 
 
@@ -39,7 +39,7 @@ def rebuild(release: Path, config_path: Path, how: Options, *, as_json: bool) ->
             hint="check out its sources, and name their folder with --config",
         )
 
-    def configure(parameters: "Parameters") -> "Config":
+    def configure(parameters: "BuildParameters") -> "Config":
         options = ProjectOptions(
             config_path=project,
             targets=parameters.targets,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sizes:
+class SearchedShapes:
     """Result of a search for random inputs that the model runs with."""
 
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Sizes:
         return found
 
 
-def found_sizes(model: "Model", console: "Console") -> Sizes:
+def found_sizes(model: "Model", console: "Console") -> SearchedShapes:
     """Runs a model with dynamic dimensions on random inputs to find sizes."""
     from packager.core.errors import ModelError
     from packager.core.values import baseline
@@ -39,16 +39,16 @@ def found_sizes(model: "Model", console: "Console") -> Sizes:
 
     inputs = model.signature.inputs
     if all(spec.is_static for spec in inputs):
-        return Sizes()
+        return SearchedShapes()
     with console.step("find sizes that the model runs with"), tempfile.TemporaryDirectory() as scratch:
         try:
             found = parity.random_inputs(baseline(model), Path(scratch), count=1, seed=0).found
         except ModelError as error:
-            return Sizes(refusal=error.message)
-    return Sizes(shapes={spec.name: shape for spec, shape in zip(inputs, found.shapes, strict=True)})
+            return SearchedShapes(refusal=error.message)
+    return SearchedShapes(shapes={spec.name: shape for spec, shape in zip(inputs, found.shapes, strict=True)})
 
 
-def lines(model: "Model", sizes: Sizes) -> Iterator[str]:
+def lines(model: "Model", sizes: SearchedShapes) -> Iterator[str]:
     """`"batch" = 1`, and shapes of whole inputs where a name is missing or stands for several sizes."""
     from packager.core.characters import toml_string
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from packager.core.console import Console
-    from packager.measuring.tuning.page import Bounds
-    from packager.workflows.tune_results import Found
+    from packager.measuring.tuning.page import SearchBounds
+    from packager.workflows.tune_results import FoundSettings
 
 
 ON_DEVICES = ("packages", "devices", "most", "minutes", "seconds", "journal", "runtime", "timeout_s")
@@ -131,7 +131,7 @@ def tune(options: TuneOptions) -> None:
         give_recorded(options.sources, project, options.models, ends, console, dry_run=options.dry_run)
         return
     first, *others = options.packages or (Path("dist"),)
-    request = tuning.Request(
+    request = tuning.TuneRequest(
         wanted=Wanted(
             package=first,
             devices=options.devices,
@@ -172,7 +172,7 @@ def give_recorded(
 
     if ends.merge:
         merging.refuse_unfit(ends.merge)
-    request = recorded.Request(results=sources, project=project, models=models, is_dry=dry_run)
+    request = recorded.RecordedTuneRequest(results=sources, project=project, models=models, is_dry=dry_run)
     read = recorded.recorded(request, console)
     advice = "give the test more --minutes, where it is made"
     _explain(read.found, read.bounds, ends, console, advice=advice)
@@ -188,7 +188,9 @@ def _refuse_with_results(context: click.Context) -> None:
             raise click.UsageError(f"{parameter.opts[0]} is for devices that are connected: leave it out with --from")
 
 
-def _explain(found: "Sequence[Found]", bounds: "Bounds", ends: Ends, console: "Console", *, advice: str) -> None:
+def _explain(
+    found: "Sequence[FoundSettings]", bounds: "SearchBounds", ends: Ends, console: "Console", *, advice: str
+) -> None:
     """Prints the searches, writes their page, and adds them to a release; `advice` is for those that had no time."""
     from packager.workflows import tune_results
 
@@ -205,14 +207,14 @@ def _explain(found: "Sequence[Found]", bounds: "Bounds", ends: Ends, console: "C
         console.say(f"merged into {ends.merge}")
 
 
-def _write(project: Path, found: "Sequence[Found]", console: "Console") -> None:
+def _write(project: Path, found: "Sequence[FoundSettings]", console: "Console") -> None:
     from packager.workflows import tune_results
 
     changed = tune_results.write(project, found, console)
     console.say(f"{project}: " + ("settings were written; build again" if changed else "nothing to change"))
 
 
-def _show(found: "Found", advice: str, console: "Console") -> None:
+def _show(found: "FoundSettings", advice: str, console: "Console") -> None:
     from packager.measuring.tuning import words
 
     outcome = found.outcome
@@ -223,7 +225,7 @@ def _show(found: "Found", advice: str, console: "Console") -> None:
     console.say(words.verdict(outcome))
 
 
-def _document(found: "Found") -> dict[str, object]:
+def _document(found: "FoundSettings") -> dict[str, object]:
     from packager.measuring.bench.statistics import all_of, quantile
     from packager.measuring.tuning import words
 

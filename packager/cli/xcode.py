@@ -10,7 +10,7 @@ from packager.cli.options import MODEL, config_option, json_option, print_json
 if TYPE_CHECKING:
     from pbxproj import XcodeProject
 
-    from packager.workflows.xcode import Layout, SwiftPackage
+    from packager.workflows.xcode import SwiftPackage, XcodeFolders
 
 
 @click.command(short_help="Let Xcode rebuild the Swift package.")
@@ -44,7 +44,7 @@ def xcode(
     from packager.core.console import Console
     from packager.workflows.inputs import inputs_of
     from packager.workflows.xcode import (
-        Layout,
+        XcodeFolders,
         find_package,
         integration,
         write,
@@ -57,7 +57,7 @@ def xcode(
     config = configuration.load(config_path, targets=("ios",))
     beside = config_path.parent
     out = out or beside
-    layout = Layout(
+    layout = XcodeFolders(
         config=config_path,
         dist=dist or beside / "dist",
         out=out,
@@ -80,7 +80,7 @@ def xcode(
             Console().say(line)
 
 
-def wired(path: Path, target: str, layout: "Layout", package: "SwiftPackage") -> "XcodeProject":
+def wired(path: Path, target: str, layout: "XcodeFolders", package: "SwiftPackage") -> "XcodeProject":
     """The Xcode project with the script and the package added, not yet saved."""
     from packager.workflows.xcode import app_target, read_project, wire, wiring
 

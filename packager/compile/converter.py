@@ -74,14 +74,14 @@ class ConversionJob:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class ConversionResult:
     operators: dict[str, str]
     disabled_optimizers: list[str]
     files: list[str] = field(default_factory=list)
     """names of the data files of an ONNX file"""
 
 
-def convert(job: ConversionJob) -> Result:
+def convert(job: ConversionJob) -> ConversionResult:
     """Converts, and writes the MACs of the nodes into the file, then a key for CoreML's cache if the graph has room for
     one. Raises ONNX Runtime's exceptions."""
     from packager.compile import cache_key, recorded_macs
@@ -93,7 +93,7 @@ def convert(job: ConversionJob) -> Result:
     return result
 
 
-def _converted(job: ConversionJob) -> Result:
+def _converted(job: ConversionJob) -> ConversionResult:
     """Converts, reduces growth, writes canonical bytes and loads them again."""
     from packager.compile.canonical import canonicalize
     from packager.compile.operators import required_operators
@@ -102,7 +102,7 @@ def _converted(job: ConversionJob) -> Result:
     if job.raw and output.suffix == ".ort":
         canonicalize(Path(job.raw), output)
         refuse_unheld(output)
-        return Result(operators=dict(required_operators(output)), disabled_optimizers=[])
+        return ConversionResult(operators=dict(required_operators(output)), disabled_optimizers=[])
     if output.suffix == ".onnx":
         return _write_onnx(job)
     if job.is_unfused:
@@ -112,10 +112,10 @@ def _converted(job: ConversionJob) -> Result:
     raw.unlink()
     refuse_unheld(output)
     load_again(output)
-    return Result(operators=dict(required_operators(output)), disabled_optimizers=disabled)
+    return ConversionResult(operators=dict(required_operators(output)), disabled_optimizers=disabled)
 
 
-def _write_onnx(job: ConversionJob) -> Result:
+def _write_onnx(job: ConversionJob) -> ConversionResult:
     """The graph after basic or all rewrites, as ONNX over the weights of an ORT-format file, or over its own."""
     import onnxruntime
 
@@ -135,7 +135,7 @@ def _write_onnx(job: ConversionJob) -> Result:
             if source is raw or not is_onnxruntime_error(error):
                 raise
     files = [file.name for file in (shared, rest) if file]
-    return Result(operators={}, disabled_optimizers=job.disabled_optimizers, files=files)
+    return ConversionResult(operators={}, disabled_optimizers=job.disabled_optimizers, files=files)
 
 
 def _save_onnx(job: ConversionJob) -> Path:
@@ -155,7 +155,7 @@ def _save_onnx(job: ConversionJob) -> Path:
     return raw
 
 
-def _convert_unfused(job: ConversionJob) -> Result:
+def _convert_unfused(job: ConversionJob) -> ConversionResult:
     """The first attempt whose records can be replayed; its operators are those before and after the replay."""
     from packager.compile.canonical import canonicalize
     from packager.compile.operators import required_operators, union
@@ -174,7 +174,7 @@ def _convert_unfused(job: ConversionJob) -> Result:
             refusal = error
             continue
         operators = union([required_operators(output), required_operators(replayed)])
-        return Result(operators=dict(operators), disabled_optimizers=disabled)
+        return ConversionResult(operators=dict(operators), disabled_optimizers=disabled)
     raise refusal
 
 

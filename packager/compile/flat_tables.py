@@ -21,8 +21,8 @@ class Content:
         self.mapped = mapped
         self.fields: dict[int, tuple[int, ...]] = {}
 
-    def root(self) -> "Table":
-        return Table(self, OFFSET.unpack_from(self.mapped, 0)[0])
+    def root(self) -> "FlatTable":
+        return FlatTable(self, OFFSET.unpack_from(self.mapped, 0)[0])
 
     def fields_at(self, position: int) -> tuple[int, ...]:
         found = self.fields.get(position)
@@ -33,7 +33,7 @@ class Content:
         return found
 
 
-class Table:
+class FlatTable:
     """Fields of a table by their index in the schema, from 0."""
 
     __slots__ = ("_content", "_fields", "_position")
@@ -55,13 +55,13 @@ class Table:
         position = self._place(field)
         return self._text(position) if position else ""
 
-    def table(self, field: int) -> "Table | None":
+    def table(self, field: int) -> "FlatTable | None":
         position = self._place(field)
-        return Table(self._content, self._followed(position)) if position else None
+        return FlatTable(self._content, self._followed(position)) if position else None
 
-    def tables(self, field: int) -> "Iterator[Table]":
+    def tables(self, field: int) -> "Iterator[FlatTable]":
         for position in self._places(field):
-            yield Table(self._content, self._followed(position))
+            yield FlatTable(self._content, self._followed(position))
 
     def texts(self, field: int) -> tuple[str, ...]:
         return tuple(map(self._text, self._places(field)))

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from packager.compile.flat_tables import BYTE, FLOAT, INT, LONG, OFFSET, Content, Table
+from packager.compile.flat_tables import BYTE, FLOAT, INT, LONG, OFFSET, Content, FlatTable
 from packager.core.signature import Dimension
 from packager.graph.connections import numbered
 from packager.graph.view import SMALL_BYTES, Attribute, Graph, Node, Value
@@ -54,7 +54,7 @@ def unheld(path: Path) -> str:
     """Content of the file at `path` that its format has no types for, in words: `4-bit weights`; empty if there is
     none."""
 
-    def is_suspect(model: Table) -> bool:
+    def is_suspect(model: FlatTable) -> bool:
         return any(each > LAST_ELEMENT for each in _elements(_required(model, Fields.model_graph)))
 
     if not _read(path, is_suspect):
@@ -66,7 +66,7 @@ def unheld(path: Path) -> str:
 def constant_bytes(path: Path) -> int | None:
     """Size of the constants in the file at `path`; None if graphs inside its nodes may have others."""
 
-    def size(model: Table) -> int | None:
+    def size(model: FlatTable) -> int | None:
         graph = _required(model, Fields.model_graph)
         attributes = (each for node in graph.tables(Fields.nodes) for each in node.tables(Fields.attributes))
         if any(map(_graphs, attributes)):
@@ -76,25 +76,25 @@ def constant_bytes(path: Path) -> int | None:
     return _read(path, size)
 
 
-def _read(path: Path, read: Callable[[Table], Read]) -> Read:
+def _read(path: Path, read: Callable[[FlatTable], Read]) -> Read:
     """The value that `read` finds in the model of the file at `path`."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         return read(_required(Content(mapped).root(), Fields.session_model))
 
 
-def _required(table: Table, field: int) -> Table:
+def _required(table: FlatTable, field: int) -> FlatTable:
     found = table.table(field)
     if found is None:
         raise ValueError(f"a table lacks its field {field}")
     return found
 
 
-def _opsets(model: Table) -> dict[str, int]:
+def _opsets(model: FlatTable) -> dict[str, int]:
     entries = model.tables(Fields.model_opsets)
     return {each.text(Fields.opset_domain): each.number(Fields.opset_version, LONG) for each in entries}
 
 
-def _elements(graph: Table) -> Iterator[int]:
+def _elements(graph: FlatTable) -> Iterator[int]:
     """The element type of every tensor in a graph, including those of subgraphs."""
     for each in graph.tables(Fields.initializers):
         yield each.number(Fields.tensor_element, INT)
@@ -122,7 +122,7 @@ def _unheld(graph: Graph) -> Iterator[str]:
             yield from _unheld(subgraph)
 
 
-def _graph(table: Table, opsets: dict[str, int]) -> Graph:
+def _graph(table: FlatTable, opsets: dict[str, int]) -> Graph:
     constants = {each.name: each for each in map(_constant, table.tables(Fields.initializers))}
     values = {}
     for each in table.tables(Fields.values):
@@ -146,7 +146,7 @@ def _in_running_order(nodes: list[Node]) -> tuple[Node, ...]:
     return tuple(nodes[index] for index in order)
 
 
-def _node(table: Table, opsets: dict[str, int]) -> Node:
+def _node(table: FlatTable, opsets: dict[str, int]) -> Node:
     outputs = table.texts(Fields.made)
     attributes: dict[str, Attribute] = {}
     subgraphs = []
@@ -167,7 +167,7 @@ def _node(table: Table, opsets: dict[str, int]) -> Node:
     )
 
 
-def _graphs(attribute: Table) -> list[Table]:
+def _graphs(attribute: FlatTable) -> list[FlatTable]:
     """The graphs inside a node that an attribute has."""
     kind = attribute.number(Fields.attribute_type, INT)
     if kind == AttributeType.GRAPH:
@@ -175,7 +175,7 @@ def _graphs(attribute: Table) -> list[Table]:
     return list(attribute.tables(Fields.graphs)) if kind == AttributeType.GRAPHS else []
 
 
-def _attribute(table: Table) -> Attribute | None:
+def _attribute(table: FlatTable) -> Attribute | None:
     match table.number(Fields.attribute_type, INT):
         case AttributeType.FLOAT:
             return table.real(Fields.f)
@@ -192,7 +192,7 @@ def _attribute(table: Table) -> Attribute | None:
     return None
 
 
-def _value(table: Table, name: str) -> Value:
+def _value(table: FlatTable, name: str) -> Value:
     tensor = _tensor_type(table)
     if tensor is None:
         return Value(name=name)
@@ -201,7 +201,7 @@ def _value(table: Table, name: str) -> Value:
     return Value(name=name, element=_element(tensor.number(Fields.element, INT)), shape=dimensions)
 
 
-def _tensor_type(value: Table) -> Table | None:
+def _tensor_type(value: FlatTable) -> FlatTable | None:
     """The TensorTypeAndShape of a value; None if it is not a tensor."""
     kind = value.table(Fields.value_type)
     if kind is None or kind.number(Fields.held_type, BYTE) != TENSOR_TYPE:
@@ -209,7 +209,7 @@ def _tensor_type(value: Table) -> Table | None:
     return kind.table(Fields.held)
 
 
-def _dimension(table: Table) -> Dimension:
+def _dimension(table: FlatTable) -> Dimension:
     value = table.table(Fields.dimension)
     kind = value.number(Fields.dimension_type, BYTE) if value else 0
     if value and kind == DIMENSION_VALUE:
@@ -217,7 +217,7 @@ def _dimension(table: Table) -> Dimension:
     return value.text(Fields.dimension_name) or None if value and kind == DIMENSION_PARAM else None
 
 
-def _constant(table: Table) -> Value:
+def _constant(table: FlatTable) -> Value:
     import numpy
     from onnx import TensorProto, helper
 

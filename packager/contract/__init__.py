@@ -21,7 +21,7 @@ from packager.contract.kind import (
     TextTokens,
 )
 from packager.contract.mask import Mask
-from packager.contract.pairs import Pairs
+from packager.contract.pairs import PairScore
 from packager.contract.spans import Spans
 from packager.contract.state import CarriedInput
 from packager.contract.tensor import PlainInput, PlainOutput
@@ -45,7 +45,7 @@ OUTPUT_KINDS: Mapping[str, type[OutputTable]] = {
     Mask.KIND: Mask,
     Text.KIND: Text,
     Spans.KIND: Spans,
-    Pairs.KIND: Pairs,
+    PairScore.KIND: PairScore,
     PlainOutput.KIND: PlainOutput,
 }
 

@@ -53,7 +53,7 @@ class Tables:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parts:
+class AttachedParts:
     """Nodes and tensors that the kinds added around a core."""
 
     inputs: Mapping[str, AttachedInput]
@@ -160,7 +160,7 @@ def _with_shapes(model: Model, tables: Tables, where: str) -> Model:
     return models.rebuilt(model, proto)
 
 
-def _parts(model: Model, tables: Tables, where: str) -> Parts:
+def _parts(model: Model, tables: Tables, where: str) -> AttachedParts:
     import onnx
 
     proto = onnx.ModelProto.FromString(model.graph)
@@ -190,7 +190,7 @@ def _parts(model: Model, tables: Tables, where: str) -> Parts:
         inputs=specs,
         metadata={entry.key: entry.value for entry in proto.metadata_props},
     )
-    parts = Parts(inputs=inputs, outputs=outputs, made=made, written=written)
+    parts = AttachedParts(inputs=inputs, outputs=outputs, made=made, written=written)
     core = replace(core, carried=parts.carried)
     _refuse_unfit_states(parts, core, tables, where)
     if core.is_batch:
@@ -223,7 +223,7 @@ def _refuse_filled_twice(filled: Iterable[str], tables: Mapping[str, InputKind])
             raise ConfigError(f"also fills input '{name}', which has a table of its own", hint="remove one of them")
 
 
-def _refuse_unfit_states(parts: Parts, core: Core, tables: Tables, where: str) -> None:
+def _refuse_unfit_states(parts: AttachedParts, core: Core, tables: Tables, where: str) -> None:
     """Raises ConfigError for a state whose output is missing, has another type, or has a table of its own."""
     states = {
         name: typed for name, each in parts.inputs.items() for typed in each.typed if isinstance(typed, StateInput)
@@ -244,7 +244,7 @@ def _refuse_unfit_states(parts: Parts, core: Core, tables: Tables, where: str) -
             raise ConfigError(f"{where}.outputs.{after.name}: is already a state", hint="remove one of the tables")
 
 
-def _refuse_beside_batch(parts: Parts, where: str) -> None:
+def _refuse_beside_batch(parts: AttachedParts, where: str) -> None:
     """Raises ConfigError for an input beside a batch that has no row for each text."""
     for name, each in parts.inputs.items():
         if not all(isinstance(typed, TextInput) and typed.is_batch for typed in each.typed):
@@ -260,7 +260,7 @@ def _is_alike(found: TensorSpec, wanted: TensorSpec) -> bool:
     return len(found.shape) == len(wanted.shape) and all(a == b for a, b in pairs if isinstance(a, int))
 
 
-def _joined(model: Model, parts: Parts) -> Model:
+def _joined(model: Model, parts: AttachedParts) -> Model:
     """The core and the added nodes as one graph."""
     import onnx
 
@@ -284,7 +284,7 @@ def _joined(model: Model, parts: Parts) -> Model:
     return replace(made, contract=contract, traits=own, contract_bytes=added_bytes)
 
 
-def _used(parts: Parts, graph: "GraphProto") -> "list[NodeProto]":
+def _used(parts: AttachedParts, graph: "GraphProto") -> "list[NodeProto]":
     """The added nodes, without those that no output depends on: a kind may write more than a model takes."""
     wanted = {value.name for value in graph.output}
     wanted |= {name for node in graph.node for name in traversal.taken_by(node)}
@@ -296,7 +296,7 @@ def _used(parts: Parts, graph: "GraphProto") -> "list[NodeProto]":
     return kept[::-1]
 
 
-def _rename(parts: Parts, graph: "GraphProto") -> None:
+def _rename(parts: AttachedParts, graph: "GraphProto") -> None:
     """Gives each tensor made from an app's input the name of the core's input."""
     constants = parts.written.constants
     moved: dict[str, str] = {}
@@ -310,7 +310,7 @@ def _rename(parts: Parts, graph: "GraphProto") -> None:
             values[:] = [moved.get(value, value) for value in values]
 
 
-def _replace_inputs(graph: "GraphProto", parts: Parts) -> None:
+def _replace_inputs(graph: "GraphProto", parts: AttachedParts) -> None:
     kept: list[ValueInfoProto] = []
     for value in graph.input:
         attached = parts.inputs.get(value.name)
@@ -321,7 +321,7 @@ def _replace_inputs(graph: "GraphProto", parts: Parts) -> None:
     _assign(graph.input, kept)
 
 
-def _replace_outputs(graph: "GraphProto", parts: Parts) -> list[str]:
+def _replace_outputs(graph: "GraphProto", parts: AttachedParts) -> list[str]:
     """Replaces the graph's outputs; returns the core's outputs that apps still get, in the model's order."""
     kept: list[ValueInfoProto] = []
     order: list[str] = []
@@ -359,7 +359,7 @@ def _value_info(spec: TensorSpec) -> "ValueInfoProto":
     )
 
 
-def _contract(signature: Signature, parts: Parts, outputs: list[str]) -> Contract:
+def _contract(signature: Signature, parts: AttachedParts, outputs: list[str]) -> Contract:
     specs = {spec.name: spec for spec in (*signature.inputs, *signature.outputs)}
     typed_inputs = [typed for each in parts.inputs.values() for typed in each.typed]
     typed_inputs += [state for each in parts.outputs.values() for state in each.states]
@@ -384,7 +384,7 @@ def _parameter(given: TypedInput) -> str:
     return f"{given.identifier}-value" if is_taken else given.identifier
 
 
-def _values(parts: Parts) -> Iterator[Mapping[str, tuple[int, ...]]]:
+def _values(parts: AttachedParts) -> Iterator[Mapping[str, tuple[int, ...]]]:
     yield from (each.values for each in parts.inputs.values())
     yield from (each.values for each in parts.outputs.values())
 

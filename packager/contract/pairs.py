@@ -16,7 +16,7 @@ from packager.graph.writer import Writer
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pairs:
+class PairScore:
     """A score of a query and a document, of a cross-encoder: `[1, 1]`, `[1]`, or one for each of two classes, `[1, 2]`.
 
     The graph returns it after the activation, as float [1].

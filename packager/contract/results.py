@@ -58,7 +58,7 @@ class Share:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mask:
+class MaskResult:
     width: int
     height: int
     shares: tuple[Share, ...]
@@ -95,7 +95,7 @@ Answer = (
     tuple[Classification, ...]
     | tuple[Detection, ...]
     | tuple[Entity, ...]
-    | Mask
+    | MaskResult
     | Reading
     | TextPart
     | tuple[float, ...]
@@ -168,7 +168,7 @@ def boxes(typed: BoxesOutput, outputs: "Mapping[str, numpy.ndarray]") -> tuple[D
     )
 
 
-def mask(typed: MaskOutput, places: "numpy.ndarray") -> Mask:
+def mask(typed: MaskOutput, places: "numpy.ndarray") -> MaskResult:
     import numpy
 
     found, counts = numpy.unique(places, return_counts=True)
@@ -177,7 +177,7 @@ def mask(typed: MaskOutput, places: "numpy.ndarray") -> Mask:
         for index, count in zip(found, counts, strict=True)
     ]
     height, width = places.shape
-    return Mask(width=width, height=height, shares=tuple(sorted(shares, key=lambda each: -each.share)))
+    return MaskResult(width=width, height=height, shares=tuple(sorted(shares, key=lambda each: -each.share)))
 
 
 def text(typed: TextOutput, outputs: "Mapping[str, numpy.ndarray]") -> Reading:

@@ -11,7 +11,7 @@ NARROWEST = 16
 """Convolutions with fewer outputs in a group leave the vectors of their kernels unfilled."""
 
 
-class Kind(StrEnum):
+class LayerKind(StrEnum):
     """Kinds of layers, which take different times for the same number of MACs."""
 
     DEPTHWISE = "depthwise convolutions"
@@ -23,10 +23,10 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layer:
+class LayerCost:
     """The work of one node."""
 
-    kind: Kind
+    kind: LayerKind
     macs: int
     outputs: int = 1
     """of a convolution, in each group"""
@@ -49,16 +49,16 @@ class Rates:
         """The same for every kind."""
         return cls(depthwise=rate, stem=rate, pointwise=rate, dense=rate, product=rate)
 
-    def ms(self, layer: Layer) -> float:
-        if layer.kind is Kind.NARROW:
+    def ms(self, layer: LayerCost) -> float:
+        if layer.kind is LayerKind.NARROW:
             rate = self.dense if self.narrow is None else self.narrow / layer.outputs
         else:
             rate = {
-                Kind.DEPTHWISE: self.depthwise,
-                Kind.STEM: self.stem,
-                Kind.POINTWISE: self.pointwise,
-                Kind.DENSE: self.dense,
-                Kind.PRODUCT: self.product,
+                LayerKind.DEPTHWISE: self.depthwise,
+                LayerKind.STEM: self.stem,
+                LayerKind.POINTWISE: self.pointwise,
+                LayerKind.DENSE: self.dense,
+                LayerKind.PRODUCT: self.product,
             }[layer.kind]
         return layer.macs * rate / 1e9
 
@@ -94,7 +94,7 @@ class Estimate:
     """of these nodes, on the provider"""
     calls_ms: float
     copies_ms: float
-    slower: Kind | None = None
+    slower: LayerKind | None = None
     """kind of the layers at which the provider loses most against the CPU; None if it loses at none"""
     slower_ms: float = 0.0
     """of these layers, on the provider"""

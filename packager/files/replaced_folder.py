@@ -29,7 +29,7 @@ _own = threading.Lock()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class FolderKind:
     """Purpose of a folder of ours, and how to recognize one: no other folder is ever replaced."""
 
     words: str
@@ -44,7 +44,7 @@ class StrandedError(ToolError):
 
 
 @contextlib.contextmanager
-def replaced(out: Path, kind: Kind) -> Iterator[Path]:
+def replaced(out: Path, kind: FolderKind) -> Iterator[Path]:
     """A folder beside `out` to fill; it replaces `out` when the block succeeds and is removed when it fails.
 
     Raises ConfigError when `out` holds something that is not of `kind`, ToolError when it cannot be written.
@@ -132,7 +132,7 @@ def _remove_abandoned(out: Path) -> None:
         remove_old(left for left in out.parent.glob(f".{glob.escape(out.name)}.*") if left.is_dir())
 
 
-def refuse_foreign(out: Path, kind: Kind) -> None:
+def refuse_foreign(out: Path, kind: FolderKind) -> None:
     """Raises ConfigError when `out` holds something that `replaced` would have to throw away."""
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
@@ -147,7 +147,7 @@ def refuse_foreign(out: Path, kind: Kind) -> None:
         )
 
 
-def _swap(staging: Path, out: Path, kind: Kind) -> None:
+def _swap(staging: Path, out: Path, kind: FolderKind) -> None:
     """Puts `staging` in the place of `out` and removes the previous folder. Interrupts are deferred."""
     with interrupts_deferred(f"{out} is {kind.words} of this run, and complete"):
         if not out.exists() or not exchange(staging, out):
@@ -155,7 +155,7 @@ def _swap(staging: Path, out: Path, kind: Kind) -> None:
         shutil.rmtree(staging, ignore_errors=True)  # the previous one, if they were exchanged
 
 
-def _rename(staging: Path, out: Path, kind: Kind) -> None:
+def _rename(staging: Path, out: Path, kind: FolderKind) -> None:
     """Moves `out` away and `staging` to its place; a failure puts the previous folder back."""
     previous = staging.with_name(staging.name + ".previous")
     try:

@@ -31,7 +31,7 @@ ABSENT, FORBIDDEN, BEYOND_THE_END, PARTIAL = (404, 410), (401, 403, 407), 416, 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Web:
+class WebFiles:
     """The files below an address. Methods raise FileNotFoundError for a file that is not there, PermissionError where
     access is denied, and OSError for everything else."""
 

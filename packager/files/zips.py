@@ -32,7 +32,7 @@ END_BYTES = 22 + 65535
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class ZipLimits:
     """Limits on the expansion of an untrusted archive."""
 
     entries: int
@@ -41,23 +41,23 @@ class Limits:
     """maximum expanded bytes per byte of the file, beyond the unsuspicious size"""
 
 
-ARRAYS = Limits(entries=10_000, total_bytes=1 << 40, ratio=200)
+ARRAYS = ZipLimits(entries=10_000, total_bytes=1 << 40, ratio=200)
 """Stacks of samples, of which one is in memory at a time."""
-ONE_SAMPLE = Limits(entries=10_000, total_bytes=4 << 30, ratio=200)
-RUNTIME = Limits(entries=20_000, total_bytes=4 << 30, ratio=20)
+ONE_SAMPLE = ZipLimits(entries=10_000, total_bytes=4 << 30, ratio=200)
+RUNTIME = ZipLimits(entries=20_000, total_bytes=4 << 30, ratio=20)
 
 LINK = 0o120777
 
 
 @dataclass(frozen=True)
-class Link:
+class ZipLink:
     """A symbolic link."""
 
     target: str
     """relative to the folder of the link"""
 
 
-Content = bytes | Path | Link
+Content = bytes | Path | ZipLink
 """Content of one entry: bytes, a file that is copied in chunks, or a link."""
 
 
@@ -80,7 +80,7 @@ def write_zip(path: Path, entries: Mapping[PurePosixPath, Content]) -> Path:
 
 
 @contextmanager
-def opened_zip(file: IO[bytes], limits: Limits) -> Iterator[zipfile.ZipFile]:
+def opened_zip(file: IO[bytes], limits: ZipLimits) -> Iterator[zipfile.ZipFile]:
     """The archive in `file`. Raises BadZipFile, before anything is unpacked, if its directory exceeds `limits`, and
     OSError or BadZipFile if it is not an archive."""
     size_bytes = os.fstat(file.fileno()).st_size
@@ -92,7 +92,7 @@ def opened_zip(file: IO[bytes], limits: Limits) -> Iterator[zipfile.ZipFile]:
         yield archive
 
 
-def refuse_bomb(entries: Sequence[zipfile.ZipInfo], size_bytes: int, limits: Limits) -> None:
+def refuse_bomb(entries: Sequence[zipfile.ZipInfo], size_bytes: int, limits: ZipLimits) -> None:
     """Raises BadZipFile if the `entries` of an archive of `size_bytes` exceed `limits`, overlap, or use an unusual
     compression method."""
     total = sum(entry.file_size for entry in entries)
@@ -147,10 +147,10 @@ def _check_names(names: Iterable[PurePosixPath]) -> None:
 def _write_entry(archive: zipfile.ZipFile, name: PurePosixPath, content: Content) -> None:
     info = zipfile.ZipInfo(str(name), ZIP_EPOCH)
     info.create_system = UNIX
-    info.external_attr = (LINK if isinstance(content, Link) else REGULAR_FILE) << 16
+    info.external_attr = (LINK if isinstance(content, ZipLink) else REGULAR_FILE) << 16
     # With the size known in advance, the choice between the plain and the 64-bit header does not depend on the Python
     # version.
-    content = content.target.encode() if isinstance(content, Link) else content
+    content = content.target.encode() if isinstance(content, ZipLink) else content
     info.file_size = content.stat().st_size if isinstance(content, Path) else len(content)
     with archive.open(info, "w") as entry, _reader(content) as source:
         shutil.copyfileobj(source, entry, CHUNK_BYTES)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from packager.core.cost import NARROWEST, Kind, Layer
+from packager.core.cost import NARROWEST, LayerCost, LayerKind
 from packager.graph.macs import macs_of
 from packager.graph.view import Graph, Node
 
@@ -12,38 +12,38 @@ TRANSPOSED = "ConvTranspose"
 FEW_CHANNELS = 8
 
 
-def layers(graph: Graph) -> Mapping[str, tuple[Layer, ...]]:
+def layers(graph: Graph) -> Mapping[str, tuple[LayerCost, ...]]:
     """Node name -> its layers, without nodes that have none. Those of subgraphs count for their node."""
     found = {node.name: _layers(graph, node) for node in graph.nodes}
     return {name: each for name, each in found.items() if each}
 
 
-def _layers(graph: Graph, node: Node) -> tuple[Layer, ...]:
+def _layers(graph: Graph, node: Node) -> tuple[LayerCost, ...]:
     inside = tuple(layer for subgraph in node.subgraphs for each in layers(subgraph).values() for layer in each)
     count = macs_of(graph, node)
     return (_layer(graph, node, count), *inside) if count else inside
 
 
-def _layer(graph: Graph, node: Node, count: int) -> Layer:
+def _layer(graph: Graph, node: Node, count: int) -> LayerCost:
     if node.op == TRANSPOSED:
         outputs, *_ = _sizes(graph, node.inputs[1])[1:]
-        return Layer(kind=Kind.NARROW if outputs < NARROWEST else Kind.DENSE, macs=count, outputs=outputs)
+        return LayerCost(kind=LayerKind.NARROW if outputs < NARROWEST else LayerKind.DENSE, macs=count, outputs=outputs)
     if node.op not in KERNEL:
-        return Layer(kind=Kind.PRODUCT, macs=count)
+        return LayerCost(kind=LayerKind.PRODUCT, macs=count)
     group = node.attributes.get("group", 1)
     every, channels, *kernel = _sizes(graph, node.inputs[KERNEL[node.op]])
     outputs = every // max(1, group) if isinstance(group, int) else every
-    return Layer(kind=_kind(group != 1, channels, outputs, kernel), macs=count, outputs=max(1, outputs))
+    return LayerCost(kind=_kind(group != 1, channels, outputs, kernel), macs=count, outputs=max(1, outputs))
 
 
-def _kind(is_grouped: bool, channels: int, outputs: int, kernel: list[int]) -> Kind:
+def _kind(is_grouped: bool, channels: int, outputs: int, kernel: list[int]) -> LayerKind:
     if is_grouped and channels == 1:
-        return Kind.DEPTHWISE
+        return LayerKind.DEPTHWISE
     if outputs < NARROWEST:
-        return Kind.NARROW
+        return LayerKind.NARROW
     if all(size == 1 for size in kernel):
-        return Kind.POINTWISE
-    return Kind.STEM if channels < FEW_CHANNELS else Kind.DENSE
+        return LayerKind.POINTWISE
+    return LayerKind.STEM if channels < FEW_CHANNELS else LayerKind.DENSE
 
 
 def _sizes(graph: Graph, name: str) -> list[int]:

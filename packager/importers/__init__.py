@@ -3,7 +3,7 @@
 from packager.engines.environments.framework import Framework
 from packager.importers.catboost import CatBoost
 from packager.importers.huggingface import HuggingFace
-from packager.importers.importer import Arrays, Converted, Drawing, Importer, Input, Loaded, Source
+from packager.importers.importer import Arrays, Converted, Drawing, Importer, ImportSource, Input, Loaded
 from packager.importers.jax import Jax
 from packager.importers.keras import Keras
 from packager.importers.lightgbm import LightGBM
@@ -42,8 +42,8 @@ __all__ = [
     "Converted",
     "Drawing",
     "Framework",
+    "ImportSource",
     "Importer",
     "Input",
     "Loaded",
-    "Source",
 ]

@@ -10,8 +10,8 @@ from packager.core import parsing
 from packager.core.errors import ModelError
 from packager.engines.environments.framework import Framework
 from packager.importers import trees
-from packager.importers.importer import Arrays, Converted, Input, Source
-from packager.importers.trees import Ensemble, Leaf, Split, Tree
+from packager.importers.importer import Arrays, Converted, ImportSource, Input
+from packager.importers.trees import Ensemble, Leaf, Tree, TreeSplit
 
 START = b"CBM1"
 LINKS = {
@@ -34,10 +34,10 @@ class CatBoost:
     ENVIRONMENT: ClassVar[Framework | None] = trees.ENVIRONMENT
     RUNS_CODE: ClassVar[bool] = False
 
-    def reads(self, source: Source) -> bool:
+    def reads(self, source: ImportSource) -> bool:
         return source.path.suffix == ".cbm"
 
-    def load(self, source: Source) -> "CatBoostModel":
+    def load(self, source: ImportSource) -> "CatBoostModel":
         import catboost
 
         with source.path.open("rb") as file:
@@ -80,10 +80,10 @@ def ensemble_of(content: Mapping[str, Any], loss: str, text: str) -> Ensemble:
     )
 
 
-def split_of(split: Mapping[str, Any], features: Sequence[Mapping[str, Any]], left: int, right: int) -> Split:
+def split_of(split: Mapping[str, Any], features: Sequence[Mapping[str, Any]], left: int, right: int) -> TreeSplit:
     """A number above the border goes right."""
     feature = features[split["float_feature_index"]]
-    return Split(
+    return TreeSplit(
         feature=feature["flat_feature_index"],
         value=split["border"],
         is_equal_left=True,
@@ -96,7 +96,7 @@ def split_of(split: Mapping[str, Any], features: Sequence[Mapping[str, Any]], le
 def oblivious(tree: Mapping[str, Any], features: Sequence[Mapping[str, Any]], width: int, scale: float) -> Tree:
     """A tree with one split for each level; the split of level i is bit i of a leaf's number."""
     splits = tree["splits"] or []
-    nodes: list[Split | Leaf] = []
+    nodes: list[TreeSplit | Leaf] = []
     for level, split in enumerate(reversed(splits)):
         first = 2 ** (level + 1) - 1
         nodes += [split_of(split, features, first + 2 * at, first + 2 * at + 1) for at in range(2**level)]
@@ -107,7 +107,7 @@ def oblivious(tree: Mapping[str, Any], features: Sequence[Mapping[str, Any]], wi
 
 def grown(root: Mapping[str, Any], features: Sequence[Mapping[str, Any]], scale: float) -> Tree:
     """A tree whose branches split on their own."""
-    nodes: list[Split | Leaf] = [Leaf(values=())]
+    nodes: list[TreeSplit | Leaf] = [Leaf(values=())]
     waiting = [(0, root)]
     while waiting:
         number, node = waiting.pop()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from packager.core import parsing
 from packager.core.errors import ConfigError, ModelError
 from packager.engines.environments.framework import Framework
-from packager.importers.importer import Arrays, Converted, Input, Source
+from packager.importers.importer import Arrays, Converted, ImportSource, Input
 
 CONFIG = "config.json"
 WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
@@ -41,11 +41,11 @@ class HuggingFace:
     )
     RUNS_CODE: ClassVar[bool] = False
 
-    def reads(self, source: Source) -> bool:
+    def reads(self, source: ImportSource) -> bool:
         folder = source.path
         return (folder / CONFIG).is_file() and any(True for kind in WEIGHTS for _ in folder.glob(kind))
 
-    def load(self, source: Source) -> "Transformer":
+    def load(self, source: ImportSource) -> "Transformer":
         refuse_incomplete(source)
         import torch
         import transformers
@@ -71,7 +71,7 @@ class HuggingFace:
         return Transformer(model=model, config=exporter_of(TasksManager, model, task, source))
 
 
-def refuse_incomplete(source: Source) -> None:
+def refuse_incomplete(source: ImportSource) -> None:
     """Raises ConfigError or ModelError for a folder whose configuration cannot be read, or that has code of its own."""
     try:
         document = parsing.json_of((source.path / CONFIG).read_text(encoding="utf-8"))
@@ -84,7 +84,7 @@ def refuse_incomplete(source: Source) -> None:
         )
 
 
-def task_of(manager: Any, model: Any, source: Source) -> str:
+def task_of(manager: Any, model: Any, source: ImportSource) -> str:
     """Optimum's name of what the model does. Raises ModelError for one that makes texts step by step."""
     task = str(manager.infer_task_from_model(type(model)))
     if task.startswith(GENERATES) or model.config.is_encoder_decoder:
@@ -95,7 +95,7 @@ def task_of(manager: Any, model: Any, source: Source) -> str:
     return task
 
 
-def exporter_of(manager: Any, model: Any, task: str, source: Source) -> Any:
+def exporter_of(manager: Any, model: Any, task: str, source: ImportSource) -> Any:
     """Optimum's description of the graph. Raises ModelError for an architecture that it does not know."""
     try:
         made = manager.get_exporter_config_constructor(

@@ -16,7 +16,7 @@ Arrays = Mapping[str, "numpy.ndarray"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class ImportSource:
     """The model to import."""
 
     text: str
@@ -108,11 +108,11 @@ class Importer(Protocol):
     RUNS_CODE: ClassVar[bool]
     """whether loading runs code that the model contains, as unpickling does: the user must allow it"""
 
-    def reads(self, source: Source) -> bool:
+    def reads(self, source: ImportSource) -> bool:
         """Whether this is the importer for `source`, judged by its name and first bytes. Imports nothing."""
         ...
 
-    def load(self, source: Source) -> Loaded:
+    def load(self, source: ImportSource) -> Loaded:
         """Raises ConfigError or ModelError for a source that it cannot read; any other exception becomes a
         ModelError."""
         ...

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from packager.core.errors import ConfigError, ModelError
 from packager.core.user_functions import found, is_function, users_code
 from packager.engines.environments.framework import Framework
-from packager.importers.importer import Arrays, Converted, Input, Source
+from packager.importers.importer import Arrays, Converted, ImportSource, Input
 
 OPSET = 21
 """lower than jax2onnx' own, 23, for older runtimes"""
@@ -36,10 +36,10 @@ class Jax:
     )
     RUNS_CODE: ClassVar[bool] = True
 
-    def reads(self, source: Source) -> bool:
+    def reads(self, source: ImportSource) -> bool:
         return is_function(source.text)
 
-    def load(self, source: Source) -> "JaxModel":
+    def load(self, source: ImportSource) -> "JaxModel":
         what = f"the function {source.text}"
         factory = found(source.text, source.path, what, "correct it")
         with users_code(what, source.path, "correct it"):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from packager.core.errors import ConfigError, ModelError
 from packager.engines.environments.framework import Framework
 from packager.importers import tensorflow_graphs
-from packager.importers.importer import Arrays, Converted, Input, Source, dimensions
+from packager.importers.importer import Arrays, Converted, ImportSource, Input, dimensions
 
 SUFFIXES = (".keras", ".h5", ".hdf5")
 SIGNATURES = {".keras": (b"PK\x03\x04",), ".h5": (b"\x89HDF",), ".hdf5": (b"\x89HDF",)}
@@ -26,10 +26,10 @@ class Keras:
     ENVIRONMENT: ClassVar[Framework | None] = tensorflow_graphs.ENVIRONMENT
     RUNS_CODE: ClassVar[bool] = False
 
-    def reads(self, source: Source) -> bool:
+    def reads(self, source: ImportSource) -> bool:
         return source.path.suffix in SUFFIXES
 
-    def load(self, source: Source) -> "KerasModel":
+    def load(self, source: ImportSource) -> "KerasModel":
         refuse_other_content(source.path)
         import keras
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from packager.core.errors import ModelError
 from packager.engines.environments.framework import Framework
 from packager.importers import trees
-from packager.importers.importer import Arrays, Converted, Input, Source
-from packager.importers.trees import Ensemble, Leaf, Split, Tree
+from packager.importers.importer import Arrays, Converted, ImportSource, Input
+from packager.importers.trees import Ensemble, Leaf, Tree, TreeSplit
 
 START = b"tree\n"
 INFINITE = 1e300
@@ -36,13 +36,13 @@ class LightGBM:
     ENVIRONMENT: ClassVar[Framework | None] = trees.ENVIRONMENT
     RUNS_CODE: ClassVar[bool] = False
 
-    def reads(self, source: Source) -> bool:
+    def reads(self, source: ImportSource) -> bool:
         if source.path.suffix not in (".txt", ".lgb", ".model") or not source.path.is_file():
             return False
         with source.path.open("rb") as file:
             return file.read(200).replace(b"\r\n", b"\n").startswith(START)
 
-    def load(self, source: Source) -> "LightGBMModel":
+    def load(self, source: ImportSource) -> "LightGBMModel":
         import lightgbm
 
         if b"end of trees" not in source.path.read_bytes():
@@ -77,7 +77,7 @@ def ensemble_of(content: Mapping[str, Any], text: str) -> Ensemble:
 
 
 def tree_of(root: Mapping[str, Any], target: int, scale: float, text: str) -> Tree:
-    nodes: list[Split | Leaf | None] = [None]
+    nodes: list[TreeSplit | Leaf | None] = [None]
     waiting = [(0, root)]
     while waiting:
         number, node = waiting.pop()
@@ -97,10 +97,10 @@ def leaf_of(node: Mapping[str, Any], scale: float, text: str) -> Leaf:
     return Leaf(values=(node["leaf_value"] * scale,))
 
 
-def split_of(node: Mapping[str, Any], left: int) -> Split:
+def split_of(node: Mapping[str, Any], left: int) -> TreeSplit:
     """Categories of the set go left, NaN right; among numbers, NaN is 0 where training saw no missing values."""
     if node["decision_type"] == "==":
-        return Split(
+        return TreeSplit(
             feature=node["split_feature"],
             categories=frozenset(map(int, str(node["threshold"]).split("||"))),
             left=left,
@@ -109,7 +109,7 @@ def split_of(node: Mapping[str, Any], left: int) -> Split:
         )
     value = float(node["threshold"])
     value = math.inf if value >= INFINITE else value
-    return Split(
+    return TreeSplit(
         feature=node["split_feature"],
         value=value,
         is_equal_left=True,

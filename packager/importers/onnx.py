@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from packager.core.errors import ModelError
 from packager.engines.environments.framework import Framework
-from packager.importers.importer import Arrays, Converted, Input, Source, dimensions
+from packager.importers.importer import Arrays, Converted, ImportSource, Input, dimensions
 
 if TYPE_CHECKING:
     from onnx import ModelProto, ValueInfoProto
@@ -26,10 +26,10 @@ class Onnx:
     ENVIRONMENT: ClassVar[Framework | None] = None
     RUNS_CODE: ClassVar[bool] = False
 
-    def reads(self, source: Source) -> bool:
+    def reads(self, source: ImportSource) -> bool:
         return source.path.suffix == ".onnx"
 
-    def load(self, source: Source) -> "OldModel":
+    def load(self, source: ImportSource) -> "OldModel":
         import onnx
         from google.protobuf.message import DecodeError
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from packager.core.errors import ConfigError, ModelError
 from packager.engines.environments.framework import Framework
 from packager.importers import tensorflow_graphs
-from packager.importers.importer import Arrays, Converted, Input, Source, dimensions
+from packager.importers.importer import Arrays, Converted, ImportSource, Input, dimensions
 
 FILE = "saved_model.pb"
 SIGNATURE = "serving_default"
@@ -24,10 +24,10 @@ class SavedModel:
     ENVIRONMENT: ClassVar[Framework | None] = tensorflow_graphs.ENVIRONMENT
     RUNS_CODE: ClassVar[bool] = False
 
-    def reads(self, source: Source) -> bool:
+    def reads(self, source: ImportSource) -> bool:
         return (source.path / FILE).is_file()
 
-    def load(self, source: Source) -> "Signature":
+    def load(self, source: ImportSource) -> "SavedSignature":
         if not (source.path / FILE).is_file():
             raise ModelError(f"{source.text}: no {FILE} in it", hint="give the folder that model.export has written")
         refuse_acting(source)
@@ -44,10 +44,10 @@ class SavedModel:
                 f"{source.text} has no signature {SIGNATURE}; it has {', '.join(sorted(known)) or 'none'}",
                 hint="in Keras: model.export(folder); else tf.saved_model.save(module, folder, signatures=function)",
             )
-        return Signature(owner=loaded, function=known.get(SIGNATURE) or next(iter(known.values())))
+        return SavedSignature(owner=loaded, function=known.get(SIGNATURE) or next(iter(known.values())))
 
 
-def refuse_acting(source: Source) -> None:
+def refuse_acting(source: ImportSource) -> None:
     """Raises ModelError for a graph that does more than compute."""
     from google.protobuf.message import DecodeError
     from tensorflow.core.protobuf.saved_model_pb2 import SavedModel as Proto
@@ -75,7 +75,7 @@ def _nodes(proto: Any) -> Iterator[Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Signature:
+class SavedSignature:
     owner: Any
     """the loaded model, which keeps the variables"""
     function: Any

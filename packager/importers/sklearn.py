@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from packager.core.errors import ModelError
 from packager.engines.environments.framework import Framework
 from packager.importers import trees
-from packager.importers.importer import Arrays, Converted, Input, Source
+from packager.importers.importer import Arrays, Converted, ImportSource, Input
 from packager.importers.sklearn_features import (
     Column,
     columns_of,
@@ -39,10 +39,10 @@ class Sklearn:
     ENVIRONMENT: ClassVar[Framework | None] = trees.ENVIRONMENT
     RUNS_CODE: ClassVar[bool] = True
 
-    def reads(self, source: Source) -> bool:
+    def reads(self, source: ImportSource) -> bool:
         return source.path.suffix in (".joblib", ".pkl", ".pickle")
 
-    def load(self, source: Source) -> "SklearnModel":
+    def load(self, source: ImportSource) -> "SklearnModel":
         import joblib
 
         try:
@@ -63,10 +63,10 @@ class Skops:
     ENVIRONMENT: ClassVar[Framework | None] = trees.ENVIRONMENT
     RUNS_CODE: ClassVar[bool] = False
 
-    def reads(self, source: Source) -> bool:
+    def reads(self, source: ImportSource) -> bool:
         return source.path.suffix == ".skops"
 
-    def load(self, source: Source) -> "SklearnModel":
+    def load(self, source: ImportSource) -> "SklearnModel":
         import skops.io
 
         if unknown := skops.io.get_untrusted_types(file=source.path):
@@ -77,7 +77,7 @@ class Skops:
         return of(skops.io.load(source.path, trusted=[]), source)
 
 
-def of(model: Any, source: Source) -> "SklearnModel":
+def of(model: Any, source: ImportSource) -> "SklearnModel":
     """Raises ModelError for what is not a fitted model."""
     from sklearn.base import BaseEstimator
     from sklearn.exceptions import NotFittedError

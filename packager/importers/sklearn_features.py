@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ConfigError
 from packager.importers import trees
-from packager.importers.trees import FEATURES, Ensemble, Leaf, Split, Tree
+from packager.importers.trees import FEATURES, Ensemble, Leaf, Tree, TreeSplit
 
 if TYPE_CHECKING:
     import numpy
@@ -188,10 +188,10 @@ def tree_of(part: Any) -> Tree | None:
     return None
 
 
-def _node(is_leaf: Any, feature: Any, value: Any, left: Any, right: Any, is_missing_left: Any) -> Split | Leaf:
+def _node(is_leaf: Any, feature: Any, value: Any, left: Any, right: Any, is_missing_left: Any) -> TreeSplit | Leaf:
     if is_leaf:
         return Leaf(values=())
-    return Split(
+    return TreeSplit(
         feature=int(feature),
         value=float(value),
         is_equal_left=True,

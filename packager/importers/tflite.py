@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from packager.core.errors import ModelError
 from packager.engines.environments.framework import Framework
 from packager.importers import tensorflow_graphs
-from packager.importers.importer import Arrays, Converted, Input, Source, dimensions
+from packager.importers.importer import Arrays, Converted, ImportSource, Input, dimensions
 from packager.importers.tflite_rewriting import rewritten
 
 IDENTIFIER = b"TFL3"
@@ -23,10 +23,10 @@ class TfLite:
     ENVIRONMENT: ClassVar[Framework | None] = tensorflow_graphs.ENVIRONMENT
     RUNS_CODE: ClassVar[bool] = False
 
-    def reads(self, source: Source) -> bool:
+    def reads(self, source: ImportSource) -> bool:
         return source.path.suffix == ".tflite"
 
-    def load(self, source: Source) -> "Interpreted":
+    def load(self, source: ImportSource) -> "Interpreted":
         with source.path.open("rb") as file:
             if file.read(8)[4:] != IDENTIFIER:
                 raise ModelError(f"{source.text}: not a .tflite file", hint="it is damaged, or has a wrong name")

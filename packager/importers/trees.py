@@ -32,7 +32,7 @@ FEATURES = "features"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Split:
+class TreeSplit:
     """An inner node: the left child takes values that are less, or less or equal, or in a set of categories."""
 
     feature: int
@@ -56,7 +56,7 @@ class Leaf:
 
 @dataclass(frozen=True, kw_only=True)
 class Tree:
-    nodes: Sequence[Split | Leaf]
+    nodes: Sequence[TreeSplit | Leaf]
     """the first one is the root"""
     target: int
 
@@ -76,8 +76,8 @@ class Ensemble:
     is_classifier: bool = False
     """whether there are outputs `label` and `probabilities`, not `prediction`"""
 
-    def splits(self) -> Iterator[Split]:
-        return (node for tree in self.trees for node in tree.nodes if isinstance(node, Split))
+    def splits(self) -> Iterator[TreeSplit]:
+        return (node for tree in self.trees for node in tree.nodes if isinstance(node, TreeSplit))
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -109,7 +109,7 @@ LINKS: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]] = {
 
 
 @dataclass(kw_only=True)
-class Graph:
+class TreeGraph:
     """Nodes and constants of a graph under construction."""
 
     nodes: list[Any] = field(default_factory=list)
@@ -137,7 +137,7 @@ def write(ensemble: Ensemble, path: Path) -> None:
     import onnx
     from onnx import helper
 
-    graph = Graph()
+    graph = TreeGraph()
     columns = Columns(graph=graph, first_free=ensemble.feature_count)
     attributes = attributes_of(ensemble, columns)
     features = columns.joined()
@@ -158,7 +158,7 @@ def write(ensemble: Ensemble, path: Path) -> None:
     onnx.save_model(proto, path)
 
 
-def finished(ensemble: Ensemble, graph: Graph, sums: str) -> list[Any]:
+def finished(ensemble: Ensemble, graph: TreeGraph, sums: str) -> list[Any]:
     """Appends the link to the sums [batch, targets], and gives the graph its outputs."""
     from onnx import TensorProto, helper
 
@@ -194,13 +194,13 @@ class Columns:
     """Columns beside the features that splits need: one for each set of categories, and one for each feature whose
     zeros are missing values."""
 
-    graph: Graph
+    graph: TreeGraph
     first_free: int
     zeros: list[int] = field(default_factory=list)
     """features without zeros, in the order of their columns"""
     sets: list[tuple[int, frozenset[int], bool]] = field(default_factory=list)
 
-    def of(self, split: Split) -> tuple[str, int]:
+    def of(self, split: TreeSplit) -> tuple[str, int]:
         """Kind and number of the column that the split reads."""
         if split.categories is not None:
             key = (split.feature, split.categories, split.is_missing_left)
@@ -289,7 +289,7 @@ _NODE_LISTS = (
 )
 
 
-def _row_of(node: Split | Leaf, columns: Columns) -> tuple[Any, ...]:
+def _row_of(node: TreeSplit | Leaf, columns: Columns) -> tuple[Any, ...]:
     if isinstance(node, Leaf):
         return ("LEAF", 0, 0.0, 0, 0, 0)
     column = columns.position(*columns.of(node))
@@ -326,15 +326,15 @@ def drawn(ensemble: Ensemble, number: int, rows: int, is_exact: bool = True) -> 
     return {FEATURES: values.astype(numpy.float32)}
 
 
-def splits_by_feature(ensemble: Ensemble) -> dict[int, list[Split]]:
-    found: dict[int, list[Split]] = {}
+def splits_by_feature(ensemble: Ensemble) -> dict[int, list[TreeSplit]]:
+    found: dict[int, list[TreeSplit]] = {}
     for split in ensemble.splits():
         found.setdefault(split.feature, []).append(split)
     return found
 
 
 def column_of(
-    splits: Sequence[Split], rows: int, numbers: "numpy.random.Generator", is_exact: bool
+    splits: Sequence[TreeSplit], rows: int, numbers: "numpy.random.Generator", is_exact: bool
 ) -> "numpy.ndarray[Any, Any]":
     """Values of one feature: categories, or numbers around its thresholds, a tenth of them equal to one."""
     import numpy
@@ -372,7 +372,7 @@ def lead(row: "numpy.ndarray[Any, Any]", tree: Tree, numbers: "numpy.random.Gene
     low: dict[int, float] = {}
     high: dict[int, float] = {}
     node = tree.nodes[0]
-    while isinstance(node, Split):
+    while isinstance(node, TreeSplit):
         is_left = bool(numbers.integers(2))
         if node.categories is None and abs(node.value) < LARGE:
             side = high if is_left else low

@@ -11,8 +11,8 @@ from packager.core import parsing
 from packager.core.errors import ModelError
 from packager.engines.environments.framework import Framework
 from packager.importers import trees
-from packager.importers.importer import Arrays, Converted, Input, Source
-from packager.importers.trees import Ensemble, Leaf, Split, Tree
+from packager.importers.importer import Arrays, Converted, ImportSource, Input
+from packager.importers.trees import Ensemble, Leaf, Tree, TreeSplit
 
 SUFFIXES = (".ubj", ".xgb")
 JSON_START = re.compile(rb'\s*\{\s*"(learner|version|Config)"')
@@ -40,13 +40,13 @@ class XGBoost:
     ENVIRONMENT: ClassVar[Framework | None] = trees.ENVIRONMENT
     RUNS_CODE: ClassVar[bool] = False
 
-    def reads(self, source: Source) -> bool:
+    def reads(self, source: ImportSource) -> bool:
         if source.path.suffix == ".json" and source.path.is_file():
             with source.path.open("rb") as file:
                 return JSON_START.match(file.read(200)) is not None
         return source.path.suffix in SUFFIXES
 
-    def load(self, source: Source) -> "XGBoostModel":
+    def load(self, source: ImportSource) -> "XGBoostModel":
         import xgboost
 
         booster = xgboost.Booster()
@@ -110,7 +110,7 @@ def tree_of(tree: Mapping[str, Any], target: int, scale: float) -> Tree:
 
     values = [float(each) for each in numpy.array(tree["split_conditions"], numpy.float32)]  # decimals of float32
     sets = sets_of(tree)
-    nodes: list[Split | Leaf] = []
+    nodes: list[TreeSplit | Leaf] = []
     for node, left in enumerate(tree["left_children"]):
         if left == -1:
             nodes.append(Leaf(values=(values[node] * scale,)))
@@ -119,7 +119,7 @@ def tree_of(tree: Mapping[str, Any], target: int, scale: float) -> Tree:
         right, is_default_left = tree["right_children"][node], bool(tree["default_left"][node])
         is_set = node in sets
         nodes.append(
-            Split(
+            TreeSplit(
                 feature=tree["split_indices"][node],
                 value=values[node],
                 categories=sets.get(node),

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from packager.core.errors import ModelError
-from packager.quantization.search import Assignment, Search
+from packager.quantization.search import LayerAssignment, Search
 
-Known = Callable[[Assignment], float | None]
+Known = Callable[[LayerAssignment], float | None]
 """Assignment -> its drop or its noise; None if it is not known yet."""
-Begin = Callable[[Callable[[Assignment], float], Callable[[Assignment], float]], Search]
+Begin = Callable[[Callable[[LayerAssignment], float], Callable[[LayerAssignment], float]], Search]
 """Functions for the drop and the noise of an assignment -> the search, from its start."""
 WITHIN, BEYOND = -math.inf, math.inf
 """Drops that are assumed: within any budget, and beyond it."""
@@ -21,14 +21,14 @@ class Prospect:
     """The state of a search that runs elsewhere."""
 
     has_ended: bool
-    candidates: tuple[Assignment, ...]
+    candidates: tuple[LayerAssignment, ...]
     """those that it may try after the one that it waits for, the next ones first"""
 
 
 class _UnknownError(Exception):
     """The search needs a number that is not known: the drop of `assignment`, or the noise of one, if that is None."""
 
-    def __init__(self, assignment: Assignment | None) -> None:
+    def __init__(self, assignment: LayerAssignment | None) -> None:
         super().__init__()
         self.assignment = assignment
 
@@ -39,8 +39,8 @@ def prospect(begin: Begin, drop: Known, noise: Known, count: int) -> Prospect:
     Repeats the search from its start with the numbers that are known. Where one is missing, it goes on with both
     outcomes: a search is steered by whether a drop is within the budget.
     """
-    waiting: deque[Mapping[Assignment, float]] = deque([{}])
-    found: dict[Assignment, None] = {}
+    waiting: deque[Mapping[LayerAssignment, float]] = deque([{}])
+    found: dict[LayerAssignment, None] = {}
     while waiting and len(found) < count:
         assumed = waiting.popleft()
         unknown = _first_unknown(begin, drop, noise, assumed)
@@ -56,17 +56,17 @@ def prospect(begin: Begin, drop: Known, noise: Known, count: int) -> Prospect:
 
 
 def _first_unknown(
-    begin: Begin, drop: Known, noise: Known, assumed: Mapping[Assignment, float]
+    begin: Begin, drop: Known, noise: Known, assumed: Mapping[LayerAssignment, float]
 ) -> _UnknownError | None:
     """The first number that the search needs and that is neither known nor assumed; None if it needs no more."""
 
-    def known_drop(assignment: Assignment) -> float:
+    def known_drop(assignment: LayerAssignment) -> float:
         value = assumed[assignment] if assignment in assumed else drop(assignment)
         if value is None:
             raise _UnknownError(assignment)
         return value
 
-    def known_noise(assignment: Assignment) -> float:
+    def known_noise(assignment: LayerAssignment) -> float:
         value = noise(assignment)
         if value is None:
             raise _UnknownError(None)

@@ -26,7 +26,7 @@ from packager.quantization.measurement.metrics import SQNR, TOP1, Score, has_own
 from packager.quantization.measurement.subject import MeasuredGraph
 from packager.quantization.raising import own
 from packager.quantization.ranges import Basis, ranges_for
-from packager.quantization.search import Assignment, HeldOut, Search, SearchResult
+from packager.quantization.search import HeldOut, LayerAssignment, Search, SearchResult
 from packager.quantizers import Auto, StaticQdq
 from packager.samples import Samples
 from packager.samples.parts import LEAST, first
@@ -69,20 +69,22 @@ def why_none_held_out(basis: Basis, recipe: Auto) -> str:
 def score_whole(basis: Basis, recipe: Auto, method: str, store: Store, console: Console) -> None:
     """Stores the score that a search asks for first: the whole model in integers, calibrated by `method`."""
     with _tried(basis, recipe, store, console) as tried:
-        tried.drop(Assignment(method=method, integer=frozenset(tried.trial.layers)))
+        tried.drop(LayerAssignment(method=method, integer=frozenset(tried.trial.layers)))
 
 
 def score_layers(basis: Basis, recipe: Auto, share: tuple[int, int], store: Store, console: Console) -> None:
     """Stores a share (number, of how many) of the scores of single layers, if a search would ask for them."""
     with _tried(basis, recipe, store, console) as tried:
         layers = tried.trial.layers
-        drops = {method: tried.drop(Assignment(method=method, integer=frozenset(layers))) for method in recipe.methods}
+        drops = {
+            method: tried.drop(LayerAssignment(method=method, integer=frozenset(layers))) for method in recipe.methods
+        }
         if min(drops.values()) <= recipe.max_drop:
             return
         method = min(drops, key=lambda name: drops[name])
         number, count = share
         for name in layers[number::count]:
-            tried.sensitivity(Assignment(method=method, integer=frozenset([name])))
+            tried.sensitivity(LayerAssignment(method=method, integer=frozenset([name])))
 
 
 def evaluate_ahead(
@@ -127,10 +129,10 @@ class _Tried:
     held_out: Evaluator | None = None
     """on samples that the search does not see"""
 
-    def drop(self, assignment: Assignment) -> float:
+    def drop(self, assignment: LayerAssignment) -> float:
         return self.trial.score(assignment, self.judge, self.trial.basis.samples).drop
 
-    def sensitivity(self, assignment: Assignment) -> float:
+    def sensitivity(self, assignment: LayerAssignment) -> float:
         return self.trial.score(assignment, self.sensitivity_evaluator, self.few).drop
 
     def held_out_result(self, searched: Search) -> SearchResult:
@@ -158,7 +160,9 @@ class _Tried:
         held_out = HeldOut(count=count, drop=score.drop, value=score.value, resolution=resolution)
         return replace(found, held_out=held_out)
 
-    def search(self, drop: Callable[[Assignment], float], sensitivity: Callable[[Assignment], float]) -> Search:
+    def search(
+        self, drop: Callable[[LayerAssignment], float], sensitivity: Callable[[LayerAssignment], float]
+    ) -> Search:
         recipe = self.trial.recipe
         return Search(
             layers=self.trial.layers,
@@ -171,16 +175,16 @@ class _Tried:
 
     def known(self, evaluator: Evaluator, samples: Samples) -> Known:
         """Assignment -> its drop by `evaluator` on `samples`, if it is in the store."""
-        drops: dict[Assignment, float] = {}
+        drops: dict[LayerAssignment, float] = {}
 
-        def drop(assignment: Assignment) -> float | None:
+        def drop(assignment: LayerAssignment) -> float | None:
             if assignment not in drops and (score := self.trial.known(assignment, evaluator, samples)):
                 drops[assignment] = score.drop
             return drops.get(assignment)
 
         return drop
 
-    def is_claimed(self, assignment: Assignment) -> bool:
+    def is_claimed(self, assignment: LayerAssignment) -> bool:
         """Whether another process measures the drop of `assignment` now."""
         inputs = self.trial.inputs(assignment, self.judge, self.trial.basis.samples)
         return self.trial.store.is_claimed(SCORE, inputs)
@@ -236,10 +240,10 @@ class _Trial:
     """names of the layers that can be quantized"""
     ranges: dict[str, Mapping[str, Range]] = field(default_factory=dict)
     """by method"""
-    asked: dict[tuple[str, str, int, Assignment], list[object]] = field(default_factory=dict)
+    asked: dict[tuple[str, str, int, LayerAssignment], list[object]] = field(default_factory=dict)
     """by metric, samples, their number and assignment: the inputs of scores, for which a graph was made"""
 
-    def quantizer(self, assignment: Assignment) -> StaticQdq:
+    def quantizer(self, assignment: LayerAssignment) -> StaticQdq:
         """The quantizer that makes the graph of `assignment`."""
         kept = [name for name in self.layers if name not in assignment.integer | assignment.weights]
         return StaticQdq(
@@ -249,7 +253,7 @@ class _Trial:
             exclude=(*self.recipe.exclude, *kept),
         )
 
-    def score(self, assignment: Assignment, evaluator: Evaluator, samples: Samples) -> Score:
+    def score(self, assignment: LayerAssignment, evaluator: Evaluator, samples: Samples) -> Score:
         graph, weights = self._graph(assignment)
         inputs = self._inputs(graph, evaluator, samples)
 
@@ -263,12 +267,12 @@ class _Trial:
         weights.unlink(missing_ok=True)
         return _read(folder)
 
-    def known(self, assignment: Assignment, evaluator: Evaluator, samples: Samples) -> Score | None:
+    def known(self, assignment: LayerAssignment, evaluator: Evaluator, samples: Samples) -> Score | None:
         """The score, if it is in the store."""
         folder = self.store.find(SCORE, self.inputs(assignment, evaluator, samples))
         return _read(folder) if folder else None
 
-    def inputs(self, assignment: Assignment, evaluator: Evaluator, samples: Samples) -> list[object]:
+    def inputs(self, assignment: LayerAssignment, evaluator: Evaluator, samples: Samples) -> list[object]:
         """All that a score depends on; the graph is made once to know it."""
         name = evaluator.metric, samples.fingerprint, samples.count, assignment
         if name not in self.asked:
@@ -294,9 +298,9 @@ class _Trial:
     def measure(self) -> None:
         """Finds the ranges for all methods, the most demanding first: their statistics serve the others."""
         for method in sorted(self.recipe.methods, key=lambda name: name in ("minmax", "moving-average")):
-            self._ranges(method, self.quantizer(Assignment(method=method, integer=frozenset(self.layers))))
+            self._ranges(method, self.quantizer(LayerAssignment(method=method, integer=frozenset(self.layers))))
 
-    def _graph(self, assignment: Assignment) -> tuple[bytes, Path]:
+    def _graph(self, assignment: LayerAssignment) -> tuple[bytes, Path]:
         """The graph, and the file with its new weights."""
         quantizer = self.quantizer(assignment)
         weights = self.folder / "trial.weights"

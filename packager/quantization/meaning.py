@@ -18,7 +18,7 @@ from packager.core.errors import ConfigError
 from packager.core.values import Model, baseline
 from packager.files.store import Step, Store, key_of
 from packager.quantization.normalization import normalization
-from packager.samples import Source
+from packager.samples import SampleSource
 from packager.samples.assumed import Assumption, in_words
 from packager.samples.inspection import FEW
 from packager.samples.reading import read
@@ -224,12 +224,12 @@ def _most_information(answers: Answers) -> float:
     return math.log(min(answers.rows.shape))
 
 
-def _answers_in(model: Model, source: Source, folder: Path) -> Answers | None:
+def _answers_in(model: Model, source: SampleSource, folder: Path) -> Answers | None:
     folder.mkdir()
     return _answers(model, _written(source, folder / "samples"), folder / "answers")
 
 
-def _written(source: Source, folder: Path) -> SampleSet:
+def _written(source: SampleSource, folder: Path) -> SampleSet:
     """Up to MOST different samples of `source`, spread from the first to the last, as files in `folder`."""
     folder.mkdir()
     count = sum(1 for _ in read(source))

@@ -53,7 +53,7 @@ def ranges_for(
         data_folder=model.data_folder,
         tensors=tuple(values),
         samples=basis.samples,
-        method=calibration.Method(name=settings.method, percentile=settings.percentile),
+        method=calibration.RangeMethod(name=settings.method, percentile=settings.percentile),
         outputs=basis.outputs,
     )
     with console.progress(f"calibrate {model.name} ({settings.method})") as advance:

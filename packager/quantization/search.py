@@ -21,7 +21,7 @@ from packager.core.errors import ModelError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Assignment:
+class LayerAssignment:
     """The precision of every layer; layers in neither set stay in float."""
 
     method: str
@@ -38,7 +38,7 @@ class Evaluation:
 
     what: str
     """description for the report"""
-    assignment: Assignment
+    assignment: LayerAssignment
     drop: float
     """of the metric, relative to the float model"""
 
@@ -62,7 +62,7 @@ class HeldOut:
 class SearchResult:
     """The result of a search."""
 
-    assignment: Assignment
+    assignment: LayerAssignment
     drop: float
     budget: float
     evaluations: tuple[Evaluation, ...]
@@ -86,9 +86,9 @@ class Search:
     methods: Sequence[str]
     budget: float
     further_tries: int
-    drop: Callable[[Assignment], float]
+    drop: Callable[[LayerAssignment], float]
     """drop of the metric, on all samples"""
-    sensitivity: Callable[[Assignment], float]
+    sensitivity: Callable[[LayerAssignment], float]
     """noise at the output, on few samples, relative to its power"""
     announce: Callable[[str], None] = lambda text: None
     evaluations: list[Evaluation] = field(default_factory=list)
@@ -98,7 +98,9 @@ class Search:
     def run(self) -> SearchResult:
         """Raises ModelError if the float model itself is not within the budget."""
         everything = frozenset(self.layers)
-        tried = [self._try(f"all layers, {each}", Assignment(method=each, integer=everything)) for each in self.methods]
+        tried = [
+            self._try(f"all layers, {each}", LayerAssignment(method=each, integer=everything)) for each in self.methods
+        ]
         within = [each for each in tried if each.drop <= self.budget]
         if within:
             return self._found(min(within, key=self._sensitivity_of) if len(within) > 1 else within[0], {})
@@ -125,23 +127,25 @@ class Search:
         sensitivity = {}
         for number, name in enumerate(self.layers, 1):
             self.announce(f"layer {number} of {len(self.layers)} alone")
-            sensitivity[name] = self._measure_sensitivity(Assignment(method=method, integer=frozenset([name])))
+            sensitivity[name] = self._measure_sensitivity(LayerAssignment(method=method, integer=frozenset([name])))
         return sensitivity
 
     def _sensitivity_of(self, evaluation: Evaluation) -> float:
         self.announce(f"noise of {evaluation.what}")
         return self._measure_sensitivity(evaluation.assignment)
 
-    def _measure_sensitivity(self, assignment: Assignment) -> float:
+    def _measure_sensitivity(self, assignment: LayerAssignment) -> float:
         self.sensitivity_count += 1
         return self.sensitivity(assignment)
 
     def _start(self, least_sensitive: Sequence[str], method: str) -> Evaluation:
         """As many layers with integer weights as the budget allows, without activations."""
-        all_weights = self._try("the weights of all layers", Assignment(method=method, weights=frozenset(self.layers)))
+        all_weights = self._try(
+            "the weights of all layers", LayerAssignment(method=method, weights=frozenset(self.layers))
+        )
         if all_weights.drop <= self.budget:
             return all_weights
-        nothing = self._try("no layer", Assignment(method=method))
+        nothing = self._try("no layer", LayerAssignment(method=method))
         if nothing.drop > self.budget:
             raise ModelError(
                 f"with every layer in float the metric drops by {nothing.drop:.3g}: the budget is {self.budget:g}",
@@ -151,11 +155,11 @@ class Search:
             "integer weights",
             least_sensitive,
             nothing,
-            lambda names: Assignment(method=method, weights=frozenset(names)),
+            lambda names: LayerAssignment(method=method, weights=frozenset(names)),
         )
 
     def _most(
-        self, what: str, names: Sequence[str], start: Evaluation, assign: Callable[[Sequence[str]], Assignment]
+        self, what: str, names: Sequence[str], start: Evaluation, assign: Callable[[Sequence[str]], LayerAssignment]
     ) -> Evaluation:
         """The assignment with the longest prefix of `names` that is within the budget; `start` is the empty one."""
         best, low, high = start, 0, len(names)
@@ -178,7 +182,7 @@ class Search:
                 best = tried
         return best
 
-    def _try(self, what: str, assignment: Assignment) -> Evaluation:
+    def _try(self, what: str, assignment: LayerAssignment) -> Evaluation:
         self.announce(what)
         found = Evaluation(what=what, assignment=assignment, drop=self.drop(assignment))
         self.evaluations.append(found)
@@ -196,10 +200,10 @@ class Search:
             reasons={name: self._reason(name, sensitivity, best.assignment) for name in self._floats(best.assignment)},
         )
 
-    def _floats(self, assignment: Assignment) -> list[str]:
+    def _floats(self, assignment: LayerAssignment) -> list[str]:
         return [name for name in self.layers if name not in assignment.integer]
 
-    def _reason(self, name: str, sensitivity: Mapping[str, float], assignment: Assignment) -> str:
+    def _reason(self, name: str, sensitivity: Mapping[str, float], assignment: LayerAssignment) -> str:
         rank = sorted(sensitivity.values(), reverse=True).index(sensitivity[name]) + 1
         kept = "its weights alone are integers; " if name in assignment.weights else ""
         measured = decibels(sensitivity[name])

@@ -11,7 +11,7 @@ from packager.core.errors import GateError
 from packager.core.sample_settings import Settings
 from packager.core.values import Model, Variant, baseline
 from packager.files.store import Step, Store, content_key, key_of
-from packager.quantization.measurement.gate import Sizes
+from packager.quantization.measurement.gate import FileSizes
 from packager.quantization.measurement.latency import Latency, latency
 from packager.quantization.measurement.subject import MeasuredGraph
 from packager.quantization.variants import BuiltVariant
@@ -41,7 +41,7 @@ def require_gain(made: BuiltVariant) -> None:
     variant = made.variant
     if variant.weights is None:
         return
-    sizes = Sizes(float_bytes=variant.model.shipped_bytes, quantized_bytes=variant.size_bytes)
+    sizes = FileSizes(float_bytes=variant.model.shipped_bytes, quantized_bytes=variant.size_bytes)
     if not sizes.is_smaller:
         raise GateError(
             f"model '{variant.model.name}', variant '{variant.name}': the quantized variant is not smaller than the "

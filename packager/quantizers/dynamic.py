@@ -13,7 +13,7 @@ from packager.core.strict_tables import STRICT
 from packager.graph.rewriting.blocks import TABLE_BLOCK, BlockQuantizer
 from packager.graph.rewriting.draft import MICROSOFT, Draft
 from packager.graph.rewriting.embeddings import quantize_tables
-from packager.graph.rewriting.layers import EXCLUDED, WEIGHTED, Layer, attribute, fit_layers, is_excluded
+from packager.graph.rewriting.layers import EXCLUDED, WEIGHTED, WeightedLayer, attribute, fit_layers, is_excluded
 from packager.graph.rewriting.recurrent import quantized_lstm
 from packager.graph.rewriting.weights import WeightQuantizer
 
@@ -86,7 +86,7 @@ class _Writer:
     activations: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     """value -> its quantized counterpart, scale and zero point"""
 
-    def layer(self, layer: Layer) -> Iterator["NodeProto"]:
+    def layer(self, layer: WeightedLayer) -> Iterator["NodeProto"]:
         """Nodes that compute the same as the node of `layer`, with integers in between."""
         self.draft.changed += 1
         node, value = layer.node, layer.value
@@ -114,7 +114,7 @@ class _Writer:
             node.output.extend([scale, zero_point])
             yield node
 
-    def _scaled(self, layer: Layer, product: str, scale: str, weight_scale: str) -> Iterator["NodeProto"]:
+    def _scaled(self, layer: WeightedLayer, product: str, scale: str, weight_scale: str) -> Iterator["NodeProto"]:
         """float(product) * (scale * weight_scale) + bias"""
         (output,) = layer.node.output
         number, factor = (self.draft.unique(f"{output}_{part}") for part in ("float", "factor"))
@@ -125,7 +125,7 @@ class _Writer:
         if layer.bias:
             yield self._node("Add", [scaled, self._bias(layer)], output)
 
-    def _bias(self, layer: Layer) -> str:
+    def _bias(self, layer: WeightedLayer) -> str:
         """The bias; that of a Conv is reshaped to broadcast over the dimensions after its channels."""
         if layer.node.op_type != "Conv":
             return layer.bias

@@ -10,7 +10,7 @@ from packager.graph.rewriting import qdq
 from packager.graph.rewriting.blocks import TABLE_BLOCK, BlockQuantizer
 from packager.graph.rewriting.draft import Draft
 from packager.graph.rewriting.embeddings import quantize_tables
-from packager.graph.rewriting.layers import Layer, fit_layers, name_of, names_of
+from packager.graph.rewriting.layers import WeightedLayer, fit_layers, name_of, names_of
 from packager.graph.rewriting.schemes import ActivationElement, Scheme, Scope, WeightElement
 from packager.graph.rewriting.selection import Selection, select, values_to_measure
 from packager.quantizers.quantizer import CalibrationKey
@@ -86,13 +86,13 @@ class StaticQdq:
             return self.scope
         return "all" if "16" in self.activations else "kernels"
 
-    def _scheme_of(self, layer: Layer) -> Scheme:
+    def _scheme_of(self, layer: WeightedLayer) -> Scheme:
         return replace(self._scheme, activations=None) if self._is_weight_only(layer) else self._scheme
 
-    def _is_weight_only(self, layer: Layer) -> bool:
+    def _is_weight_only(self, layer: WeightedLayer) -> bool:
         return layer.name in self.weight_only or layer.node.output[0] in self.weight_only
 
-    def _reason(self, layer: Layer, selection: Selection) -> str:
+    def _reason(self, layer: WeightedLayer, selection: Selection) -> str:
         """Why the activations of a layer stay in float; empty if they do not."""
         if self._is_weight_only(layer):
             return "its weights alone are quantized, by the configuration"

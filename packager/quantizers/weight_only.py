@@ -13,7 +13,7 @@ from packager.core.strict_tables import STRICT
 from packager.graph.rewriting.blocks import BlockQuantizer
 from packager.graph.rewriting.draft import MICROSOFT, Draft
 from packager.graph.rewriting.embeddings import quantize_tables
-from packager.graph.rewriting.layers import Layer, attribute, fit_layers
+from packager.graph.rewriting.layers import WeightedLayer, attribute, fit_layers
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -64,7 +64,7 @@ class WeightOnly:
             quantize_tables(draft, writer, self.exclude)
         draft.refuse_unchanged(self.exclude)
 
-    def _matrix(self, draft: Draft, writer: BlockQuantizer, layer: Layer) -> "Iterator[NodeProto]":
+    def _matrix(self, draft: Draft, writer: BlockQuantizer, layer: WeightedLayer) -> "Iterator[NodeProto]":
         from onnx import helper
 
         node, value = layer.node, layer.value

@@ -9,19 +9,19 @@ from packager.render.pages.parts import FactView
 from packager.reporting.describing import rounded
 from packager.reporting.distribution import distribution
 from packager.reporting.document import AgreementEntry, FileEntry, Number, OutputEntry, ParityEntry, ReportDocument
-from packager.reporting.views import AgreementView, CellView, ComparisonView, ModelView, OutputView, RowView
+from packager.reporting.views import AgreementView, CellView, ComparisonView, ReportModelView, ReportOutputView, RowView
 from packager.reporting.words import STATES, amount, decibels, full_name, number_in
 
 NOT_ASKED = "not asked"
 
 
-def model_views(found: ReportDocument) -> Iterator[ModelView]:
+def model_views(found: ReportDocument) -> Iterator[ReportModelView]:
     """Views of the models, in the order of the report."""
     for name in dict.fromkeys(each.model for each in found.parity):
         mine = [each for each in found.parity if each.model == name]
         keys = list(dict.fromkeys((each.variant, each.style, each.sha256) for each in mine))
         labels = {key: label(each, found.files) for each in mine for key in [_key(each)]}
-        yield ModelView(
+        yield ReportModelView(
             name=name,
             columns=tuple(labels[key] for key in keys),
             rows=tuple(
@@ -182,9 +182,9 @@ def _against(parity: ParityEntry) -> str:
     return f"{parity.against}, which is {far}, on {parity.from_original_samples}"
 
 
-def _output(output: OutputEntry) -> OutputView:
+def _output(output: OutputEntry) -> ReportOutputView:
     state = STATES["failed" if output.failure else "passed"]
-    return OutputView(
+    return ReportOutputView(
         name=output.name,
         tone=state.tone,
         mark=state.mark,

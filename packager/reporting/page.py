@@ -12,7 +12,7 @@ from packager.render.templates import render
 from packager.reporting.comparisons import allowed_share, anchor, label, model_views, numbers, worst
 from packager.reporting.document import FailureEntry, ParityEntry, ReportDocument
 from packager.reporting.shipping import choice_views, file_views, latency_view, layers_views, no_layers, partition_view
-from packager.reporting.views import FailureView, PageView, PartitionsView, VerdictView
+from packager.reporting.views import FailureView, PartitionsView, ReportPageView, VerdictView
 from packager.reporting.words import amount, number_in
 
 TEMPLATE = "report/report.html.j2"
@@ -27,8 +27,8 @@ def page(found: ReportDocument) -> str:
     return render(TEMPLATE, view(found))
 
 
-def view(found: ReportDocument) -> PageView:
-    return PageView(
+def view(found: ReportDocument) -> ReportPageView:
+    return ReportPageView(
         title=", ".join(model.name for model in found.models) or "no model",
         verdict=_verdict(found),
         failures=tuple(_failure(each, found) for each in found.failures),

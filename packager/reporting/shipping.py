@@ -15,18 +15,18 @@ from packager.reporting.document import (
     PartitionEntry,
     ReportDocument,
 )
-from packager.reporting.views import ChoiceView, FileView, LatencyView, PartitionView
+from packager.reporting.views import ChoiceView, LatencyView, PartitionView, ReportFileView
 from packager.reporting.words import file_name, full_name, number_in, provider_name
 
 SHA_SHOWN = 16
 """digits shown; report.json has all of them"""
 
 
-def file_views(found: ReportDocument) -> Iterator[FileView]:
+def file_views(found: ReportDocument) -> Iterator[ReportFileView]:
     sizes = {model.name: model.size_bytes for model in found.models}
     for file in found.files:
         proofs = [each for each in found.kernels if (each.model, each.sha256) == (file.model, file.sha256)]
-        yield FileView(
+        yield ReportFileView(
             name=f"{full_name(file, found.files)}{_kept(file)}",
             model=file.model,
             size=size(file.size_bytes),

@@ -75,7 +75,7 @@ class DistributionView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutputView:
+class ReportOutputView:
     name: str
     tone: str
     mark: str
@@ -95,7 +95,7 @@ class ComparisonView:
     numbers: str
     is_open: bool
     facts: tuple[FactView, ...]
-    outputs: tuple[OutputView, ...]
+    outputs: tuple[ReportOutputView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +108,7 @@ class AgreementView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelView:
+class ReportModelView:
     """Results of a model on all runners."""
 
     name: str
@@ -120,7 +120,7 @@ class ModelView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileView:
+class ReportFileView:
     name: str
     model: str
     size: str
@@ -173,15 +173,15 @@ class PartitionsView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PageView:
+class ReportPageView:
     title: str
     verdict: VerdictView
     failures: tuple[FailureView, ...]
     stopped_by: tuple[str, ...]
     tiles: tuple[TileView, ...]
     warnings: tuple[str, ...]
-    models: tuple[ModelView, ...]
-    files: tuple[FileView, ...]
+    models: tuple[ReportModelView, ...]
+    files: tuple[ReportFileView, ...]
     choices: tuple[ChoiceView, ...]
     partitions: tuple[PartitionsView, ...]
     """by rules, then as measured on one machine"""

@@ -19,7 +19,7 @@ LARGE = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class StateView:
+class StateMark:
     """A state as shown on the page: colour, symbol and word."""
 
     tone: str
@@ -27,11 +27,11 @@ class StateView:
     word: str
 
 
-STATES: Mapping[State, StateView] = {
-    "passed": StateView(tone="pass", mark="✓", word="passed"),
-    "failed": StateView(tone="poor", mark="✕", word="failed"),
-    "refused": StateView(tone="fair", mark="!", word="does not run it"),
-    "skipped": StateView(tone="plain", mark="○", word="skipped"),
+STATES: Mapping[State, StateMark] = {
+    "passed": StateMark(tone="pass", mark="✓", word="passed"),
+    "failed": StateMark(tone="poor", mark="✕", word="failed"),
+    "refused": StateMark(tone="fair", mark="!", word="does not run it"),
+    "skipped": StateMark(tone="plain", mark="○", word="skipped"),
 }
 
 

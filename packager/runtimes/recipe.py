@@ -40,7 +40,7 @@ PYTHON = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class RuntimeRecipe:
     key: str
     """hex sha256 over all inputs of the build"""
     version: str
@@ -87,7 +87,7 @@ class BuildView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadmeView:
+class RecipeReadmeView:
     """README.md"""
 
     name: str
@@ -106,7 +106,7 @@ def recipe(
     abis: Sequence[str] = (),
     min_sdk: int = 0,
     has_saved_optimizations: bool = False,
-) -> Recipe:
+) -> RuntimeRecipe:
     """The build of a runtime for `target`, one of TARGETS, that runs every model of `operators`.
 
     `operators` are Compiled.operators; `abis` are Android's names of processors, all if empty.
@@ -134,7 +134,7 @@ def recipe(
         SETTINGS: json.dumps(settings, indent=2) + "\n",
         **_texts(target, version=version, name=f"onnxruntime-{name}", key=key, contents=contents),
     }
-    return Recipe(
+    return RuntimeRecipe(
         key=key,
         version=name,
         sources=Sources(texts={PurePosixPath(path): text for path, text in sorted(texts.items())}, files={}),
@@ -230,7 +230,7 @@ def _texts(target: str, *, version: str, name: str, key: str, contents: tuple[st
     commit = _commit(version)
     repository = made_with["onnxruntime"]["repository"]
     build = BuildView(repository=repository, version=version, commit=commit, name=name)
-    readme = ReadmeView(name=name, version=version, commit=commit, key=key, contents=contents)
+    readme = RecipeReadmeView(name=name, version=version, commit=commit, key=key, contents=contents)
     wanted = {name: made_with["python"][name] for name in PYTHON[target]}
     packages = tuple(
         PythonPackage(name=each, version=pin["version"], sha256=tuple(pin["sha256"])) for each, pin in wanted.items()

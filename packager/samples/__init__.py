@@ -9,21 +9,21 @@ from packager.samples.growth import Growth, growth_of
 from packager.samples.inspection import Inspection, inspect
 from packager.samples.reading import describe
 from packager.samples.sample import Problem, Samples, SampleSet, write_arrays
-from packager.samples.search import Found, Lost, find
-from packager.samples.source import Source, source_of
+from packager.samples.search import FoundInputs, Lost, find
+from packager.samples.source import SampleSource, source_of
 
 __all__ = [
     "AudioSettings",
-    "Found",
+    "FoundInputs",
     "Growth",
     "ImageSettings",
     "Inspection",
     "Lost",
     "Problem",
     "SampleSet",
+    "SampleSource",
     "Samples",
     "Settings",
-    "Source",
     "describe",
     "find",
     "flow_of",

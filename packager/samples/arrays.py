@@ -16,7 +16,7 @@ from packager.core.values import TensorSpec
 from packager.files.zips import ARRAYS, opened_zip
 from packager.samples import npy
 from packager.samples.fit import only_input, wrong_names
-from packager.samples.folder import Files, size_of
+from packager.samples.folder import SampleFiles, size_of
 from packager.samples.npy import Npy
 from packager.samples.sample import Arrays, Problem, Unread, broken, unfit
 from packager.samples.stacks import misfit, stack_length
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class OpenArrays:
     """An open file."""
 
     names: tuple[str, ...]
@@ -34,7 +34,7 @@ class Found:
     """arrays for inputs"""
 
 
-def unread(files: Files, inputs: tuple[TensorSpec, ...]) -> Iterator[Unread]:
+def unread(files: SampleFiles, inputs: tuple[TensorSpec, ...]) -> Iterator[Unread]:
     """The samples of all files, in order. Raises ConfigError for .npy files if the model has several inputs."""
     if any(path.suffix.lower() == ".npy" for path in files.paths):
         only_input(inputs, ".npy files")
@@ -49,16 +49,16 @@ def unread(files: Files, inputs: tuple[TensorSpec, ...]) -> Iterator[Unread]:
             yield from samples
 
 
-def _opened(path: Path, inputs: tuple[TensorSpec, ...], open_files: ExitStack) -> Found:
+def _opened(path: Path, inputs: tuple[TensorSpec, ...], open_files: ExitStack) -> OpenArrays:
     size_bytes = size_of(path)
     with npy.damage_reported(str(path)):
         file = open_files.enter_context(opened(path))
         if path.suffix.lower() == ".npy":
             array = npy.opened(file, str(path), size_bytes)
-            return Found(names=(inputs[0].name,), arrays={inputs[0].name: array})
+            return OpenArrays(names=(inputs[0].name,), arrays={inputs[0].name: array})
         archive = open_files.enter_context(opened_zip(file, ARRAYS))
         members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
-        return Found(
+        return OpenArrays(
             names=tuple(members),
             arrays={
                 spec.name: npy.opened(
@@ -72,7 +72,7 @@ def _opened(path: Path, inputs: tuple[TensorSpec, ...], open_files: ExitStack) -
         )
 
 
-def _samples(found: Found, inputs: tuple[TensorSpec, ...], label: str) -> Iterator[Unread]:
+def _samples(found: OpenArrays, inputs: tuple[TensorSpec, ...], label: str) -> Iterator[Unread]:
     problems: tuple[Problem, ...] = wrong_names(found.names, inputs, label)
     shapes = {name: array.shape for name, array in found.arrays.items()}
     if not problems and (problem := misfit(shapes, inputs, label)):
@@ -88,7 +88,7 @@ def _samples(found: Found, inputs: tuple[TensorSpec, ...], label: str) -> Iterat
     return (Unread(label=f"{label}[{row}]", read=partial(_read_row, pieces, row)) for row in range(count))
 
 
-def _read_whole(found: Found) -> Arrays:
+def _read_whole(found: OpenArrays) -> Arrays:
     return {name: array.whole() for name, array in found.arrays.items()}
 
 

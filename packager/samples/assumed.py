@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from packager.core.sample_settings import AudioSettings, ImageSettings, Settings
 from packager.core.values import ElementType
 from packager.samples import folder, images, wav
-from packager.samples.source import Source
+from packager.samples.source import SampleSource
 
 NORMALIZED = ImageSettings(mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225))
 """mean and spread of ImageNet's pictures, with which most classifiers were trained"""
@@ -20,7 +20,7 @@ OTHER_SOUNDS = (AudioSettings(scale=32768.0),)
 class Assumption:
     """A conversion that nobody stated."""
 
-    source: Source
+    source: SampleSource
     what: str
     """plural noun: pictures, recordings"""
     words: str
@@ -29,9 +29,9 @@ class Assumption:
     """keys that state it"""
     statement: str
     """setting that states this very conversion"""
-    others: tuple[Source, ...]
+    others: tuple[SampleSource, ...]
     """the same samples in other usual conversions"""
-    shifted: Source | None = None
+    shifted: SampleSource | None = None
     """that of the others whose numbers have the same spread, around 0"""
 
     @property
@@ -43,7 +43,7 @@ class Assumption:
         return f"{self.what} are {self.words}: set {self.keys} to what the model wants"
 
 
-def assumed(source: Source) -> Assumption | None:
+def assumed(source: SampleSource) -> Assumption | None:
     """The conversion of `source` that nobody stated; None for samples that are passed as they are, for one that a
     contract or the settings state, and for inputs of 8 bits, which take pixels. Raises ConfigError for a source that
     does not exist or does not fit the model."""
@@ -58,7 +58,7 @@ def assumed(source: Source) -> Assumption | None:
     return None
 
 
-def _of_images(source: Source) -> Assumption | None:
+def _of_images(source: SampleSource) -> Assumption | None:
     settings = source.settings.image
     if len(source.inputs) != 1 or source.inputs[0].element is ElementType.UINT8:
         return None
@@ -84,7 +84,7 @@ def _converted(settings: Settings, other: ImageSettings) -> Settings:
     return replace(settings, image=replace(settings.image, mean=other.mean, std=other.std, scale=other.scale))
 
 
-def _of_sounds(source: Source, files: folder.Files) -> Assumption:
+def _of_sounds(source: SampleSource, files: folder.SampleFiles) -> Assumption:
     settings = source.settings.audio
     rate_hz = settings.sample_rate or wav.opened(files.paths[0]).rate_hz
     others = [replace(source.settings, audio=replace(settings, scale=each.scale)) for each in OTHER_SOUNDS]
@@ -98,11 +98,11 @@ def _of_sounds(source: Source, files: folder.Files) -> Assumption:
     )
 
 
-def _with(source: Source, settings: Settings) -> Source:
+def _with(source: SampleSource, settings: Settings) -> SampleSource:
     return replace(source, settings=settings)
 
 
-def in_words(source: Source) -> Iterator[str]:
+def in_words(source: SampleSource) -> Iterator[str]:
     """The stated keys of a conversion, as settings: `calibration.image.std=[0.5]`."""
     for table, settings in (("image", source.settings.image), ("audio", source.settings.audio)):
         for key in ("mean", "std", "scale"):

@@ -9,7 +9,7 @@ from packager.core.sample_settings import AudioSettings
 from packager.core.values import TensorSpec
 from packager.samples import wav
 from packager.samples.fit import DTYPES, FLOATS, only_input
-from packager.samples.folder import Files
+from packager.samples.folder import SampleFiles
 from packager.samples.sample import MAX_BYTES, Arrays, Problem, Unread, broken, in_words, unfit
 from packager.samples.wav import Wav
 
@@ -25,7 +25,7 @@ class Sound:
     """number of samples; None for any"""
 
 
-def unread(files: Files, inputs: tuple[TensorSpec, ...], settings: AudioSettings) -> Iterator[Unread]:
+def unread(files: SampleFiles, inputs: tuple[TensorSpec, ...], settings: AudioSettings) -> Iterator[Unread]:
     """The sounds of all files, in order. Raises ConfigError if the model takes no sound."""
     sound = _wanted(only_input(inputs, ".wav files"))
     rate_hz = settings.sample_rate

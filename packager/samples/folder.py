@@ -32,7 +32,7 @@ HINT = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Files:
+class SampleFiles:
     """Files of one kind, in order."""
 
     kind: Kind
@@ -44,7 +44,7 @@ class Files:
         return path.name if path == self.root else path.relative_to(self.root).as_posix()
 
 
-def find(root: Path) -> Files:
+def find(root: Path) -> SampleFiles:
     """The samples in a folder and its subfolders, or the single file. Raises ConfigError if there are none, or several
     kinds.
 
@@ -54,13 +54,13 @@ def find(root: Path) -> Files:
     usable = [path for path in found if path.suffix.lower() in KINDS]
     counts = Counter(KINDS[path.suffix.lower()] for path in usable)
     if found and all(path.suffix.lower() == TEXTS for path in found):
-        return Files(kind="texts", root=root, paths=tuple(found))
+        return SampleFiles(kind="texts", root=root, paths=tuple(found))
     if not usable:
         raise ConfigError(f"no samples in {root}: it {_endings(found)}", hint=HINT)
     if len(counts) > 1:
         listed = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
         raise ConfigError(f"{root} holds samples of several kinds: {listed}", hint="keep one kind in a folder")
-    return Files(kind=next(iter(counts)), root=root, paths=tuple(usable))
+    return SampleFiles(kind=next(iter(counts)), root=root, paths=tuple(usable))
 
 
 def _endings(paths: list[Path]) -> str:

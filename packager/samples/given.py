@@ -13,7 +13,7 @@ from packager.samples.folder import KINDS, size_of
 from packager.samples.raw import raw_input
 from packager.samples.reading import read
 from packager.samples.sample import SampleSet, write_arrays
-from packager.samples.source import Source, source_of
+from packager.samples.source import SampleSource, source_of
 
 
 def given(model: Model, source: Path, folder: Path) -> SampleSet:
@@ -31,7 +31,7 @@ def given(model: Model, source: Path, folder: Path) -> SampleSet:
     return SampleSet(paths=paths, description=f"{len(paths)} given")
 
 
-def typical(source: Source, folder: Path) -> SampleSet:
+def typical(source: SampleSource, folder: Path) -> SampleSet:
     """Samples of a quantizer's calibration, as .npz files in `folder`. Raises ConfigError for unreadable ones."""
     paths = tuple(_written(source, folder))
     samples = "calibration sample" if len(paths) == 1 else "calibration samples"
@@ -43,7 +43,7 @@ def _prepared(model: Model, source: Path, folder: Path) -> Iterator[Path]:
     return _written(source_of(str(source), model, Settings()), folder)
 
 
-def _written(source: Source, folder: Path) -> Iterator[Path]:
+def _written(source: SampleSource, folder: Path) -> Iterator[Path]:
     for number, sample in enumerate(read(source)):
         for problem in sample.errors:
             raise ConfigError(problem.text, hint=problem.hint)

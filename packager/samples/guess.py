@@ -33,7 +33,7 @@ Pattern = tuple[int | str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layout:
+class GuessedLayout:
     """Dynamic dimensions of the inputs, and which of them are equal."""
 
     patterns: tuple[Pattern, ...]
@@ -48,7 +48,7 @@ class Layout:
 class Open:
     """Open properties of a model's inputs."""
 
-    layouts: tuple[Layout, ...]
+    layouts: tuple[GuessedLayout, ...]
     """the likeliest first: dimensions of one name are equal; then states have sizes of their own, because exporters
     give their dimensions the names of others"""
     ranges: Mapping[str, Range]
@@ -166,11 +166,11 @@ def _apart(model: Model, states: frozenset[str]) -> frozenset[str]:
     return left if left == states else _apart(model, left)
 
 
-def _layout(inputs: tuple[TensorSpec, ...], states: frozenset[str], limits: Mapping[str, Limit]) -> Layout:
+def _layout(inputs: tuple[TensorSpec, ...], states: frozenset[str], limits: Mapping[str, Limit]) -> GuessedLayout:
     indexed = {limit for limit in limits.values() if isinstance(limit, str)}
     places = [(spec, axis, _key(spec, axis, states)) for spec in inputs for axis in _open_axes(spec)]
     several = {key for spec, axis, key in places if not (spec.name in states or spec.is_batch(axis))}
-    return Layout(
+    return GuessedLayout(
         patterns=tuple(_pattern(spec, states) for spec in inputs),
         ones=frozenset(key for _, _, key in places) - several - indexed,
         last=frozenset(key for spec, axis, key in places if axis == len(spec.shape) - 1),

@@ -12,7 +12,7 @@ from packager.core.sample_settings import ImageSettings
 from packager.core.user_files import opened
 from packager.core.values import Dimension, ElementType, TensorSpec
 from packager.samples.fit import DTYPES, FLOATS, only_input
-from packager.samples.folder import Files
+from packager.samples.folder import SampleFiles
 from packager.samples.sample import MAX_BYTES, Arrays, Unread, in_words
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Picture:
     """height and width; None for any"""
 
 
-def unread(files: Files, inputs: tuple[TensorSpec, ...], settings: ImageSettings) -> Iterator[Unread]:
+def unread(files: SampleFiles, inputs: tuple[TensorSpec, ...], settings: ImageSettings) -> Iterator[Unread]:
     """The pictures, in order. Raises ConfigError if the model or the settings fit no picture, or if Pillow is
     missing."""
     picture = wanted(only_input(inputs, "images"), settings)

@@ -12,7 +12,7 @@ from packager.core.values import ElementType, Model, TensorSpec
 from packager.samples.domains import Interval
 from packager.samples.guess import Guess, Open, Shapes
 from packager.samples.sample import SampleSet, write_arrays
-from packager.vectors import Recipe, generated
+from packager.vectors import ValuesRecipe, generated
 
 WORDS = ("", "a", "mobile", "Zürich", "two words", "0")
 
@@ -65,7 +65,7 @@ def shapes_of(model: Model, shapes: Shapes, number: int) -> Shapes:
     )
 
 
-def recipes_of(model: Model, known: Open, guess: Guess, number: int, *, seed: int) -> dict[str, Recipe]:
+def recipes_of(model: Model, known: Open, guess: Guess, number: int, *, seed: int) -> dict[str, ValuesRecipe]:
     """Recipes for every input of sample `number`, including strings, as numbers of words; none for inputs with a fixed
     set of values."""
     shapes = shapes_of(model, guess.shapes, number)
@@ -103,20 +103,20 @@ def _chosen_values(model: Model, known: Open, guess: Guess, number: int, *, seed
     }
 
 
-def _within(recipe: Recipe, interval: Interval) -> Any:
+def _within(recipe: ValuesRecipe, interval: Interval) -> Any:
     """Numbers of `interval` in place of -1 to 1. No step rounds differently on another machine."""
     low, high = interval
     made = generated.values(recipe)
     return (low + (made.astype("float64") + 1) / 2 * (high - low)).astype(made.dtype)
 
 
-def _values(recipe: Recipe) -> Any:
+def _values(recipe: ValuesRecipe) -> Any:
     import numpy
 
     made = generated.values(recipe)
     return numpy.array(WORDS)[made] if recipe.element is ElementType.STRING else made
 
 
-def _numbers(recipes: Mapping[str, Recipe]) -> dict[str, Recipe]:
+def _numbers(recipes: Mapping[str, ValuesRecipe]) -> dict[str, ValuesRecipe]:
     """Recipes that apps can reproduce: those of numbers."""
     return {name: each for name, each in recipes.items() if each.element is not ElementType.STRING}

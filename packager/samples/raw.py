@@ -12,7 +12,7 @@ from packager.core.user_files import opened
 from packager.core.values import ElementType, Model, TensorSpec
 from packager.samples import wav
 from packager.samples.fit import DTYPES
-from packager.samples.folder import Files
+from packager.samples.folder import SampleFiles
 from packager.samples.images import MODES, decoded, require_pillow
 from packager.samples.sample import MAX_BYTES, Arrays, Unread, broken, in_words
 from packager.samples.texts import code_points, taken_texts
@@ -52,7 +52,7 @@ def raw_input(model: Model) -> RawInput | None:
     return None
 
 
-def unread(files: Files, wanted: RawInput, inputs: tuple[TensorSpec, ...]) -> Iterator[Unread]:
+def unread(files: SampleFiles, wanted: RawInput, inputs: tuple[TensorSpec, ...]) -> Iterator[Unread]:
     """The files, in order; states start with zeros. Raises ConfigError for files of another kind, or if Pillow is
     missing."""
     if files.kind != wanted.kind:

@@ -12,7 +12,7 @@ from packager.core.values import Model
 from packager.samples import arrays, audio, folder, function, images, raw
 from packager.samples.fit import fitted, refuse_unfeedable
 from packager.samples.sample import Sample, Unread, unreadable
-from packager.samples.source import Source, from_json, source_of, to_json
+from packager.samples.source import SampleSource, from_json, source_of, to_json
 
 READER = f"{__name__}:open_described"
 """reader of samples in other processes"""
@@ -41,7 +41,7 @@ def open_described(description: Mapping[str, Any]) -> "Iterator[dict[str, Any]]"
         yield dict(sample.arrays)
 
 
-def read(source: Source) -> Iterator[Sample]:
+def read(source: SampleSource) -> Iterator[Sample]:
     """The samples with their problems. Raises ConfigError if the source itself is invalid."""
     refuse_unfeedable(source.inputs)
     with closing(_unread(source)) as found:
@@ -50,7 +50,7 @@ def read(source: Source) -> Iterator[Sample]:
                 yield _sample(each, number, source)
 
 
-def _unread(source: Source) -> Generator[Unread, None, None]:
+def _unread(source: SampleSource) -> Generator[Unread, None, None]:
     path, settings = source.path(), source.settings
     if path is None:
         yield from function.unread(source.text, source.folder, is_limited=settings.limit is not None)
@@ -72,7 +72,7 @@ def _unread(source: Source) -> Generator[Unread, None, None]:
         yield from audio.unread(files, source.inputs, settings.audio)
 
 
-def _sample(each: Unread, number: int, source: Source) -> Sample:
+def _sample(each: Unread, number: int, source: SampleSource) -> Sample:
     where = f"sample {number} ({each.label})"
     if each.problems:
         return Sample(where=where, arrays={}, problems=each.problems)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from packager.core.errors import ConfigError
-from packager.vectors import Recipe
+from packager.vectors import ValuesRecipe
 
 if TYPE_CHECKING:
     import numpy
@@ -25,7 +25,7 @@ class SampleSet:
 
     paths: tuple[Path, ...]
     description: str
-    recipes: tuple[Mapping[str, Recipe], ...] = field(default=(), hash=False)
+    recipes: tuple[Mapping[str, ValuesRecipe], ...] = field(default=(), hash=False)
     """recipes by input, for each random sample"""
 
 

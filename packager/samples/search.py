@@ -47,7 +47,7 @@ NONE_LOST: Lost = (0, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class FoundInputs:
     samples: SampleSet
     shapes: tuple[tuple[int, ...], ...]
     """shapes of the inputs, in the model's order"""
@@ -73,7 +73,7 @@ def find(
     clock: Callable[[], float] = time.monotonic,
     growing: Sequence[str] = (),
     lost: Callable[[], Lost] = lambda: NONE_LOST,
-) -> Found:
+) -> FoundInputs:
     """Finds `count` random samples that `attempt` accepts, in `folder`; the same ones for the same model.
 
     `attempt` runs `graph`, whose nodes are `marked`; `lost` says what the outputs of the samples lack that it accepted
@@ -82,7 +82,7 @@ def find(
     Raises ModelError that names the failing node, and the inputs and dimensions that it depends on.
     """
     refuse_unfeedable(model)
-    search = Search(
+    search = InputSearch(
         model=model,
         known=open_of(model, growing),
         flow=flow_of(model, graph),
@@ -100,7 +100,7 @@ def find(
 class _AcceptedError(Exception):
     """Ends a search: `found` was accepted."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: FoundInputs) -> None:
         super().__init__()
         self.found = found
 
@@ -110,7 +110,7 @@ class _OverError(Exception):
 
 
 @dataclass(kw_only=True)
-class Search:
+class InputSearch:
     """State of one search: the guesses that were tried, with their errors."""
 
     model: Model
@@ -125,7 +125,7 @@ class Search:
     lost: Callable[[], Lost] = lambda: NONE_LOST
     tried: dict[tuple[object, ...], Tried] = field(default_factory=dict)
 
-    def run(self) -> Found:
+    def run(self) -> FoundInputs:
         guesses = first_guesses(self.known)
         try:
             for guess in islice(guesses, BEFORE_REPAIRS):
@@ -140,7 +140,7 @@ class Search:
             pass
         return self.alike()
 
-    def alike(self) -> Found:
+    def alike(self) -> FoundInputs:
         """Samples with one number in all integers that are neither indices nor masks: durations of sounds and of notes
         must have one sum. So few tries have no limit. Raises ModelError if the model accepts none of them."""
         free = [name for name in self.integers() if name not in self.known.limits]
@@ -170,7 +170,7 @@ class Search:
         errors = (self.attempt(path, number) for number, path in enumerate(samples.paths))
         return samples, next(filter(None, errors), "")
 
-    def with_numbers(self, guess: Guess, samples: SampleSet) -> Found:
+    def with_numbers(self, guess: Guess, samples: SampleSet) -> FoundInputs:
         """The samples of `guess`, which is accepted; or others, if fewer numbers of its outputs are lost on those."""
         best, least, last = guess, self.lost(), guess
         names = [spec.name for spec in floats_of(self.model) if spec.name not in self.known.chosen]
@@ -183,7 +183,7 @@ class Search:
                 best, least = last, now
         if best is not last:
             samples, _ = self.draw(best)
-        return Found(samples=samples, shapes=best.shapes, tries=len(self.tried) + 1)
+        return FoundInputs(samples=samples, shapes=best.shapes, tries=len(self.tried) + 1)
 
     def spreads(self, names: Sequence[str]) -> Iterator[Mapping[str, Interval]]:
         """Where the inputs `names` are drawn from: all alike, in their domains; then one far from the others; then all

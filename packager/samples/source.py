@@ -16,7 +16,7 @@ HELD_OUT_EACH = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class SampleSource:
     text: str
     """a file, a folder or `module:function`"""
     folder: Path
@@ -53,9 +53,11 @@ class Source:
         )
 
 
-def source_of(text: str, model: Model, settings: Settings, *, folder: Path | None = None, skip: int = 0) -> Source:
+def source_of(
+    text: str, model: Model, settings: Settings, *, folder: Path | None = None, skip: int = 0
+) -> SampleSource:
     """Makes a Source; `folder` defaults to the current one."""
-    return Source(
+    return SampleSource(
         text=str(text),
         folder=(folder or Path.cwd()).absolute(),
         model=model.name,
@@ -66,7 +68,7 @@ def source_of(text: str, model: Model, settings: Settings, *, folder: Path | Non
     )
 
 
-def to_json(source: Source) -> dict[str, Any]:
+def to_json(source: SampleSource) -> dict[str, Any]:
     """JSON-compatible value, from which `from_json` makes an equal source."""
     return {
         "text": source.text,
@@ -82,8 +84,8 @@ def to_json(source: Source) -> dict[str, Any]:
     }
 
 
-def from_json(document: Mapping[str, Any]) -> Source:
-    return Source(
+def from_json(document: Mapping[str, Any]) -> SampleSource:
+    return SampleSource(
         text=document["text"],
         folder=Path(document["folder"]),
         model=document["model"],

@@ -9,7 +9,7 @@ from typing import Any
 from packager.core.errors import ConfigError, GateError
 from packager.files.hashes import sha256_of
 from packager.signing.envelope import AGAIN, Bundle, written
-from packager.signing.statements import STATEMENT, Release, payload, statement_in
+from packager.signing.statements import STATEMENT, ReleaseName, payload, statement_in
 
 PREDICATE = "https://model_signing/signature/v1.0"
 UNSIGNED_NAME = "models.sig"
@@ -37,7 +37,7 @@ def statement(
     *,
     name: str,
     ignored: Sequence[str],
-    release: Release | None = None,
+    release: ReleaseName | None = None,
 ) -> bytes:
     """The statement about files (path -> sha256) of the model `name`, to be signed. Raises ConfigError without
     files."""
@@ -70,7 +70,7 @@ def statement(
     )
 
 
-def unsigned_bundle(digests: Mapping[str, str], release: Release) -> bytes:
+def unsigned_bundle(digests: Mapping[str, str], release: ReleaseName) -> bytes:
     """The bundle that a build puts beside the models of a package, for `mobpack sign` to complete.
 
     `digests` maps paths from the bundle's folder, as an app sees it, to sha256.

@@ -20,7 +20,7 @@ LINK, EXECUTABLE, FOLDER = "link", "executable", "folder"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Release:
+class ReleaseName:
     """The release that files belong to."""
 
     package: str
@@ -42,7 +42,7 @@ def payload(document: Mapping[str, object]) -> bytes:
     return to_json(json.loads(json.dumps(document, sort_keys=True)), separators=(",", ":")).encode()
 
 
-def release_statement(release: Release, digests: Mapping[str, str]) -> bytes:
+def release_statement(release: ReleaseName, digests: Mapping[str, str]) -> bytes:
     """The statement that the entries with `digests` (path -> digest) are those of `release`; any file of them can be
     verified alone."""
     subjects = [{"name": name, "digest": _digest_set(digests[name])} for name in sorted(digests)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from packager.core.values import Package
 from packager.signing.model_signing import UNSIGNED_NAME, unsigned_bundle
-from packager.signing.statements import Release
+from packager.signing.statements import ReleaseName
 
 NAME = UNSIGNED_NAME
 """of the list, in the folder that the files of models have in an app"""
@@ -42,4 +42,4 @@ def trust_view(package: Package, folder: str = "") -> TrustView | None:
 
 def unsigned(digests: Mapping[str, str], package: Package) -> str:
     """The list of the files with `digests`, path -> sha256, as a build writes it: without a signature."""
-    return unsigned_bundle(digests, Release(package=package.name, version=package.version)).decode()
+    return unsigned_bundle(digests, ReleaseName(package=package.name, version=package.version)).decode()

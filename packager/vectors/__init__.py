@@ -1,7 +1,7 @@
 """Golden vectors: inputs and outputs that ship with a package, so that an app can verify its results."""
 
 from packager.vectors.choose import MAX_SAMPLES, MEASURED, NO_VECTORS, Allowed, Computed, Golden, Vectors, write
-from packager.vectors.generated import Recipe
+from packager.vectors.generated import ValuesRecipe
 from packager.vectors.reading import GoldenFile, GoldenSample, inputs_of, outputs_of, read
 
 __all__ = [
@@ -13,7 +13,7 @@ __all__ = [
     "Golden",
     "GoldenFile",
     "GoldenSample",
-    "Recipe",
+    "ValuesRecipe",
     "Vectors",
     "inputs_of",
     "outputs_of",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from packager.core.characters import to_json
 from packager.core.values import ElementType, Signature
 from packager.vectors import generated, safetensors
-from packager.vectors.generated import Recipe
+from packager.vectors.generated import ValuesRecipe
 from packager.vectors.reading import GENERATED, GoldenFile
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ MAX_TENSORS = 512
 code."""
 NUMPY_OVERHEAD = 5
 """Maximum size of numpy's values relative to the file: strings have four bytes a character."""
-NO_RECIPES: Mapping[str, Recipe] = {}
+NO_RECIPES: Mapping[str, ValuesRecipe] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class Computed:
     """for every sample a folder with `0.npy`, `1.npy` ..., one for each output in the model's order"""
     left_out: frozenset[int] = frozenset()
     """outputs that differ between runs"""
-    recipes: tuple[Mapping[str, Recipe], ...] = ()
+    recipes: tuple[Mapping[str, ValuesRecipe], ...] = ()
     """for every sample the recipes of its inputs; empty for samples without recipes"""
 
 
@@ -87,7 +87,7 @@ class Content:
     """The content of a file."""
 
     tensors: "Mapping[str, numpy.ndarray]"
-    recipes: Mapping[str, Recipe]
+    recipes: Mapping[str, ValuesRecipe]
     """by the name of the tensor that they generate"""
     about: Mapping[str, str]
 
@@ -142,7 +142,7 @@ def reason_too_large(max_bytes: int) -> str:
 
 
 def _content(
-    number: int, signature: Signature, sample: Path, outputs: Mapping[int, Path], recipes: Mapping[str, Recipe]
+    number: int, signature: Signature, sample: Path, outputs: Mapping[int, Path], recipes: Mapping[str, ValuesRecipe]
 ) -> Content:
     """A sample by the names in the file; for inputs in `recipes` only the recipe."""
     import numpy
@@ -159,7 +159,7 @@ def _content(
     )
 
 
-def _stored_bytes(sample: Path, recipes: Mapping[str, Recipe]) -> int:
+def _stored_bytes(sample: Path, recipes: Mapping[str, ValuesRecipe]) -> int:
     """Size of those inputs of an .npz file that are not in `recipes`."""
     with zipfile.ZipFile(sample) as archive:
         return sum(each.file_size for each in archive.infolist() if each.filename.removesuffix(".npy") not in recipes)

@@ -49,7 +49,7 @@ FLOATS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class ValuesRecipe:
     """The parameters that generate the values of a tensor."""
 
     element: ElementType
@@ -86,15 +86,15 @@ def seed_of(seed: int, *, sample: int, index: int) -> int:
 
 def recipe_of(
     spec: TensorSpec, shape: tuple[int, ...], *, limit: int | None, bounds: tuple[int, int] | None = None, seed: int
-) -> Recipe:
+) -> ValuesRecipe:
     """A recipe for an input: floats from -1 to 1, indices below `limit`; integers that are not indices cover their
     whole range if they have 8 bits (pixels), else 0 and 1 (masks), unless `bounds` says from where to where, without
     the latter. A string's recipe numbers words."""
     low, high, row = (*bounds, 0) if bounds else _range(spec.element, limit, shape)
-    return Recipe(element=spec.element, shape=shape, seed=seed, low=low, high=high, row=row)
+    return ValuesRecipe(element=spec.element, shape=shape, seed=seed, low=low, high=high, row=row)
 
 
-def values(recipe: Recipe) -> "numpy.ndarray":
+def values(recipe: ValuesRecipe) -> "numpy.ndarray":
     """The tensor that `recipe` generates."""
     import numpy
 
@@ -112,7 +112,7 @@ def values(recipe: Recipe) -> "numpy.ndarray":
     return found.astype(numpy_type(recipe.element)).reshape(recipe.shape)
 
 
-def stored(recipe: Recipe) -> "numpy.ndarray":
+def stored(recipe: ValuesRecipe) -> "numpy.ndarray":
     """The four numbers as programs read them: int64[4]."""
     import numpy
 
@@ -120,7 +120,7 @@ def stored(recipe: Recipe) -> "numpy.ndarray":
     return numpy.array([seed, recipe.low, recipe.high, recipe.row], numpy.int64)
 
 
-def to_json(recipe: Recipe) -> dict[str, Any]:
+def to_json(recipe: ValuesRecipe) -> dict[str, Any]:
     """The recipe as JSON: not all programs that read JSON have 64-bit integers."""
     return {
         "kind": KIND,
@@ -133,8 +133,8 @@ def to_json(recipe: Recipe) -> dict[str, Any]:
     }
 
 
-def from_json(document: Mapping[str, Any]) -> Recipe:
-    return Recipe(
+def from_json(document: Mapping[str, Any]) -> ValuesRecipe:
+    return ValuesRecipe(
         element=ElementType(document["element"]),
         shape=tuple(document["shape"]),
         seed=int(document["seed"], 16),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from packager.core import parsing
 from packager.files.hashes import sha256_of
 from packager.vectors import generated, safetensors
-from packager.vectors.generated import Recipe
+from packager.vectors.generated import ValuesRecipe
 from packager.vectors.safetensors import TensorEntry
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class GoldenSample:
     inputs: Mapping[str, TensorEntry]
     """with element and shape of the input; for an input in `recipes`, offset and size are those of its recipe"""
     outputs: Mapping[str, TensorEntry]
-    recipes: Mapping[str, Recipe] = field(default_factory=dict)
+    recipes: Mapping[str, ValuesRecipe] = field(default_factory=dict)
     """recipes of inputs whose values are not in the file"""
 
 
@@ -72,7 +72,7 @@ def outputs_of(file: GoldenFile, sample: GoldenSample) -> "dict[str, numpy.ndarr
     return {name: safetensors.values(file.path, place) for name, place in sample.outputs.items()}
 
 
-def _sample(number: int, places: Mapping[str, TensorEntry], recipes: Mapping[str, Recipe]) -> GoldenSample:
+def _sample(number: int, places: Mapping[str, TensorEntry], recipes: Mapping[str, ValuesRecipe]) -> GoldenSample:
     stored = dict(_of_role(number, "input", places))
     known = dict(_of_role(number, "input", recipes))
     made = {

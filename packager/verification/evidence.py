@@ -15,7 +15,7 @@ from packager.engines.environments import SHIPPED, Shipped
 from packager.files.store import Step, Store
 from packager.runtimes.shipping import PUBLISHED, Chosen
 from packager.verification.numbers import compare_all
-from packager.verification.parity import References
+from packager.verification.parity import OriginalOutputs
 from packager.verification.partition import kernels
 from packager.verification.partition.report import contradictions, judged, measured, partitions
 from packager.verification.raised import refuse_changed
@@ -38,7 +38,7 @@ SKIPPED = 'kernels = "skip" in [check]'
 def gather(
     plans: Sequence[Plan],
     config: Config,
-    references: References,
+    references: OriginalOutputs,
     store: Store,
     console: Console,
     evidence: Path,

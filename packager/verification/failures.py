@@ -16,8 +16,8 @@ from packager.core.values import Model, Variant, baseline
 from packager.engines.runners import RECORDED, RUNNERS, Outcome, Runnable, Runner
 from packager.samples import write_arrays
 from packager.verification import parity
-from packager.verification.bisection import Limits, Side, bisect, condemned
-from packager.verification.parity import Checked, ParitySettings, Reference, References, Subject, Tolerance
+from packager.verification.bisection import ErrorLimits, Side, bisect, condemned
+from packager.verification.parity import CheckedParity, OriginalOutputs, ParitySettings, Reference, Subject, Tolerance
 from packager.verification.parity.outcomes import array_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Case:
 
     subject: Subject
     runner: Runner
-    checked: Checked
+    checked: CheckedParity
     settings: ParitySettings
 
     @property
@@ -81,7 +81,7 @@ def new_folder(evidence: Path, name: str) -> Path:
     raise AssertionError("unreachable")
 
 
-def explained(case: Case, references: References, scratch: Path, evidence: Path) -> Failure:
+def explained(case: Case, references: OriginalOutputs, scratch: Path, evidence: Path) -> Failure:
     """The failure in words, with files that reproduce it in a new folder below `evidence`."""
     found = case.checked.parity
     folder = new_folder(evidence, case.name)
@@ -104,7 +104,7 @@ def _parting_node(reference: Reference, case: Case, folders: "BisectionFolders")
     return _first_node(original(case.subject.original, folders), file(case, folders), reference, case, folders)
 
 
-def explained_variant(case: Case, references: References, scratch: Path, evidence: Path) -> Failure:
+def explained_variant(case: Case, references: OriginalOutputs, scratch: Path, evidence: Path) -> Failure:
     """Like `explained`, for a variant that is too far from the user's model."""
     found, model = case.checked.parity, case.subject.variant.model
     worst = found.too_far[0]
@@ -201,7 +201,7 @@ def cpu() -> Runner:
     return runner
 
 
-def condemned_locally(case: Case, references: References, scratch: Path) -> Checked:
+def condemned_locally(case: Case, references: OriginalOutputs, scratch: Path) -> CheckedParity:
     """Judges a file by every node on the right inputs, if all samples are ill-conditioned. If mobpack cannot take the
     file apart, that is no fault of the model: its nodes are then not judged, and the result says so."""
     checked, doubtful = case.checked, case.checked.doubtful
@@ -227,10 +227,10 @@ def condemned_locally(case: Case, references: References, scratch: Path) -> Chec
     return replace(checked, parity=replace(checked.parity, outputs=outputs), worst=doubtful)
 
 
-def limits_of(tolerance: Tolerance, reference: Reference, model: Model) -> Limits:
+def limits_of(tolerance: Tolerance, reference: Reference, model: Model) -> ErrorLimits:
     """Limits for outputs and inner values."""
     names = [spec.name for spec in model.signature.outputs]
-    return Limits(tolerance=tolerance, scales=dict(zip(names, reference.scales, strict=True)))
+    return ErrorLimits(tolerance=tolerance, scales=dict(zip(names, reference.scales, strict=True)))
 
 
 def _first_node(a: Side, b: Side, reference: Reference, case: Case, folders: BisectionFolders) -> str:

@@ -25,7 +25,7 @@ from packager.engines.runners import RUNNERS
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store, content_key
 from packager.samples import given
-from packager.vectors import Allowed, Golden, Recipe, Vectors, generated
+from packager.vectors import Allowed, Golden, ValuesRecipe, Vectors, generated
 from packager.verification import parity
 from packager.verification.golden_scores import Scores, sorted_scores, with_only_scores
 from packager.verification.golden_tolerances import allowed_of, allowed_of_scores
@@ -64,13 +64,13 @@ class Family:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inputs:
+class GoldenInputs:
     """Inputs of a model's vectors."""
 
     folder: Path
     """folder of .npz files, like `[parity] samples`"""
     description: str
-    recipes: tuple[Mapping[str, Recipe], ...] = ()
+    recipes: tuple[Mapping[str, ValuesRecipe], ...] = ()
     """recipes of every sample; empty for the user's own"""
     seed: int | None = None
     """of random ones"""
@@ -101,7 +101,7 @@ def golden_vectors(
     settings_of: SettingsOf,
     store: Store,
     console: Console,
-    references: parity.References | None = None,
+    references: parity.OriginalOutputs | None = None,
 ) -> Golden:
     """The vectors of every file of `plans`; a warning names the models without any, and the reason. Runs that
     `references` remember are not repeated."""
@@ -109,8 +109,8 @@ def golden_vectors(
     if table.golden == "none":
         return found
     with store.scratch() as scratch:
-        known = references or parity.References(scratch)
-        maker = Maker(table=table, settings_of=settings_of, store=store, scratch=scratch, references=known)
+        known = references or parity.OriginalOutputs(scratch)
+        maker = GoldenMaker(table=table, settings_of=settings_of, store=store, scratch=scratch, references=known)
         for plan in plans:
             title = f"write golden vectors of {plan.model.name} for {plan.place}"
             with console.step(title, kind="write golden vectors"):
@@ -141,7 +141,7 @@ def families(plan: Plan) -> list[Family]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Maker:
+class GoldenMaker:
     """Makes vectors with the settings of `[parity]`, once for the same files, from inputs that are found once for all
     targets."""
 
@@ -150,8 +150,8 @@ class Maker:
     store: Store
     scratch: Path
     """must exist while vectors are made"""
-    references: parity.References
-    drawn: dict[tuple[object, ...], Inputs] = field(default_factory=dict)
+    references: parity.OriginalOutputs
+    drawn: dict[tuple[object, ...], GoldenInputs] = field(default_factory=dict)
     """original and number of the draw -> its inputs"""
 
     def of_plan(self, plan: Plan) -> dict[tuple[str, str], Vectors]:
@@ -231,10 +231,10 @@ class Maker:
             raise NotGoldenError(reason)
         return allowed
 
-    def _inputs_of(self, family: Family) -> Inputs:
+    def _inputs_of(self, family: Family) -> GoldenInputs:
         """Inputs of the first draw that is not ill-conditioned; the user's samples are drawn once."""
         is_random = self.table.golden == "random" or self.table.samples is None
-        drawn: list[Inputs] = []
+        drawn: list[GoldenInputs] = []
         reasons: list[str] = []
         for draw in range(1 + parity.REDRAWS if is_random else 1):
             drawn.append(self._accepted(family, draw) if is_random else self._given(family, self._new_folder()))
@@ -250,7 +250,7 @@ class Maker:
             left = self._with_scores(family, left)
         return self._well_conditioned(family, left)
 
-    def _with_scores(self, family: Family, inputs: Inputs) -> Inputs:
+    def _with_scores(self, family: Family, inputs: GoldenInputs) -> GoldenInputs:
         """`inputs` with the sorted scores of the outputs that are left out: nothing else stays where it is."""
         settings = replace(self.settings_of(family.subjects[0]), samples=inputs.folder)
         scores = sorted_scores(family.original, settings, self.references, inputs.left_out)
@@ -263,7 +263,7 @@ class Maker:
             )
         return replace(inputs, left_out=inputs.left_out - steady.keys(), scores=steady)
 
-    def _swapped(self, family: Family, inputs: Inputs) -> frozenset[int]:
+    def _swapped(self, family: Family, inputs: GoldenInputs) -> frozenset[int]:
         """The outputs with rows that a phone may give in another order: the sorted scores themselves stay."""
         every = frozenset(range(len(family.original.model.signature.outputs)))
         settings = [replace(self.settings_of(each), samples=inputs.folder) for each in family.subjects]
@@ -275,11 +275,11 @@ class Maker:
             if parity.movement(family.original, strictest, number, self.references, but=every - {index})
         )
 
-    def _well_conditioned(self, family: Family, inputs: Inputs) -> Inputs:
+    def _well_conditioned(self, family: Family, inputs: GoldenInputs) -> GoldenInputs:
         settings = [replace(self.settings_of(each), samples=inputs.folder) for each in family.subjects]
         return well_conditioned(family, inputs, settings, self.references, self._new_folder())
 
-    def _accepted(self, family: Family, draw: int) -> Inputs:
+    def _accepted(self, family: Family, draw: int) -> GoldenInputs:
         """Random inputs that the original accepts, others in each draw."""
         original = family.original
         key = (original.model.name, original.model.sha256, original.graph, original.weights, draw)
@@ -291,7 +291,7 @@ class Maker:
     def _new_folder(self) -> Path:
         return Path(tempfile.mkdtemp(dir=self.scratch))
 
-    def _given(self, family: Family, scratch: Path) -> Inputs:
+    def _given(self, family: Family, scratch: Path) -> GoldenInputs:
         """The first of the user's samples."""
         assert self.table.samples
         folder = scratch / "given"
@@ -300,7 +300,7 @@ class Maker:
         paths = given(family.original.model, self.table.samples, scratch / "prepared").paths[: vectors.MAX_SAMPLES]
         for number, path in enumerate(paths):
             shutil.copyfile(path, folder / f"{number}.npz")
-        return Inputs(folder=folder, description=f"{len(paths)} given")
+        return GoldenInputs(folder=folder, description=f"{len(paths)} given")
 
 
 def without_numbers(reference: parity.Reference) -> frozenset[int]:
@@ -314,22 +314,24 @@ def without_numbers(reference: parity.Reference) -> frozenset[int]:
     )
 
 
-def accepted(original: Variant, seed: int, scratch: Path, runs: parity.Runs) -> Inputs:
+def accepted(original: Variant, seed: int, scratch: Path, runs: parity.SampleRuns) -> GoldenInputs:
     """Random inputs that `original` accepts, and that an app can generate; raises ModelError if there are none."""
     folder = scratch / "random"
     folder.mkdir()
     found = parity.random_inputs(original, folder, count=RANDOM_SAMPLES, seed=seed, earlier=runs).found
     samples = found.samples
-    return Inputs(folder=samples.paths[0].parent, description=samples.description, recipes=samples.recipes, seed=seed)
+    return GoldenInputs(
+        folder=samples.paths[0].parent, description=samples.description, recipes=samples.recipes, seed=seed
+    )
 
 
 def well_conditioned(
     family: Family,
-    inputs: Inputs,
+    inputs: GoldenInputs,
     settings: Sequence[ParitySettings],
-    references: parity.References,
+    references: parity.OriginalOutputs,
     folder: Path,
-) -> Inputs:
+) -> GoldenInputs:
     """The samples of `inputs` on which the original is not ill-conditioned: a phone sums in another order, and could
     fail on the others. Raises NotGoldenError if there are none."""
     strictest = min(settings, key=lambda each: each.tolerance)
@@ -350,7 +352,7 @@ def well_conditioned(
     return replace(inputs, folder=folder, recipes=recipes, description=f"{len(taken)} of {inputs.description}")
 
 
-def _about(family: Family, inputs: Inputs, allowed: Iterable[Mapping[str, Allowed]]) -> dict[str, str]:
+def _about(family: Family, inputs: GoldenInputs, allowed: Iterable[Mapping[str, Allowed]]) -> dict[str, str]:
     """Metadata of the file."""
     loosest: dict[str, Allowed] = {}
     for outputs in allowed:
@@ -368,7 +370,7 @@ def _about(family: Family, inputs: Inputs, allowed: Iterable[Mapping[str, Allowe
 
 
 def _proven(
-    subject: Subject, settings: ParitySettings, inputs: Inputs, references: parity.References, folder: Path
+    subject: Subject, settings: ParitySettings, inputs: GoldenInputs, references: parity.OriginalOutputs, folder: Path
 ) -> dict[str, Allowed]:
     """Tolerances of the outputs, after the CPU here has reproduced the vectors.
 

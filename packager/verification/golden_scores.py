@@ -40,7 +40,7 @@ class Scores:
 
 
 def sorted_scores(
-    original: Variant, settings: ParitySettings, references: parity.References, outputs: Iterable[int]
+    original: Variant, settings: ParitySettings, references: parity.OriginalOutputs, outputs: Iterable[int]
 ) -> Mapping[int, Scores]:
     """The sorted scores in `outputs`, for those that have any on every sample."""
     import numpy

@@ -8,10 +8,10 @@ from pathlib import Path
 from packager import __version__
 from packager.core import user_files
 from packager.core.errors import ConfigError
-from packager.files.replaced_folder import Kind, refuse_foreign, replaced
+from packager.files.replaced_folder import FolderKind, refuse_foreign, replaced
 
 MARK = "evidence.json"
-KEPT = Kind(words="mobpack's evidence", mark=MARK, option="--evidence")
+KEPT = FolderKind(words="mobpack's evidence", mark=MARK, option="--evidence")
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from packager.core.findings import Agreement
 from packager.engines.runners import Outcome
 from packager.engines.runners.runner import ONNX_RUNTIME
 from packager.verification.failures import Case, new_folder
-from packager.verification.parity import References
+from packager.verification.parity import OriginalOutputs
 from packager.verification.parity.drawing import Drawn
 from packager.verification.parity.judging import Judge
 
@@ -32,7 +32,7 @@ class Pair:
 Pairs = Mapping[frozenset[str], Pair]
 
 
-def agreements(cases: Sequence[Case], references: References, scratch: Path) -> tuple[Agreement, ...]:
+def agreements(cases: Sequence[Case], references: OriginalOutputs, scratch: Path) -> tuple[Agreement, ...]:
     """An agreement for every graph that an engine other than ONNX Runtime has run; `cases` are all comparisons, files
     go below `scratch`. The original's outputs are ONNX Runtime's."""
     groups: dict[tuple[str, str, str], list[Case]] = {}
@@ -49,7 +49,7 @@ def _distinct(cases: Sequence[Case]) -> list[Case]:
     return list({each.runner.ENGINE: each for each in reversed(ordered)}.values())
 
 
-def _agreement(cases: Sequence[Case], references: References, scratch: Path) -> Agreement:
+def _agreement(cases: Sequence[Case], references: OriginalOutputs, scratch: Path) -> Agreement:
     found = cases[0].checked.parity
     engines = (ONNX_RUNTIME, *sorted(each.runner.ENGINE for each in cases))
     samples = list(_samples(cases))
@@ -85,7 +85,7 @@ def _outcomes(case: Case, samples: Sequence[Drawn], folder: Path) -> list[Outcom
     return [] if any(each.error for each in found) else found
 
 
-def _pairs(case: Case, outcomes: Mapping[str, Sequence[Outcome]], references: References) -> Pairs:
+def _pairs(case: Case, outcomes: Mapping[str, Sequence[Outcome]], references: OriginalOutputs) -> Pairs:
     reference = references.of(case.subject.original, case.settings)
     judges = [
         Judge(name, index, case.settings, reference.scales[index])

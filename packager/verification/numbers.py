@@ -14,7 +14,7 @@ from packager.engines.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runner
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store, content_key
 from packager.quantizers import REWRITES
-from packager.samples import Settings, Source, source_of
+from packager.samples import SampleSource, Settings, source_of
 from packager.verification import parity
 from packager.verification.failures import Case, condemned_locally, explained, explained_variant
 from packager.verification.majority import agreements
@@ -37,7 +37,7 @@ PARITY = Step(
 def compare_all(
     plans: Sequence[Plan],
     config: Config,
-    references: parity.References,
+    references: parity.OriginalOutputs,
     store: Store,
     console: Console,
     scratch: Path,
@@ -166,7 +166,7 @@ def settings_for(config: Config, subject: Subject, runner: Runner) -> ParitySett
     )
 
 
-def typical(config: Config, variant: Variant) -> Source | None:
+def typical(config: Config, variant: Variant) -> SampleSource | None:
     """Samples that are known to be typical of the app: the first of the variant's calibration samples."""
     calibration = getattr(config.variant.get(variant.name), "calibration", None)
     if calibration is None:
@@ -246,17 +246,17 @@ def _checked(
     runner: Runner,
     settings: ParitySettings,
     store: Store,
-    references: parity.References,
+    references: parity.OriginalOutputs,
     folder: Path,
     announce: Callable[[str], None],
-) -> parity.Checked:
+) -> parity.CheckedParity:
     """The comparison of `runner` on `subject`, from the store if the same one agreed before."""
     from pydantic import TypeAdapter
 
     adapter = TypeAdapter(Parity)
     inputs = _inputs(subject, runner, settings, references)
     if runner.identity() and (kept := store.find(PARITY, inputs)):
-        return parity.Checked(parity=adapter.validate_json((kept / "parity.json").read_bytes()))
+        return parity.CheckedParity(parity=adapter.validate_json((kept / "parity.json").read_bytes()))
     checked = parity.check(
         subject,
         runner,
@@ -278,7 +278,9 @@ def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def _inputs(subject: Subject, runner: Runner, settings: ParitySettings, references: parity.References) -> list[object]:
+def _inputs(
+    subject: Subject, runner: Runner, settings: ParitySettings, references: parity.OriginalOutputs
+) -> list[object]:
     """Everything the result depends on."""
     variant = subject.variant
     samples = [[path.name, sha256_of(path)] for path in parity.sample_files(settings.samples)]

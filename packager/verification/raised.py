@@ -44,7 +44,7 @@ def refuse_changed(attached: Attached, store: Store) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class OpsetChange:
     """A difference between a model and the same one in another opset."""
 
     output: str
@@ -52,13 +52,13 @@ class Change:
     """largest difference, relative to what rounding explains; infinite if it does not run"""
 
 
-def change(before: Model, after: Model, store: Store) -> Change | None:
+def change(before: Model, after: Model, store: Store) -> OpsetChange | None:
     """Runs the model `before`, which must be hashed, and `after` on the same random inputs, once for the same graphs;
     None if all outputs are equal. Raises ModelError if `before` does not run."""
     graphs = [hashlib.sha256(each.graph).hexdigest() for each in (before, after)]
     folder = store.results(RAISED, [*graphs, before.sha256], lambda made: _write(before, after, made, store))
     name, _, error = (folder / VERDICT).read_text(encoding="utf-8").rpartition(" ")
-    return Change(output=name, error=float(error)) if float(error) > 1 else None
+    return OpsetChange(output=name, error=float(error)) if float(error) > 1 else None
 
 
 def _write(before: Model, after: Model, folder: Path, store: Store) -> None:
@@ -72,7 +72,7 @@ def _write(before: Model, after: Model, folder: Path, store: Store) -> None:
 def _errors(model: Model, converted: Model, scratch: Path) -> dict[str, float]:
     """Largest error of every output, relative to the tolerance."""
     settings = ParitySettings(random_samples=SAMPLES)
-    reference = parity.References(scratch).of(baseline(model), settings)
+    reference = parity.OriginalOutputs(scratch).of(baseline(model), settings)
     outcomes = parity.run_original(baseline(converted), reference.samples, scratch / "raised")
     errors = {}
     for index, spec in enumerate(model.signature.outputs):

@@ -17,7 +17,7 @@ from packager.files.store.pruning import prune_at_times
 from packager.measuring.bench import comparing, machine, writing
 from packager.measuring.bench import gates as bench_gates
 from packager.measuring.bench.comparing import Baseline
-from packager.measuring.bench.describing import Inputs, file_of, rows
+from packager.measuring.bench.describing import BenchInputs, file_of, rows
 from packager.measuring.bench.document import BenchDocument, InputEntry, MachineEntry, MethodEntry, SkippedEntry
 from packager.measuring.bench.gates import Gate
 from packager.measuring.bench.machine import Machine
@@ -44,7 +44,7 @@ BATCH = "batch"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class BenchRequest:
     """Options of the command line, in addition to the Config."""
 
     targets: tuple[str, ...]
@@ -69,7 +69,7 @@ class Prepared:
     plans: tuple[Plan, ...]
 
 
-def bench(config: Config, request: Request, console: Console) -> BenchDocument:
+def bench(config: Config, request: BenchRequest, console: Console) -> BenchDocument:
     """Times the models of `config`, their variants and the files that would ship, on every runner of `request`.
 
     Ctrl-C ends the rounds and gives what they have, as a partial document. Raises ConfigError for names that do not
@@ -107,7 +107,7 @@ def bench(config: Config, request: Request, console: Console) -> BenchDocument:
     return document
 
 
-def refuse_unknown(config: Config, request: Request) -> None:
+def refuse_unknown(config: Config, request: BenchRequest) -> None:
     """Raises ConfigError for runners and variants that do not exist, and for more threads than cores."""
     for name in request.against:
         if name not in RUNNERS:
@@ -122,7 +122,7 @@ def refuse_unknown(config: Config, request: Request) -> None:
         )
 
 
-def usable(config: Config, request: Request) -> tuple[list[Runner], list[SkippedEntry]]:
+def usable(config: Config, request: BenchRequest) -> tuple[list[Runner], list[SkippedEntry]]:
     """The runners that can be timed here, the CPU first, and why the others cannot."""
     names = dict.fromkeys((CPU, *(request.against or (name for name in RUNNERS if name != RECORDED))))
     runners: list[Runner] = []
@@ -135,7 +135,7 @@ def usable(config: Config, request: Request) -> tuple[list[Runner], list[Skipped
     return runners, skipped
 
 
-def prepare(config: Config, request: Request, store: Store, console: Console) -> Prepared:
+def prepare(config: Config, request: BenchRequest, store: Store, console: Console) -> Prepared:
     """Loads or makes everything that is timed; what the store has is not made again."""
     measured = config.check.model_copy(update={"gain": "skip"})  # this command measures the gain
     config = config.model_copy(update={"check": measured})
@@ -154,7 +154,7 @@ def prepare(config: Config, request: Request, store: Store, console: Console) ->
     return Prepared(models=models, variants=variants, plans=plans)
 
 
-def recipe_of(name: str, config: Config, request: Request) -> Recipe:
+def recipe_of(name: str, config: Config, request: BenchRequest) -> Recipe:
     """The quantizer of a variant of the Config, or the one of that name with its defaults. Raises ConfigError for a
     name that is neither."""
     if name in config.variant:
@@ -169,7 +169,7 @@ def recipe_of(name: str, config: Config, request: Request) -> Recipe:
     return configuration.recipe(table, ())
 
 
-def inputs_of(model: Model, config: Config, console: Console, scratch: Path) -> Inputs:
+def inputs_of(model: Model, config: Config, console: Console, scratch: Path) -> BenchInputs:
     """The first sample of the user, or a random one that the model accepts, and the original's outputs for it.
 
     Raises ModelError if the model does not run on it, ConfigError if given samples do not fit it.
@@ -193,7 +193,7 @@ def inputs_of(model: Model, config: Config, console: Console, scratch: Path) -> 
             hint="give others with [parity] samples",
         )
     arrays = arrays_of(sample)
-    return Inputs(
+    return BenchInputs(
         sample=sample,
         description=words,
         shapes=tuple(f"{name}: {_shape(array)}" for name, array in arrays.items()),
@@ -219,7 +219,7 @@ def batch_of(model: Model, arrays: Mapping[str, "numpy.ndarray"], shapes: Mappin
     return next(iter([*fixed, *dynamic]), 1)
 
 
-def entrants(prepared: Prepared, runners: Sequence[Runner], inputs: Mapping[str, Inputs]) -> Iterator[Entrant]:
+def entrants(prepared: Prepared, runners: Sequence[Runner], inputs: Mapping[str, BenchInputs]) -> Iterator[Entrant]:
     """For each model and runner: the original, the graphs of variants, and the files that ship; each once."""
     for model in prepared.models:
         for runner in runners:
@@ -296,11 +296,11 @@ class Timed:
 
 def described(
     contenders: Sequence[Contender],
-    inputs: Mapping[str, Inputs],
+    inputs: Mapping[str, BenchInputs],
     prepared: Prepared,
     timed: Timed,
     skipped: Sequence[SkippedEntry],
-    request: Request,
+    request: BenchRequest,
 ) -> BenchDocument:
     """The document, compared with the baseline and judged by the gates."""
     method = request.method
@@ -331,7 +331,7 @@ def described(
     )
 
 
-def input_entries(inputs: Mapping[str, Inputs]) -> tuple[InputEntry, ...]:
+def input_entries(inputs: Mapping[str, BenchInputs]) -> tuple[InputEntry, ...]:
     return tuple(
         InputEntry(model=name, samples=each.description, shapes=each.shapes, batch=each.batch)
         for name, each in inputs.items()

@@ -21,7 +21,7 @@ from packager.verification.kept import kept, refuse_other
 from packager.verification.numbers import settings_for, subjects
 from packager.verification.parity import Subject
 from packager.workflows.planning import plan_all
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 from packager.workflows.shared_store import store_of
 
 NO_OTHERS: Mapping[str, Runner] = {}
@@ -30,7 +30,7 @@ SOURCE = "source"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class SideChoice:
     """One side of a bisection, as named on the command line."""
 
     text: str
@@ -43,7 +43,7 @@ class Choice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class Bisected:
     """Result of bisecting one model."""
 
     model: str
@@ -55,12 +55,12 @@ class Found:
 
 def run(
     config: Config,
-    request: Request,
+    request: BuildRequest,
     first: str,
     second: str,
     console: Console,
     others: Mapping[str, Runner] = NO_OTHERS,
-) -> tuple[Found, ...]:
+) -> tuple[Bisected, ...]:
     """Bisects every model between the sides `first` and `second`; writes the diverging node to the evidence folder of
     `request`. `others` are runners beside those of this machine, by name.
 
@@ -74,7 +74,7 @@ def run(
         _evidence(scratch / "evidence", request.rules.evidence) as evidence,
     ):
         plans = plan_all(config, request.targets[:1], store, console).plans
-        references = parity.References(scratch)
+        references = parity.OriginalOutputs(scratch)
         return tuple(_model(each, sides, config, store, console, references, evidence) for each in plans)
 
 
@@ -88,7 +88,7 @@ def _evidence(made: Path, folder: Path) -> Iterator[Path]:
             shutil.copytree(made, final, dirs_exist_ok=True)
 
 
-def choice(text: str, config: Config, others: Mapping[str, Runner] = NO_OTHERS) -> Choice:
+def choice(text: str, config: Config, others: Mapping[str, Runner] = NO_OTHERS) -> SideChoice:
     """Parses `original`, `arm64`, `arm64:cortex-a53`, `int8`, `int8@arm64`, `other.onnx`, `other.onnx@arm64`. Raises
     ConfigError for anything else."""
     variant, at, name = text.rpartition("@")
@@ -103,7 +103,7 @@ def choice(text: str, config: Config, others: Mapping[str, Runner] = NO_OTHERS) 
     if variant and not path and variant not in known:
         raise ConfigError(f"--bisect {text}: no variant '{variant}'", hint=nearest(variant, known))
     if name in others:
-        return Choice(text=text, runner=others[name], variant="" if path else variant, path=path)
+        return SideChoice(text=text, runner=others[name], variant="" if path else variant, path=path)
     name, _, processor = name.partition(":")
     if name not in RUNNERS or name == RECORDED:
         names = [*known, *others, *(each for each in RUNNERS if each != RECORDED)]
@@ -118,18 +118,18 @@ def choice(text: str, config: Config, others: Mapping[str, Runner] = NO_OTHERS) 
         raise ToolError(
             f"runner '{runner.label()}' cannot run: {reason}", hint="install what is missing, or name another runner"
         )
-    return Choice(text=text, runner=runner, variant="" if path else variant, path=path)
+    return SideChoice(text=text, runner=runner, variant="" if path else variant, path=path)
 
 
 def _model(
     plan: Plan,
-    sides: list[Choice],
+    sides: list[SideChoice],
     config: Config,
     store: Store,
     console: Console,
-    references: parity.References,
+    references: parity.OriginalOutputs,
     evidence: Path,
-) -> Found:
+) -> Bisected:
     chosen = [_subject(each, plan, config, store, console) for each in sides]
     settings = [settings_for(config, subject, each.runner) for subject, each in zip(chosen, sides, strict=True)]
     reference = references.of(baseline(plan.model), settings[0])
@@ -142,7 +142,7 @@ def _model(
     with console.progress(f"bisect {plan.model.name} between {a.label} and {b.label}") as progress:
         found = bisect(a, b, reference.samples.paths, folder, own, limits=limits, progress=progress)
     rtol = loosest.max_rel_error or 0.0
-    return Found(
+    return Bisected(
         model=plan.model.name,
         samples=reference.samples.description,
         tolerance=rtol,
@@ -151,7 +151,7 @@ def _model(
     )
 
 
-def _subject(side: Choice, plan: Plan, config: Config, store: Store, console: Console) -> Subject:
+def _subject(side: SideChoice, plan: Plan, config: Config, store: Store, console: Console) -> Subject:
     """The graph that a side opens: the original, a variant's graph, or the file that the target ships for the runner.
     For an ONNX file of the user's, the model's output names and tolerances apply."""
     if side.variant in (ORIGINAL, SOURCE) or side.path:
@@ -163,7 +163,7 @@ def _subject(side: Choice, plan: Plan, config: Config, store: Store, console: Co
     return subjects([plan], opens)[0]
 
 
-def _side(chosen: Choice, subject: Subject, folder: Path) -> Side:
+def _side(chosen: SideChoice, subject: Subject, folder: Path) -> Side:
     if chosen.path:
         runnable = Runnable(path=user_files.resolved(chosen.path), data_folder=user_files.resolved(chosen.path).parent)
         return side(chosen.text, runnable, chosen.runner)

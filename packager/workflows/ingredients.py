@@ -11,7 +11,7 @@ from packager.config import Config, ModelTable
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError, ToolError, UnprovenError
 from packager.core.values import Precision
-from packager.distribution.locking import LOCK, Change, Facts, Lock, compare, read
+from packager.distribution.locking import LOCK, Facts, Lock, LockChange, compare, read
 from packager.distribution.locking.hashing import dir_hash
 from packager.distribution.locking.lock import BUILD, DIR_HASH, ENVIRONMENT, FILE, MACHINE, PINNED, PYTHON, RUNTIME
 from packager.distribution.locking.machine import machine
@@ -19,7 +19,7 @@ from packager.distribution.locking.packages import inside, missing, needed, own_
 from packager.distribution.locking.pinned import pinned_by
 from packager.engines.environments import ENVIRONMENTS, SHIPPED, Environment, ensure
 from packager.engines.environments.environment import INSTALL
-from packager.engines.environments.release import Release
+from packager.engines.environments.release import PinnedRuntime
 from packager.engines.runners import RUNNERS
 from packager.files.hashes import known_sha256
 from packager.files.processes import downloads
@@ -51,7 +51,7 @@ MAKING = "packager.engines.environments.ensure"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Project:
+class BuildProject:
     """A project file, and the options of the command line that change what is built of it."""
 
     config: Config
@@ -71,7 +71,7 @@ class Project:
         return self.folder / LOCK
 
 
-def ingredients(project: Project, targets: Sequence[str]) -> Lock:
+def ingredients(project: BuildProject, targets: Sequence[str]) -> Lock:
     """Everything that a build of `project` for `targets` reads.
 
     The environment with the ONNX Runtime that ships is made if it is missing. Raises ModelError for a model that cannot
@@ -108,7 +108,7 @@ class Installed:
 
 
 def stated(
-    project: Project, targets: Sequence[str], installed: Installed | None = None, *, has_file: bool = True
+    project: BuildProject, targets: Sequence[str], installed: Installed | None = None, *, has_file: bool = True
 ) -> Lock:
     """All that decides what a build reads: the ingredients without what mobpack makes or fetches for itself, by
     pins in its own code. Makes nothing. Without `has_file`, the project's file is not among them."""
@@ -130,7 +130,7 @@ def stated(
     )
 
 
-def _options(project: Project, targets: Sequence[str]) -> Mapping[str, Facts]:
+def _options(project: BuildProject, targets: Sequence[str]) -> Mapping[str, Facts]:
     chosen = {
         **{f"{TARGET}{name}": name for name in targets},
         **{f"{SET}{text.partition('=')[0].strip()}": text for text in project.settings},
@@ -188,7 +188,7 @@ def _made(config: Config, targets: Sequence[str]) -> dict[str, Environment]:
     made: dict[str, Environment] = {table.environment: SHIPPED[table.environment]() for table in tables}
     ranges = [found for table in tables if (found := table.allowed_runtimes())]
     releases = {release for each in ranges for release in each.releases}
-    return {**made, **{f"release {release}": Release(release=release) for release in sorted(releases)}}
+    return {**made, **{f"release {release}": PinnedRuntime(release=release) for release in sorted(releases)}}
 
 
 def _installed(config: Config, targets: Sequence[str]) -> dict[str, Facts]:
@@ -305,7 +305,7 @@ def environments_for(config: Config, targets: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted({*_made(config, targets), *_environments(config, targets)}))
 
 
-def refuse_changed(project: Project | None, targets: Sequence[str]) -> None:
+def refuse_changed(project: BuildProject | None, targets: Sequence[str]) -> None:
     """Raises ConfigError if there is no project or no lock, or if it has nothing for one of `targets`; GateError for
     the first difference between the lock and what a build would read."""
     if project is None:
@@ -335,7 +335,7 @@ def refuse_without_environments(config: Config, targets: Sequence[str], what: st
         )
 
 
-def refuse(changes: Sequence[Change], what: str) -> None:
+def refuse(changes: Sequence[LockChange], what: str) -> None:
     """Raises GateError for the first of `changes`, with the number of others."""
     if not changes:
         return

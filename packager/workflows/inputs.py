@@ -16,7 +16,7 @@ from packager.workflows.trust import refuse_code
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inputs:
+class BuildInputs:
     """Everything that a build reads of the user's."""
 
     files: tuple[Path, ...]
@@ -27,7 +27,7 @@ class Inputs:
     """what else the build depends on, in words; empty if nothing"""
 
 
-def inputs_of(config: Config, targets: Sequence[str], project: Path | None) -> Inputs:
+def inputs_of(config: Config, targets: Sequence[str], project: Path | None) -> BuildInputs:
     """Inputs of a build of `config` for `targets`; `project` is the project file, if there is one.
 
     Raises ModelError for a model that cannot be read.
@@ -35,7 +35,7 @@ def inputs_of(config: Config, targets: Sequence[str], project: Path | None) -> I
     beside = project.parent if project else Path.cwd()
     named = [*([project] if project else []), *config.package.trusted, *model_files(config)]
     named += [*sample_files(config, targets, beside), *runtime_files(config), *scale_files(config, targets)]
-    return Inputs(
+    return BuildInputs(
         files=tuple(sorted({file for each in named for file in files_in(each)})),
         folders=tuple(sorted({each for each in named if each.is_dir()})),
         unlisted=unlisted(config, targets),

@@ -9,23 +9,23 @@ from packager.core.errors import GateError
 from packager.core.values import Plan
 from packager.distribution.locking import LOCK, Lock, compare, read
 from packager.distribution.locking.lock import BUILD
-from packager.distribution.provenance import FILE_NAME, Parameters, links, statement
+from packager.distribution.provenance import FILE_NAME, BuildParameters, links, statement
 from packager.targets import Shipped
-from packager.workflows.ingredients import Project, ingredients
+from packager.workflows.ingredients import BuildProject, ingredients
 from packager.workflows.inputs import sources_of
 from packager.workflows.options import options_of
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 
 
 @dataclass(frozen=True, kw_only=True)
 class Origins:
     """A project with a lock, and all that its build read when it began."""
 
-    project: Project
+    project: BuildProject
     lock: Lock
 
 
-def origins_of(project: Project | None, targets: Sequence[str], console: Console) -> Origins | None:
+def origins_of(project: BuildProject | None, targets: Sequence[str], console: Console) -> Origins | None:
     """None for a project without a lock. Says so where the lock is out of date."""
     if project is None or not project.lock.exists():
         return None
@@ -40,7 +40,7 @@ def origins_of(project: Project | None, targets: Sequence[str], console: Console
 
 
 def write_provenance(
-    origins: Origins | None, plans: Sequence[Plan], shipped: Sequence[Shipped], request: Request, staging: Path
+    origins: Origins | None, plans: Sequence[Plan], shipped: Sequence[Shipped], request: BuildRequest, staging: Path
 ) -> None:
     """Writes the statement to `staging`. Raises GateError if anything that the build read has changed meanwhile."""
     if origins is None:
@@ -50,7 +50,7 @@ def write_provenance(
         raise GateError(
             f"something has changed while the build ran: {changes[0].sentence}", hint="build again, with nothing else"
         )
-    parameters = Parameters(
+    parameters = BuildParameters(
         targets=request.targets,
         settings=project.settings,
         shapes=project.shapes,

@@ -12,14 +12,14 @@ from packager.core.console import Announce, Console
 from packager.core.findings import Report
 from packager.core.values import Package, Plan, Sources, distinct_files
 from packager.distribution import release, sbom
-from packager.distribution.sbom import Described
+from packager.distribution.sbom import DescribedModels
 from packager.files.store import Store
 from packager.quantization.variants import settings_of
 from packager.render.templates import write_sources
 from packager.runtimes.shipping import Chosen
 from packager.targets import SBOM, Built, DefaultProviders, Printed, Shipped, Target, included, layouts
 from packager.vectors import Golden
-from packager.workflows.requested import Request, targets_of, wrappers_of
+from packager.workflows.requested import BuildRequest, targets_of, wrappers_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class Contents:
 
 
 def package_all(
-    contents: Contents, config: Config, request: Request, staging: Path, store: Store, console: Console
+    contents: Contents, config: Config, request: BuildRequest, staging: Path, store: Store, console: Console
 ) -> list[Shipped]:
     """Packages every target and wrapper of `request` below `staging`."""
     shipped: list[Shipped] = []
@@ -97,17 +97,17 @@ class Bills:
         return sbom.spdx(self.contents.package, parts, self.plans, described(self.config), self.contents.report)
 
 
-def described(config: Config) -> Described:
+def described(config: Config) -> DescribedModels:
     """The cards of the models, and how their variants are made."""
     variants = {SOURCE, *config.variant}
-    return Described(
+    return DescribedModels(
         cards={name: table.card for name, table in config.model.items()},
         recipes={name: settings_of(config.quantizer_of(name)) for name in sorted(variants)},
     )
 
 
 def package_target(
-    target: Printed, view: Any, bills: Bills, staging: Path, store: Store, request: Request, announce: Announce
+    target: Printed, view: Any, bills: Bills, staging: Path, store: Store, request: BuildRequest, announce: Announce
 ) -> list[Shipped]:
     """Renders, assembles and lays out one target below `staging`, its bill of materials inside and beside."""
     parts = target.parts(view)

@@ -29,7 +29,7 @@ HINT = "pass texts, pictures or .wav files, according to the contract, or .npz f
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prediction:
+class Predicted:
     """Answers of a model for one file, or for one text or pair of texts."""
 
     file: Path | None
@@ -43,7 +43,7 @@ class Prediction:
 
 def predict(
     config: Config, name: str, given: Sequence[str], console: Console, *, top: int | None = None, seed: int = 0
-) -> Iterator[Prediction]:
+) -> Iterator[Predicted]:
     """Runs the model `name` of `config` (its only model if empty) on each of `given`: pictures, .wav or .npz files;
     texts for a model that takes a text, pairs of them for one that takes two. `seed` is that of random choices. Texts
     that are generated have to be read before the next prediction is asked for: one session makes them all.
@@ -70,32 +70,32 @@ def predict(
         for texts in _grouped(given, wanted):
             with console.step(f"run {model.name}"), store.scratch() as scratch:
                 answers = _answers(model, sample_of(model, texts, scratch), scratch, top, "this text")
-            yield Prediction(file=None, texts=texts, answers=answers)
+            yield Predicted(file=None, texts=texts, answers=answers)
         return
     for file in _existing(given):
         with console.step(f"run {model.name} on {file.name}"), store.scratch() as scratch:
             answers = _answers(model, samples.given(model, file, scratch), scratch, top, str(file))
-        yield Prediction(file=file, answers=answers)
+        yield Predicted(file=file, answers=answers)
 
 
 def _batch(
     model: Model, rows: Sequence[tuple[str, ...]], store: Store, console: Console, top: int | None
-) -> Iterator[Prediction]:
+) -> Iterator[Predicted]:
     """Answers for all `rows`, texts or pairs of texts, in one run."""
     assert model.contract is not None
     with console.step(f"run {model.name} on {len(rows)} texts"), store.scratch() as scratch:
         outputs = _outputs(model, batch_of(model, rows, scratch), scratch, "these texts")
     for number, texts in enumerate(rows):
         answers = {each.identifier: answer(each, row(each, outputs, number), top) for each in model.contract.outputs}
-        yield Prediction(file=None, texts=texts, answers=answers)
+        yield Predicted(file=None, texts=texts, answers=answers)
 
 
-def _generated(model: Model, prompts: Iterator[tuple[Path | None, Prompt]], store: Store) -> Iterator[Prediction]:
+def _generated(model: Model, prompts: Iterator[tuple[Path | None, Prompt]], store: Store) -> Iterator[Predicted]:
     """A text for each of `prompts`, all by one session, which is open until the last one was asked for."""
     with store.scratch() as scratch, opened(model, scratch) as session:
         for file, prompt in prompts:
             parts = generated(model, session, prompt, scratch)
-            yield Prediction(file=file, texts=prompt.texts, answers={}, parts=parts)
+            yield Predicted(file=file, texts=prompt.texts, answers={}, parts=parts)
 
 
 def _prompts(

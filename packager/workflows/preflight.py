@@ -21,7 +21,7 @@ from packager.workflows.delivering import refuse_undelivered
 from packager.workflows.encrypting import refuse_unencrypted
 from packager.workflows.importing.project import refuse_absent
 from packager.workflows.ingredients import compilers_of
-from packager.workflows.requested import Request, package_of, targets_of
+from packager.workflows.requested import BuildRequest, package_of, targets_of
 from packager.workflows.scales import refuse_replaced
 from packager.workflows.terms import judge_licenses, warn_of_example_group
 from packager.workflows.trusted_keys import refuse_unverified
@@ -37,7 +37,7 @@ class Checked:
     """A project and what is asked of it, which lack nothing that can be known before anything is computed."""
 
     config: Config
-    request: Request
+    request: BuildRequest
 
     @cached_property
     def package(self) -> Package:
@@ -45,7 +45,7 @@ class Checked:
         return package_of(self.config)
 
 
-def checked(config: Config, request: Request, console: Console, *, is_packaged: bool = True) -> Checked:
+def checked(config: Config, request: BuildRequest, console: Console, *, is_packaged: bool = True) -> Checked:
     """Raises an error for everything that stops a build: what its tables ask for, files, tools and runners. If nothing
     `is_packaged`, packages need nothing."""
     targets = request.targets
@@ -115,7 +115,7 @@ def _absent_files(config: Config, targets: Sequence[str]) -> Iterator[MobpackErr
             )
 
 
-def _absent_tools(config: Config, request: Request, *, is_packaged: bool) -> Iterator[MobpackError]:
+def _absent_tools(config: Config, request: BuildRequest, *, is_packaged: bool) -> Iterator[MobpackError]:
     """The runtimes that ship, where they are to be opened; what assembles packages; and runners that must run."""
     own = {name for name in ("android", "ios") if getattr(config.runtime, name)}
     tables = targets_of(config, request.targets)

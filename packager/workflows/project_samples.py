@@ -21,7 +21,7 @@ from packager.verification.parity.outcomes import array_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class Project:
+class SampleProject:
     """A project file, and its table of one model."""
 
     path: Path
@@ -30,7 +30,7 @@ class Project:
     table: ModelTable
 
 
-def project_of(model: Path) -> Project | None:
+def project_of(model: Path) -> SampleProject | None:
     """The project whose file lies beside `model`, or in the current folder, and describes an input of it.
 
     Raises ConfigError for a project file with mistakes.
@@ -42,11 +42,11 @@ def project_of(model: Path) -> Project | None:
     return None
 
 
-def _named(project: Config, path: Path, model: Path) -> Project | None:
+def _named(project: Config, path: Path, model: Path) -> SampleProject | None:
     own = user_files.resolved(model)
     return next(
         (
-            Project(path=path, name=name, table=table)
+            SampleProject(path=path, name=name, table=table)
             for name, table in project.model.items()
             if table.inputs and user_files.resolved(table.path) == own
         ),
@@ -74,7 +74,7 @@ def by_contract(model: Model, calibration: Calibration, scratch: Path, store: St
     return replace(calibration, samples=str(target), limit=None)
 
 
-def _preparation(model: Model, project: Project) -> Model:
+def _preparation(model: Model, project: SampleProject) -> Model:
     """Raises ConfigError for tables that do not fit the model."""
     given = {after: before for before, after in project.table.rename.items()}
     inputs = {given.get(name, name): kind for name, kind in project.table.inputs.items()}

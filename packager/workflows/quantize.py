@@ -18,19 +18,19 @@ from packager.graph.rewriting.ports import make_integer
 from packager.graph.weights.places import LARGEST_BYTES
 from packager.graph.weights.whole import whole_bytes, write_beside, write_whole
 from packager.quantization.measurement.evaluator import Evaluator
-from packager.quantization.measurement.gate import Sizes, gate
+from packager.quantization.measurement.gate import FileSizes, gate
 from packager.quantization.measurement.latency import Latency, latency
 from packager.quantization.measurement.layers import LayerError, layer_errors
 from packager.quantization.measurement.loss import doubt, refuse_over_budget
 from packager.quantization.measurement.metrics import Score, has_own_data
 from packager.quantization.measurement.page import write_report
 from packager.quantization.measurement.report import (
-    Evaluation,
     LayerChoice,
     QuantizationReport,
+    ReportedEvaluation,
+    ReportedSearch,
+    ReportedSide,
     SamplesUsed,
-    Search,
-    Side,
 )
 from packager.quantization.measurement.subject import MeasuredGraph
 from packager.quantization.overflow import warn_of_overflows
@@ -48,7 +48,7 @@ from packager.workflows.project_samples import by_contract
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class QuantizeRequest:
     """Options of the command line."""
 
     model: Model
@@ -71,7 +71,7 @@ class Request:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class QuantizeResult:
     """Files that were written, and the measurements."""
 
     files: tuple[Path, ...]
@@ -80,7 +80,7 @@ class Result:
     report: QuantizationReport
 
 
-def run(request: Request, store: Store, console: Console) -> Result:
+def run(request: QuantizeRequest, store: Store, console: Console) -> QuantizeResult:
     """Quantizes, measures and writes the model. On failure, writes nothing and raises a MobpackError."""
     refuse_output(request)
     request = replace(request, model=with_observed_shapes(request.model, store, console))
@@ -89,7 +89,7 @@ def run(request: Request, store: Store, console: Console) -> Result:
         made, measured = made_and_measured(converted, store, console)
         unverified = _unverified(converted)
     shipped = _with_integers(made.variant, console) if request.wants_integers else made.variant
-    sizes = Sizes(float_bytes=request.model.size_bytes, quantized_bytes=_written_bytes(shipped))
+    sizes = FileSizes(float_bytes=request.model.size_bytes, quantized_bytes=_written_bytes(shipped))
     for warning in gate(sizes, measured.latency, is_forced=request.is_forced):
         console.warn(warning)
     judge_loss(request, made, measured, console)
@@ -101,10 +101,10 @@ def run(request: Request, store: Store, console: Console) -> Result:
     page = request.output.with_suffix(".html") if request.wants_report else None
     if page:
         write_report(page, report)
-    return Result(files=(*files, *scales), page=page, report=report)
+    return QuantizeResult(files=(*files, *scales), page=page, report=report)
 
 
-def judge_loss(request: Request, made: BuiltVariant, measured: "Measured", console: Console) -> None:
+def judge_loss(request: QuantizeRequest, made: BuiltVariant, measured: "MeasuredVariant", console: Console) -> None:
     """Warns of a variant whose outputs are no longer the float model's. Raises GateError for one beyond its budget,
     unless it is forced."""
     require_budget(made, console, is_forced=request.is_forced)
@@ -118,7 +118,7 @@ def judge_loss(request: Request, made: BuiltVariant, measured: "Measured", conso
         refuse_over_budget(score, request.max_drop, samples)
 
 
-def _by_contract(request: Request, scratch: Path, store: Store, console: Console) -> Request:
+def _by_contract(request: QuantizeRequest, scratch: Path, store: Store, console: Console) -> QuantizeRequest:
     """`request` with samples that its project's contract has converted to inputs of the model."""
     given: Calibration | None = getattr(request.recipe, "calibration", None) or request.samples
     if given is None:
@@ -130,12 +130,14 @@ def _by_contract(request: Request, scratch: Path, store: Store, console: Console
     return replace(request, recipe=recipe, samples=converted)
 
 
-def made_and_measured(request: Request, store: Store, console: Console) -> "tuple[BuiltVariant, Measured]":
+def made_and_measured(
+    request: QuantizeRequest, store: Store, console: Console
+) -> "tuple[BuiltVariant, MeasuredVariant]":
     """The variant and, if a report is wanted, its measurements; outputs recorded by calibration are not computed
     again."""
     recipe = request.recipe
     if not request.wants_report:
-        return build_variant(request.model, recipe.NAME, recipe, store, console), Measured()
+        return build_variant(request.model, recipe.NAME, recipe, store, console), MeasuredVariant()
     with store.scratch() as scratch:
         outputs = scratch / "outputs"
         outputs.mkdir()
@@ -143,7 +145,7 @@ def made_and_measured(request: Request, store: Store, console: Console) -> "tupl
         return made, measure(request, made, outputs, store, console)
 
 
-def refuse_output(request: Request) -> None:
+def refuse_output(request: QuantizeRequest) -> None:
     """Raises an error for an output that cannot be written, before hours of computation."""
     output, model = request.output, request.model
     if request.scales and not hasattr(request.recipe, "scales_from"):
@@ -164,7 +166,7 @@ def refuse_output(request: Request) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class MeasuredVariant:
     """Measurements of a variant compared with the float model."""
 
     latency: Latency | None = None
@@ -174,7 +176,9 @@ class Measured:
     """description of the samples"""
 
 
-def measure(request: Request, made: BuiltVariant, outputs: Path, store: Store, console: Console) -> Measured:
+def measure(
+    request: QuantizeRequest, made: BuiltVariant, outputs: Path, store: Store, console: Console
+) -> MeasuredVariant:
     """Measures latency, the metric and the error of every layer; `outputs` are those that calibration recorded, if
     any."""
     original, quantized = subjects(made)
@@ -191,7 +195,7 @@ def measure(request: Request, made: BuiltVariant, outputs: Path, store: Store, c
             score = _score(users, quantized, used, request.metric, outputs, scratch, console)
         with console.progress("compare layers") as advance:
             layers = layer_errors(original, quantized, used, scratch, advance)
-    return Measured(latency=timed, score=score, layers=layers, samples=words)
+    return MeasuredVariant(latency=timed, score=score, layers=layers, samples=words)
 
 
 def _score(
@@ -277,7 +281,7 @@ def _scales_written(variant: Variant, path: Path) -> Path:
 
 
 def describe(
-    request: Request, made: BuiltVariant, measured: Measured, files: tuple[Path, ...], console: Console
+    request: QuantizeRequest, made: BuiltVariant, measured: MeasuredVariant, files: tuple[Path, ...], console: Console
 ) -> QuantizationReport:
     """The measurements as a report, for the page and for programs."""
     model, recipe = request.model, request.recipe
@@ -285,8 +289,8 @@ def describe(
     return QuantizationReport(
         model=model.path.name,
         variant=recipe.NAME,
-        original=Side(file=model.path.name, size_bytes=model.size_bytes, sha256=model.sha256),
-        quantized=Side(
+        original=ReportedSide(file=model.path.name, size_bytes=model.size_bytes, sha256=model.sha256),
+        quantized=ReportedSide(
             file=files[0].name,
             size_bytes=sum(file.stat().st_size for file in files),
             sha256=sha256_of(files[0]),
@@ -305,7 +309,7 @@ def describe(
     )
 
 
-def _unverified(request: Request) -> str:
+def _unverified(request: QuantizeRequest) -> str:
     """How samples were converted, if nothing states it and the metric compares the model with itself."""
     given: Calibration | None = getattr(request.recipe, "calibration", None) or request.samples
     if given is None or has_own_data(request.metric):
@@ -326,11 +330,11 @@ def _in_words(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _search(found: SearchResult) -> Search:
+def _search(found: SearchResult) -> ReportedSearch:
     sensitivities = sorted(found.sensitivity.items(), key=lambda item: item[1])
-    return Search(
+    return ReportedSearch(
         evaluations=tuple(
-            Evaluation(what=each.what, drop=each.drop, is_within=each.drop <= found.budget)
+            ReportedEvaluation(what=each.what, drop=each.drop, is_within=each.drop <= found.budget)
             for each in found.evaluations
         ),
         count=found.evaluation_count,

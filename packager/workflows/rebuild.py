@@ -13,11 +13,11 @@ from packager.core import parsing, user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError
 from packager.distribution import provenance
-from packager.distribution.locking import LOCK, Change, Lock, compare, read
+from packager.distribution.locking import LOCK, Lock, LockChange, compare, read
 from packager.distribution.locking.lock import BUILD
 from packager.distribution.locking.packages import OWN
-from packager.distribution.provenance import FILE_NAME, Parameters, Statement
-from packager.distribution.provenance.comparing import Compared, Difference, compare_folders
+from packager.distribution.provenance import FILE_NAME, BuildParameters, Statement
+from packager.distribution.provenance.comparing import ComparedFolders, FileDifference, compare_folders
 from packager.distribution.release import MANIFEST
 from packager.distribution.release.signatures import SIG, without_signatures
 from packager.files.store import Store
@@ -26,12 +26,12 @@ from packager.files.user_cache import cache_folder
 from packager.signing.encryption import ModelKey
 from packager.workflows.build import build
 from packager.workflows.gates import Rules
-from packager.workflows.ingredients import Project, environments_for, ingredients
+from packager.workflows.ingredients import BuildProject, environments_for, ingredients
 from packager.workflows.origins import Origins
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 
 MAX_MANIFEST_BYTES = 256 << 20
-Configured = Callable[[Parameters], Config]
+Configured = Callable[[BuildParameters], Config]
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, RecursionError)
 
 
@@ -41,8 +41,8 @@ class Rebuilt:
 
     files: int
     """number of files that are the same"""
-    differences: tuple[Difference, ...]
-    changes: tuple[Change, ...]
+    differences: tuple[FileDifference, ...]
+    changes: tuple[LockChange, ...]
     """what the release was built of, and what the rebuilt one was, where they differ"""
     reason: str
     """the most probable reason of the differences, in words; empty without differences"""
@@ -65,13 +65,13 @@ class Original:
     statement: Statement | None
 
     @property
-    def parameters(self) -> Parameters:
+    def parameters(self) -> BuildParameters:
         """Those of the statement, or as the manifest and the folder show them."""
         if self.statement:
             return self.statement.parameters
         artifacts = self.manifest["artifacts"]
         named = [*(each["target"] for each in artifacts), *self.manifest.get("takes-in", {})]
-        return Parameters(
+        return BuildParameters(
             targets=tuple(dict.fromkeys(named)),
             emit_project=any((self.folder / name / "project").is_dir() for name in named),
             emit_ort_package=any(each["kind"] == "ort-package" for each in artifacts),
@@ -95,7 +95,7 @@ def rebuild(
     """
     original = _original(release)
     parameters = original.parameters
-    project = Project(
+    project = BuildProject(
         config=configured(parameters),
         file=project_file,
         settings=parameters.settings,
@@ -103,7 +103,7 @@ def rebuild(
     )
     found = ingredients(project, parameters.targets)
     with _stores(is_fresh, is_private=project.config.is_private) as (store, scratch):
-        request = Request(
+        request = BuildRequest(
             targets=parameters.targets,
             out=scratch / "dist",
             emit_project=parameters.emit_project,
@@ -167,7 +167,7 @@ def _computed(store: Store) -> Mapping[str, int]:
     return {step: found.count(step) for step in sorted(set(found))}
 
 
-def _changes(original: Original, project: Project, now: Lock) -> tuple[Change, ...]:
+def _changes(original: Original, project: BuildProject, now: Lock) -> tuple[LockChange, ...]:
     """Differences between what the release was built of, by its statement or else by the lock, and what is here now."""
     if original.statement:
         return compare(_without_options(original.statement.lock), _without_options(now))
@@ -181,7 +181,7 @@ def _without_options(lock: Lock) -> Lock:
     return replace(lock, tables={**lock.tables, BUILD: own})
 
 
-def _reason(original: Original, compared: Compared, changes: tuple[Change, ...]) -> str:
+def _reason(original: Original, compared: ComparedFolders, changes: tuple[LockChange, ...]) -> str:
     """The most probable reason of the differences."""
     if not compared.differences:
         return ""
@@ -202,7 +202,7 @@ def _reason(original: Original, compared: Compared, changes: tuple[Change, ...])
     )
 
 
-def _altered(original: Original, compared: Compared) -> str:
+def _altered(original: Original, compared: ComparedFolders) -> str:
     """The first file that differs and is not the one that the release lists; empty if there is none."""
     listed = dict(original.statement.subjects) if original.statement else {}
     listed |= {each["path"]: each["sha256"] for each in original.manifest["artifacts"]}

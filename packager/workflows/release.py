@@ -26,9 +26,9 @@ from packager.distribution.locking import compare as compare_locks
 from packager.distribution.locking import read as read_lock
 from packager.distribution.locking import write as write_lock
 from packager.distribution.provenance import FILE_NAME as PROVENANCE
-from packager.distribution.publishing import Outcome, Registry, Session
+from packager.distribution.publishing import PublishingSession, Registry, RegistryOutcome
 from packager.distribution.release import MANIFEST
-from packager.distribution.release.signatures import Signer
+from packager.distribution.release.signatures import ReleaseSigner
 from packager.files import host
 from packager.files.atomic import atomic_file
 from packager.files.replaced_folder import interrupts_deferred
@@ -37,9 +37,9 @@ from packager.signing.encryption import ModelKey
 from packager.workflows import rebuild as rebuilding
 from packager.workflows import signing
 from packager.workflows.build import build
-from packager.workflows.ingredients import Project, ingredients, refuse_changed
+from packager.workflows.ingredients import BuildProject, ingredients, refuse_changed
 from packager.workflows.origins import origins_of
-from packager.workflows.requested import Request, requested_targets
+from packager.workflows.requested import BuildRequest, requested_targets
 
 MAX_BYTES = 16 << 20
 """of a changelog, and of a mobpack.toml"""
@@ -63,7 +63,7 @@ class Order:
     changelog: Path
     day: str
     """of the changelog's entry, in the form of ISO 8601"""
-    signer: Signer | None = None
+    signer: ReleaseSigner | None = None
     model_key: ModelKey | None = None
     """key that models are encrypted with"""
     registries: tuple[Registry, ...] = ()
@@ -75,7 +75,7 @@ class Order:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class ReleaseStep:
     name: str
     result: str
     """`done`, `planned` or `skipped`"""
@@ -92,8 +92,8 @@ class Released:
     """what has changed since the release before; None for the first one"""
     entry: str
     """the changelog's new text; empty if its entry was there"""
-    steps: tuple[Step, ...]
-    outcomes: tuple[Outcome, ...]
+    steps: tuple[ReleaseStep, ...]
+    outcomes: tuple[RegistryOutcome, ...]
 
 
 def release(order: Order, configured: Configured, console: Console) -> Released:
@@ -121,19 +121,21 @@ def _finished(
     text: str,
     config: Config,
     found: Comparison | None,
-    steps: list[Step],
+    steps: list[ReleaseStep],
 ) -> Released:
     """All steps after the comparison. `text` is that of the changelog."""
     package, version = config.package.name, config.package.version
     if order.registries:
-        publishing.publish(out, order.registries, Session(), is_dry=True)  # what registries refuse is refused now
+        publishing.publish(
+            out, order.registries, PublishingSession(), is_dry=True
+        )  # what registries refuse is refused now
     entry, step = _entered(order, text, version, found)
     steps.append(step)
     steps += [_verified(order, configured, out, console), *_described(order, out)]
     steps.append(_signed(order, config, out))
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[RegistryOutcome, ...] = ()
     if order.registries:
-        outcomes = publishing.publish(out, order.registries, Session(say=console.say), is_dry=order.is_dry)
+        outcomes = publishing.publish(out, order.registries, PublishingSession(say=console.say), is_dry=order.is_dry)
     steps.append(_published(order, outcomes))
     return Released(
         package=package, version=version, found=found, entry=entry, steps=tuple(steps), outcomes=tuple(outcomes)
@@ -225,12 +227,12 @@ def _compared(
     configured: Configured,
     out: Path,
     console: Console,
-    first: Step,
-) -> tuple[Config, Comparison | None, list[Step]]:
+    first: ReleaseStep,
+) -> tuple[Config, Comparison | None, list[ReleaseStep]]:
     """Compares with the release before; if the version is too low and may be raised, raises it and builds again."""
     steps = [first]
     if previous is None:
-        steps.append(Step(name="compare", result="skipped", words="first release: nothing to compare with"))
+        steps.append(ReleaseStep(name="compare", result="skipped", words="first release: nothing to compare with"))
         return config, None, steps
     found = compare(previous, read(out))
     if not found.bump.is_enough:
@@ -241,7 +243,7 @@ def _compared(
         if not found.bump.is_enough:
             raise ToolError(f"the version was raised, and is still too low: {found.bump.sentence}", hint="report a bug")
     words = f"{_what_changed(found)}; {found.bump.sentence}"
-    steps.append(Step(name="compare", result="done", words=words))
+    steps.append(ReleaseStep(name="compare", result="done", words=words))
     return config, found, steps
 
 
@@ -282,7 +284,7 @@ def _raise_version(order: Order, configured: Configured, found: Comparison) -> C
             _replace(order.project, before)
 
 
-def _listed_again(order: Order, config: Config, project: Project) -> Lock | None:
+def _listed_again(order: Order, config: Config, project: BuildProject) -> Lock | None:
     """The lock with the project file whose version was raised; None if there is no lock, or anything else differs,
     which is refused."""
     if not project.lock.exists():
@@ -307,76 +309,82 @@ def _refuse_read_only(path: Path) -> None:
         raise ToolError(f"{path} is read-only", hint="make it writable, or name another file")
 
 
-def _build(order: Order, config: Config, out: Path, console: Console) -> Step:
+def _build(order: Order, config: Config, out: Path, console: Console) -> ReleaseStep:
     targets = requested_targets(config, order.targets)
     project = _project(order, config)
     is_locked = project.lock.exists()
     if is_locked:
         refuse_changed(project, targets)
-    request = Request(targets=targets, out=out, has_project=True, model_key=order.model_key)
+    request = BuildRequest(targets=targets, out=out, has_project=True, model_key=order.model_key)
     made = build(config, request, console, lambda: origins_of(project, targets, console))
     how = f"of what {LOCK} lists" if is_locked else f"without {LOCK}"
     words = f"{config.package.name} {config.package.version} for {', '.join(targets)}, {how}"
-    return Step(name="build", result="done", words=f"{words}; {len(made.shipped)} files")
+    return ReleaseStep(name="build", result="done", words=f"{words}; {len(made.shipped)} files")
 
 
-def _project(order: Order, config: Config) -> Project:
-    return Project(config=config, file=order.project, settings=order.settings, shapes=order.shapes)
+def _project(order: Order, config: Config) -> BuildProject:
+    return BuildProject(config=config, file=order.project, settings=order.settings, shapes=order.shapes)
 
 
-def _entered(order: Order, text: str, version: str, found: Comparison | None) -> tuple[str, Step]:
+def _entered(order: Order, text: str, version: str, found: Comparison | None) -> tuple[str, ReleaseStep]:
     """Enters the changes in the changelog, unless the version has an entry."""
     if changelog.has_entry(text, version):
-        return "", Step(name="changelog", result="skipped", words=f"{order.changelog} has an entry for {version}")
+        return "", ReleaseStep(
+            name="changelog", result="skipped", words=f"{order.changelog} has an entry for {version}"
+        )
     made = changelog.with_entry(text, version, order.day, found)
     if order.is_dry:
-        return made, Step(name="changelog", result="planned", words=f"an entry for {version} in {order.changelog}")
+        return made, ReleaseStep(
+            name="changelog", result="planned", words=f"an entry for {version} in {order.changelog}"
+        )
     _replace(order.changelog, made)
-    return made, Step(name="changelog", result="done", words=f"an entry for {version} in {order.changelog}")
+    return made, ReleaseStep(name="changelog", result="done", words=f"an entry for {version} in {order.changelog}")
 
 
-def _verified(order: Order, configured: Configured, out: Path, console: Console) -> Step:
+def _verified(order: Order, configured: Configured, out: Path, console: Console) -> ReleaseStep:
     found = signing.verify_place(out, None)
     words = f"{found.files} files are those of {MANIFEST}"
     if not order.is_rebuilt:
-        return Step(name="verify", result="done", words=f"{words}; not built twice (--rebuild)")
+        return ReleaseStep(name="verify", result="done", words=f"{words}; not built twice (--rebuild)")
     rebuilt = rebuilding.rebuild(out, order.project, lambda _: configured(), console, model_key=order.model_key)
     if rebuilt.differences:
         raise rebuilding.refusal(out, rebuilt)
-    return Step(name="verify", result="done", words=f"{words}; built again, and {rebuilt.files} files are the same")
+    return ReleaseStep(
+        name="verify", result="done", words=f"{words}; built again, and {rebuilt.files} files are the same"
+    )
 
 
-def _described(order: Order, out: Path) -> Iterator[Step]:
+def _described(order: Order, out: Path) -> Iterator[ReleaseStep]:
     bills = sorted(path.relative_to(out).as_posix() for path in out.rglob("*.json") if _is_bill(path))
-    yield Step(name="bills of materials", result="done", words=", ".join(bills))
+    yield ReleaseStep(name="bills of materials", result="done", words=", ".join(bills))
     if (out / PROVENANCE).is_file():
-        yield Step(name="provenance", result="done", words=PROVENANCE)
+        yield ReleaseStep(name="provenance", result="done", words=PROVENANCE)
     else:
-        yield Step(name="provenance", result="skipped", words=f"there is no {LOCK}: run `mobpack lock`")
+        yield ReleaseStep(name="provenance", result="skipped", words=f"there is no {LOCK}: run `mobpack lock`")
 
 
 def _is_bill(path: Path) -> bool:
     return path.name.endswith((".cdx.json", "-cyclonedx.json"))
 
 
-def _signed(order: Order, config: Config, out: Path) -> Step:
+def _signed(order: Order, config: Config, out: Path) -> ReleaseStep:
     if order.signer is None:
-        return Step(name="sign", result="skipped", words="no --key")
+        return ReleaseStep(name="sign", result="skipped", words="no --key")
     written = signing.sign(out, order.signer)
     trust = signing.trust(config.package.trusted, None) if config.package.trusted else None
     found = signing.verify_place(out, trust)
     who = sorted(set(found.signatures.values()))
     by = f", which {', '.join(who)} confirms" if who else ""
-    return Step(name="sign", result="done", words=f"{len(written)} signatures{by}")
+    return ReleaseStep(name="sign", result="done", words=f"{len(written)} signatures{by}")
 
 
-def _published(order: Order, outcomes: Sequence[Outcome]) -> Step:
+def _published(order: Order, outcomes: Sequence[RegistryOutcome]) -> ReleaseStep:
     if not order.registries:
-        return Step(name="publish", result="skipped", words="no --to")
+        return ReleaseStep(name="publish", result="skipped", words="no --to")
     results = [each.result for each in outcomes]
     number = f"{len(results)} request{'' if len(results) == 1 else 's'}"
     counts = ", ".join(f"{results.count(each)} {each}" for each in dict.fromkeys(results))
-    return Step(
+    return ReleaseStep(
         name="publish",
         result="planned" if order.is_dry else "done",
         words=f"{number}: {counts}",

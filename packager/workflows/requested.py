@@ -16,7 +16,7 @@ NO_RULES = Rules()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class BuildRequest:
     """Options of the command line for a build, in addition to the Config."""
 
     targets: tuple[str, ...]

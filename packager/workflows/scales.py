@@ -11,10 +11,10 @@ from packager.distribution import release
 from packager.files.hashes import sha256_of
 from packager.quantization.scales import FOLDER, file_name
 from packager.quantization.variants import BuiltVariant
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 
 
-def refuse_replaced(config: Config, request: Request) -> None:
+def refuse_replaced(config: Config, request: BuildRequest) -> None:
     """Raises ConfigError for earlier scales in the folder that the build replaces: the next one would find others."""
     for name, recipe in config.variant.items():
         source: Path | None = getattr(recipe, "scales_from", None)

@@ -23,10 +23,10 @@ from packager.files.atomic import link_or_copy
 from packager.files.hashes import sha256_of
 from packager.files.store import Store, key_of
 from packager.targets import MODELS_IN
-from packager.workflows.build import Release
-from packager.workflows.ingredients import Installed, Project, stated
+from packager.workflows.build import BuiltRelease
+from packager.workflows.ingredients import BuildProject, Installed, stated
 from packager.workflows.inputs import unlisted
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 from packager.workflows.unchanged import Summary, lock_beside
 
 STEP = "build"
@@ -47,8 +47,8 @@ class SharedBuild:
 
 
 def shared_build(
-    project: Project | None,
-    request: Request,
+    project: BuildProject | None,
+    request: BuildRequest,
     store: Store,
     *,
     document: str = "",
@@ -123,7 +123,7 @@ def _refuse_other(dist: Path) -> None:
         path.stat()
 
 
-def offer(build: SharedBuild, made: Release, summary: Summary, store: Store) -> None:
+def offer(build: SharedBuild, made: BuiltRelease, summary: Summary, store: Store) -> None:
     """Sends the release that was made, with its result in words, and waits until it is sent."""
     if store.remote is None or any(not each.has_run for each in made.report.parities):
         return
@@ -140,7 +140,7 @@ def offer(build: SharedBuild, made: Release, summary: Summary, store: Store) -> 
         store.remote.flush()
 
 
-def summarized(made: Release) -> Summary:
+def summarized(made: BuiltRelease) -> Summary:
     """The result of a build in words."""
     compared = [parity for parity in made.report.parities if parity.has_run]
     errors = [

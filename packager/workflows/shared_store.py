@@ -20,7 +20,7 @@ from packager.files.atomic import atomic_file
 from packager.files.store import Store, key_of
 from packager.files.store.index import FILES, INDEX
 from packager.files.store.listing import UnusableError
-from packager.files.store.objects import Stored, open_objects
+from packager.files.store.objects import StoredObject, open_objects
 from packager.files.store.origin import OWN, origin_of
 from packager.files.store.pruning import entries
 from packager.files.store.remote import LAYOUT, Counts, Remote, Seal, words_of
@@ -175,7 +175,7 @@ def push(store: Store, used_since_s: float) -> None:
             store.remote.offer(entry.step, entry.key, entry.path / FILES)
 
 
-def prune(remote: Remote, max_age_s: float) -> tuple[Stored, ...]:
+def prune(remote: Remote, max_age_s: float) -> tuple[StoredObject, ...]:
     """Removes the objects of a remote store that were written more than `max_age_s` ago; returns them. Results that
     lose a file are made and sent again by whoever asks for them.
 

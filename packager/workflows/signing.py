@@ -9,7 +9,7 @@ from packager.core import user_files
 from packager.core.errors import ConfigError, GateError
 from packager.distribution.release import MANIFEST
 from packager.distribution.release.checking import Trust, Verified, verify_release
-from packager.distribution.release.signatures import PROVENANCE, SIG, Signer, sign_release
+from packager.distribution.release.signatures import PROVENANCE, SIG, ReleaseSigner, sign_release
 from packager.files.atomic import atomic_file
 from packager.signing import keyless
 from packager.signing.envelope import AGAIN, IN_TOTO, MAX_BUNDLE_BYTES, Bundle, parsed, written
@@ -26,7 +26,7 @@ class Identity:
     issuer: str
 
 
-def signer(key: str, certificate: Path | None) -> Signer:
+def signer(key: str, certificate: Path | None) -> ReleaseSigner:
     """Signs with the key that `key` names. Raises ConfigError or ToolError if it cannot be used."""
     opened = open_signer(key)
     chain = chain_of(certificate, opened) if certificate else ()
@@ -34,12 +34,12 @@ def signer(key: str, certificate: Path | None) -> Signer:
     def sign(payload_type: str, payload: bytes) -> Bundle:
         return signed(opened, payload_type, payload, chain)
 
-    return Signer(sign=sign, key=hashlib.sha256(der(opened.public_key())).hexdigest())
+    return ReleaseSigner(sign=sign, key=hashlib.sha256(der(opened.public_key())).hexdigest())
 
 
-def keyless_signer() -> Signer:
+def keyless_signer() -> ReleaseSigner:
     """Signs as an identity that Sigstore confirms."""
-    return Signer(sign=keyless.sign, key="")
+    return ReleaseSigner(sign=keyless.sign, key="")
 
 
 def trust(keys: Sequence[Path], identity: Identity | None, *, subject: str | None = None) -> Trust:
@@ -70,7 +70,7 @@ def _accepting(keys: Sequence[TrustedKey], option: str) -> Trust:
     return accept
 
 
-def sign(place: Path, signer: Signer) -> tuple[str, ...]:
+def sign(place: Path, signer: ReleaseSigner) -> tuple[str, ...]:
     """Signs the release, or the folder of model files, at `place`. Returns the paths of the signatures in it."""
     if (place / MANIFEST).is_file():
         return sign_release(place, signer, verify_release)  # nothing is signed that is not what was built

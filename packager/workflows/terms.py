@@ -6,10 +6,10 @@ from packager.core.errors import GateError
 from packager.core.names import EXAMPLE_GROUP
 from packager.core.values import Package
 from packager.distribution import sbom
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 
 
-def judge_licenses(package: Package, config: Config, request: Request, console: Console) -> None:
+def judge_licenses(package: Package, config: Config, request: BuildRequest, console: Console) -> None:
     """Warns about each licence that a release would not keep. With --strict, raises GateError for the first."""
     cards = {name: table.card for name, table in config.model.items()}
     has_files = {name: table.license is not None for name, table in config.model.items()}
@@ -24,7 +24,7 @@ def judge_licenses(package: Package, config: Config, request: Request, console: 
         console.say(f"  {sentence}")
 
 
-def warn_of_example_group(config: Config, request: Request, console: Console) -> None:
+def warn_of_example_group(config: Config, request: BuildRequest, console: Console) -> None:
     """Warns of a project whose Android library would be published in the group of examples. A model without a project
     has no other group, and nobody publishes its packages."""
     android = config.target.android

@@ -10,7 +10,7 @@ from packager.core import user_files
 from packager.core.errors import ConfigError
 from packager.core.values import Trust
 from packager.signing.keys import spki
-from packager.signing.statements import Release
+from packager.signing.statements import ReleaseName
 
 MAKE_ONE = "make one of the private key: openssl pkey -in release.key -pubout -out release.pub"
 MAX_KEYS = 2
@@ -64,7 +64,7 @@ def release_number(version: str) -> int:
             "older releases",
             hint='use numbers: version = "1.2.3"',
         )
-    return Release(package="", version=version).number
+    return ReleaseName(package="", version=version).number
 
 
 def _read(path: Path) -> bytes:

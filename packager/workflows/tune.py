@@ -15,15 +15,15 @@ from packager.measuring.devices.device_opening import Equipped, of_package
 from packager.measuring.devices.device_session import DeviceSession
 from packager.measuring.devices.document import PackageEntry
 from packager.measuring.devices.link import Device, GoneError
-from packager.measuring.devices.rows import Sample
+from packager.measuring.devices.rows import DeviceSample
 from packager.measuring.devices.samples import sample_of
 from packager.measuring.tuning.candidates import Candidate, candidates, shipped
 from packager.measuring.tuning.journal import Journal
-from packager.measuring.tuning.page import Bounds
-from packager.measuring.tuning.search import Outcome, Round, search, what_ships
+from packager.measuring.tuning.page import SearchBounds
+from packager.measuring.tuning.search import SearchOutcome, SearchRound, search, what_ships
 from packager.providers import CPU
 from packager.workflows.device.preparing import Ready, Wanted, equipped, link, models_of, on_each, ready
-from packager.workflows.tune_results import Found, error_of, share_of
+from packager.workflows.tune_results import FoundSettings, error_of, share_of
 from packager.workflows.tune_variants import Searched, nameable, shipped_variant
 
 TARGET = "android"
@@ -31,7 +31,7 @@ TARGET = "android"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class TuneRequest:
     wanted: Wanted
     others: tuple[Path, ...] = ()
     """packages of the same models in other variants"""
@@ -53,11 +53,11 @@ class Bench:
     ready: Ready
     equipped: Equipped
     model: PackagedModel
-    sample: Sample
+    sample: DeviceSample
     folder: Path
 
 
-def tune(request: Request, console: Console) -> tuple[Found, ...]:
+def tune(request: TuneRequest, console: Console) -> tuple[FoundSettings, ...]:
     """Searches for every model of the package on every device.
 
     Raises ToolError if a device goes, ConfigError if a model has no sample. What was measured stays in the journal: the
@@ -78,7 +78,9 @@ def tune(request: Request, console: Console) -> tuple[Found, ...]:
     return tuple(each for _, found in done for each in found)
 
 
-def _on_device(device: Device, packages: Sequence[Ready], request: Request, console: Console) -> list[Found]:
+def _on_device(
+    device: Device, packages: Sequence[Ready], request: TuneRequest, console: Console
+) -> list[FoundSettings]:
     folder = packages[0].scratch / f"tune-{packages[0].chosen.devices.index(device)}"
     folder.mkdir()
     benches: dict[str, list[Bench]] = {}
@@ -96,7 +98,7 @@ def _on_device(device: Device, packages: Sequence[Ready], request: Request, cons
     package = packages[0].package
     entry = PackageEntry(file=package.path.name, sha256=package.sha256, runtime=package.runtime.words)
     return [
-        Found(
+        FoundSettings(
             device=device,
             target=TARGET,
             model=name,
@@ -107,7 +109,7 @@ def _on_device(device: Device, packages: Sequence[Ready], request: Request, cons
     ]
 
 
-def _subject(device: Device, packages: Sequence[Ready], request: Request) -> Mapping[str, str]:
+def _subject(device: Device, packages: Sequence[Ready], request: TuneRequest) -> Mapping[str, str]:
     return {
         "device": device.fingerprint,
         "packages": ", ".join(each.package.sha256 for each in packages),
@@ -116,11 +118,13 @@ def _subject(device: Device, packages: Sequence[Ready], request: Request) -> Map
     }
 
 
-def _searched(name: str, benches: Sequence[Bench], journal: Journal, request: Request, console: Console) -> Outcome:
+def _searched(
+    name: str, benches: Sequence[Bench], journal: Journal, request: TuneRequest, console: Console
+) -> SearchOutcome:
     by_package = {str(each.ready.package.path): each for each in benches}
     end = time.monotonic() + 60 * request.minutes
 
-    def measure(candidate: Candidate, number: int) -> Round:
+    def measure(candidate: Candidate, number: int) -> SearchRound:
         known = journal.find(name, candidate, number)
         if known is None:
             known = _round(by_package[candidate.package], candidate, number, request.pace)
@@ -148,7 +152,7 @@ def _in_search(bench: Bench) -> Searched:
     return Searched(name=str(package.path), variant=variant, providers=bench.model.providers)
 
 
-def _round(bench: Bench, candidate: Candidate, number: int, pace: Pace) -> Round:
+def _round(bench: Bench, candidate: Candidate, number: int, pace: Pace) -> SearchRound:
     """A load in a new process, the comparison with the build machine in the first round, and timed runs."""
     storage = bench.equipped.storage
     data = f"{storage.home}/data/{bench.model.class_name}.{candidate.provider}"
@@ -165,20 +169,22 @@ def _round(bench: Bench, candidate: Candidate, number: int, pace: Pace) -> Round
         with DeviceSession(bench.equipped, opening, bench.folder) as session:
             if session.opened.provider != candidate.provider:
                 reason = "; ".join(session.opened.fallbacks) or "another provider started in its place"
-                return Round(error=reason, falls_back=True)
+                return SearchRound(error=reason, falls_back=True)
             share = None
             if number == 0 and bench.model.tests_itself:
                 tests = session.self_test()
                 share = share_of(tests)
                 if error := error_of(tests):
-                    return Round(error=error, error_share=share)
+                    return SearchRound(error=error, error_share=share)
             timed = session.timed(bench.sample.path, pace)
     except GoneError:
         raise
     except (ModelError, ToolError) as error:
-        return Round(error=error.message)
-    return Round(times_ns=timed.times.times_ns, error=timed.times.error, error_share=share)
+        return SearchRound(error=error.message)
+    return SearchRound(times_ns=timed.times.times_ns, error=timed.times.error, error_share=share)
 
 
-def bounds_of(request: Request) -> Bounds:
-    return Bounds(most=request.most, minutes=request.minutes, seconds=request.pace.seconds, runs=request.pace.runs)
+def bounds_of(request: TuneRequest) -> SearchBounds:
+    return SearchBounds(
+        most=request.most, minutes=request.minutes, seconds=request.pace.seconds, runs=request.pace.runs
+    )

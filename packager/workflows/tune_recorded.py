@@ -18,15 +18,15 @@ from packager.measuring.bench import statistics
 from packager.measuring.devices.device_answers import tests_of, timed_of
 from packager.measuring.devices.document import PackageEntry
 from packager.measuring.devices.farms import results
-from packager.measuring.devices.farms.collecting import Result
+from packager.measuring.devices.farms.collecting import CollectedDocument
 from packager.measuring.devices.farms.results import Exchange, FarmDocument, SearchEntry, Tried
 from packager.measuring.devices.link import Device
 from packager.measuring.tuning.candidates import Candidate
-from packager.measuring.tuning.page import Bounds
-from packager.measuring.tuning.search import Outcome, Round, Trial, search, what_ships
+from packager.measuring.tuning.page import SearchBounds
+from packager.measuring.tuning.search import SearchOutcome, SearchRound, Trial, search, what_ships
 from packager.providers import CPU
 from packager.workflows.device import farming
-from packager.workflows.tune_results import Found, error_of, share_of
+from packager.workflows.tune_results import FoundSettings, error_of, share_of
 from packager.workflows.tune_variants import Searched, nameable
 
 TARGET = "ios"
@@ -37,7 +37,7 @@ TUNE_HINT = "make the test with `mobpack device xcode PACKAGE --tune`"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class RecordedTuneRequest:
     results: tuple[Path, ...]
     """files, archives, folders, result bundles"""
     project: Path
@@ -48,9 +48,9 @@ class Request:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recorded:
-    found: tuple[Found, ...]
-    bounds: Bounds
+class RecordedSearch:
+    found: tuple[FoundSettings, ...]
+    bounds: SearchBounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ class Replay:
     place: str
     taken: set[tuple[str, int]] = field(default_factory=set)
 
-    def measure(self, candidate: Candidate, number: int) -> Round:
+    def measure(self, candidate: Candidate, number: int) -> SearchRound:
         """Raises ToolError for a round that the device has not taken where it should have."""
         key = (candidate.name, number)
         if key not in self.exchanges:
@@ -92,7 +92,7 @@ class Replay:
         return len(self.taken) < len(self.exchanges)
 
 
-def recorded(request: Request, console: Console) -> Recorded:
+def recorded(request: RecordedTuneRequest, console: Console) -> RecordedSearch:
     """The searches in results that came back, by device and model.
 
     The first results are of the package that ships today; those of other packages of the same models, from the same
@@ -104,7 +104,7 @@ def recorded(request: Request, console: Console) -> Recorded:
     if project:
         _refuse_others(every, project)
     first = every[0].package
-    found: list[Found] = []
+    found: list[FoundSettings] = []
     for each in every:
         if each.package.sha256 == first.sha256:
             beside = [
@@ -118,10 +118,10 @@ def recorded(request: Request, console: Console) -> Recorded:
     if not found:
         models = ", ".join(sorted({name for each in every for name in _by_model(each)})) or "no model that has started"
         raise ConfigError(f"--model {', '.join(request.models)}: the results have {models}", hint="name one of them")
-    return Recorded(found=tuple(found), bounds=_bounds(every[0].bounds))
+    return RecordedSearch(found=tuple(found), bounds=_bounds(every[0].bounds))
 
 
-def settled(found: Sequence[Found], project: Path, console: Console) -> tuple[Found, ...]:
+def settled(found: Sequence[FoundSettings], project: Path, console: Console) -> tuple[FoundSettings, ...]:
     """Those whose settings can be written; says why others cannot."""
     shipped = configuration.load(project, targets=(TARGET,)).targets()[TARGET].providers
     kept, unknown = [], dict.fromkeys(each.device for each in found if not IDENTIFIER.fullmatch(each.device.soc))
@@ -144,7 +144,7 @@ def settled(found: Sequence[Found], project: Path, console: Console) -> tuple[Fo
 
 def _read(paths: Iterable[Path], console: Console) -> list[Rounds]:
     """Every search in the files, each once."""
-    unique: dict[str, Result] = {}
+    unique: dict[str, CollectedDocument] = {}
     for path in paths:
         for one in farming.collect(path, console).results:
             place = str(path) if path.is_file() else f"{path}: {one.place}"
@@ -163,7 +163,7 @@ def _read(paths: Iterable[Path], console: Console) -> list[Rounds]:
     return searches
 
 
-def _project(request: Request) -> Config | None:
+def _project(request: RecordedTuneRequest) -> Config | None:
     if request.is_dry and not request.project.exists():
         return None
     return configuration.load(request.project, targets=(TARGET,))
@@ -184,11 +184,13 @@ def _is_of(one: Rounds, other: Rounds, sha256: str) -> bool:
     return one.package.sha256 == sha256 and one.device.fingerprint == other.device.fingerprint
 
 
-def _bounds(entry: SearchEntry) -> Bounds:
-    return Bounds(most=entry.most, minutes=entry.minutes, seconds=entry.seconds, runs=entry.runs, is_one_process=True)
+def _bounds(entry: SearchEntry) -> SearchBounds:
+    return SearchBounds(
+        most=entry.most, minutes=entry.minutes, seconds=entry.seconds, runs=entry.runs, is_one_process=True
+    )
 
 
-def _searched(each: Rounds, beside: Sequence[Rounds], request: Request) -> Iterator[Found]:
+def _searched(each: Rounds, beside: Sequence[Rounds], request: RecordedTuneRequest) -> Iterator[FoundSettings]:
     has_others = bool(beside)
     variants = _variants([each, *beside], request.project) if beside else {}
     for model, exchanges in _by_model(each).items():
@@ -199,7 +201,7 @@ def _searched(each: Rounds, beside: Sequence[Rounds], request: Request) -> Itera
             if rounds := _by_model(other).get(model):
                 outcome = _better(outcome, _replayed(other, rounds, has_others=True))
         outcome = replace(outcome, variants=variants)
-        yield Found(device=each.device, target=TARGET, model=model, package=each.package, outcome=outcome)
+        yield FoundSettings(device=each.device, target=TARGET, model=model, package=each.package, outcome=outcome)
 
 
 def _variants(every: Iterable[Rounds], project: Path) -> dict[str, str]:
@@ -232,7 +234,7 @@ def _by_model(each: Rounds) -> dict[str, list[Exchange]]:
     return found
 
 
-def _replayed(each: Rounds, exchanges: Iterable[Exchange], *, has_others: bool) -> Outcome:
+def _replayed(each: Rounds, exchanges: Iterable[Exchange], *, has_others: bool) -> SearchOutcome:
     package = _name(each, has_others=has_others)
 
     def candidate(one: Tried | Exchange) -> Candidate:
@@ -247,20 +249,20 @@ def _replayed(each: Rounds, exchanges: Iterable[Exchange], *, has_others: bool) 
     return search(today, [one for one in tried if one != today], replay.measure, replay.has_time)
 
 
-def _round(each: Exchange) -> Round:
+def _round(each: Exchange) -> SearchRound:
     share = None
     if each.self_test is not None:
         tests = tests_of(each.self_test)
         share = share_of(tests)
         if error := error_of(tests):
-            return Round(error=error, error_share=share)
+            return SearchRound(error=error, error_share=share)
     if failure := results.failure_of(each):
         falls_back = str(each.open.get("provider", each.provider)).lower() != each.provider.lower()
-        return Round(error=failure, error_share=share, falls_back=falls_back)
-    return Round(times_ns=timed_of(each.time).times.times_ns, error_share=share)
+        return SearchRound(error=failure, error_share=share, falls_back=falls_back)
+    return SearchRound(times_ns=timed_of(each.time).times.times_ns, error_share=share)
 
 
-def _better(ours: Outcome, theirs: Outcome) -> Outcome:
+def _better(ours: SearchOutcome, theirs: SearchOutcome) -> SearchOutcome:
     """The search in what ships, with that in another package beside it: its best is the best of both if it is faster
     beyond what varies from one run of a test to the next."""
     best, other = ours.best, theirs.best

@@ -16,8 +16,8 @@ from packager.measuring.devices.device_answers import OutputTest
 from packager.measuring.devices.document import PackageEntry
 from packager.measuring.devices.link import Device
 from packager.measuring.tuning import page
-from packager.measuring.tuning.page import Bounds, Searched
-from packager.measuring.tuning.search import Outcome
+from packager.measuring.tuning.page import SearchBounds, TunedSearch
+from packager.measuring.tuning.search import SearchOutcome
 from packager.measuring.tuning.writing import with_tuned
 from packager.render.pages import parts
 from packager.render.pages.sections import with_section
@@ -28,7 +28,7 @@ CHIP_HINT = "Android 12 and later name their chip: settings by chip reach no old
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class FoundSettings:
     """The end of the search for a model on a device."""
 
     device: Device
@@ -38,7 +38,7 @@ class Found:
     """its name in mobpack.toml"""
     package: PackageEntry
     """the first that was searched, which ships today"""
-    outcome: Outcome
+    outcome: SearchOutcome
 
     @property
     def tuned(self) -> Tuned:
@@ -46,22 +46,22 @@ class Found:
         return self.outcome.tuned
 
 
-def searches(found: Sequence[Found]) -> tuple[Searched, ...]:
+def searches(found: Sequence[FoundSettings]) -> tuple[TunedSearch, ...]:
     """The searches as the page explains them."""
     return tuple(
-        Searched(
+        TunedSearch(
             device=each.device.name, target=each.target, chip=each.device.soc, model=each.model, outcome=each.outcome
         )
         for each in found
     )
 
 
-def write_page(path: Path, found: Sequence[Found], bounds: Bounds) -> None:
+def write_page(path: Path, found: Sequence[FoundSettings], bounds: SearchBounds) -> None:
     """Raises ToolError if it cannot be written."""
     parts.write(path, page.page(searches(found), bounds))
 
 
-def merge(folder: Path, found: Sequence[Found], bounds: Bounds) -> None:
+def merge(folder: Path, found: Sequence[FoundSettings], bounds: SearchBounds) -> None:
     """Adds the searches to the report of a release: each replaces an older one of its model on that build of a device.
 
     Raises ConfigError if the release has other packages than those that were measured.
@@ -83,7 +83,7 @@ def text_of(project: Path) -> str:
         raise ConfigError(f"cannot read {project}: {error}", hint="name a mobpack.toml with --config") from error
 
 
-def write(project: Path, found: Sequence[Found], console: Console) -> bool:
+def write(project: Path, found: Sequence[FoundSettings], console: Console) -> bool:
     """Writes the settings into `project`; whether it changed. Settings on which devices with one chip disagree, and
     those of devices that do not name their chip, are left out and said.
 
@@ -114,8 +114,8 @@ def error_of(tests: Sequence[OutputTest]) -> str:
     return f"its numbers are off: {failed[0]}" if failed else ""
 
 
-def _agreed(found: Sequence[Found], console: Console) -> Iterator[tuple[str, str, str, Tuned]]:
-    by_chip: dict[tuple[str, str, str], list[Found]] = {}
+def _agreed(found: Sequence[FoundSettings], console: Console) -> Iterator[tuple[str, str, str, Tuned]]:
+    by_chip: dict[tuple[str, str, str], list[FoundSettings]] = {}
     for each in found:
         if each.device.soc:
             by_chip.setdefault((each.target, each.device.soc, each.model), []).append(each)

@@ -112,7 +112,7 @@ class Record:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Start:
+class BuildStart:
     """The beginning of a build, before anything is read."""
 
     command: Mapping[str, object]
@@ -122,10 +122,10 @@ class Start:
     """of the environment; libraries add their own when they are imported"""
 
 
-def start(command: Mapping[str, object]) -> Start:
+def start(command: Mapping[str, object]) -> BuildStart:
     """The beginning, now, of a build by `command`."""
     variables = {name: value for name, value in sorted(os.environ.items()) if name.startswith(RELEVANT)}
-    return Start(command=command, time_ns=time.time_ns(), variables=variables)
+    return BuildStart(command=command, time_ns=time.time_ns(), variables=variables)
 
 
 def lock_beside(project: Path, model: Path | None) -> str:
@@ -135,7 +135,7 @@ def lock_beside(project: Path, model: Path | None) -> str:
     return sha256_of(path) if model is None and path.is_file() else ""
 
 
-def known_result(begun: Start, out: Path, evidence: Path, now: str = "") -> Summary | None:
+def known_result(begun: BuildStart, out: Path, evidence: Path, now: str = "") -> Summary | None:
     """The result of the last build by the same command, if this one would read and write the same files; else None.
 
     `out` is the folder of the release, `evidence` that of failed comparisons; `now` is `machine(begun)`, if the caller
@@ -175,7 +175,7 @@ class Ended:
     summary: Summary
 
 
-def keep(begun: Start, build: Ended) -> None:
+def keep(begun: BuildStart, build: Ended) -> None:
     """Records `build`. Nothing is recorded where it depends on what cannot be listed, or where a file that it read was
     changed meanwhile."""
     from packager.workflows.inputs import inputs_of
@@ -203,7 +203,7 @@ def keep(begun: Start, build: Ended) -> None:
     remove_old(place.parent.glob("*.json"), days=KEPT_DAYS)
 
 
-def machine(begun: Start) -> str:
+def machine(begun: BuildStart) -> str:
     """Digest of all that a build depends on beside its files: the code of mobpack, installed packages, isolated
     runtimes, the processor, and environment variables."""
     found = {

@@ -23,11 +23,11 @@ from packager.distribution.channel.document import (
     PAYLOAD_TYPE,
     TIME,
     Allowed,
-    Conditions,
+    ChannelFile,
+    ChannelModel,
     Delta,
     Document,
-    File,
-    ModelEntry,
+    DownloadConditions,
     ModelFile,
     ModelRelease,
     Rollout,
@@ -38,7 +38,7 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.render.templates import write_sources
 from packager.signing.envelope import Bundle, pae, written
-from packager.signing.statements import Release, payload
+from packager.signing.statements import ReleaseName, payload
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
@@ -158,11 +158,11 @@ class Shelf:
         version = f"1.3.{number}"
         made = ModelRelease(
             version=version,
-            number=Release(package=PACKAGE.name, version=version).number,
+            number=ReleaseName(package=PACKAGE.name, version=version).number,
             contract=CONTRACT,
             min_app="",
             rollout=Rollout(percent=100, salt="salt"),
-            conditions=Conditions(wifi=False, charging=False, free_bytes=0),
+            conditions=DownloadConditions(wifi=False, charging=False, free_bytes=0),
             notes="",
             files=files,
         )
@@ -173,10 +173,10 @@ class Shelf:
             self.made[number] = plan_of(number, self.scratch, "android").choices[0].compiled.path
         return self.made[number]
 
-    def _file(self, name: str, path: Path, old: Sequence[Path]) -> File:
+    def _file(self, name: str, path: Path, old: Sequence[Path]) -> ChannelFile:
         made = [(sha256_of(each), deltas.make(each, path)) for each in old]
         found = tuple(Delta(source=source, sha256=self.put(each), size_bytes=len(each)) for source, each in made)
-        return File(name=name, sha256=self.put(path.read_bytes()), size_bytes=path.stat().st_size, deltas=found)
+        return ChannelFile(name=name, sha256=self.put(path.read_bytes()), size_bytes=path.stat().st_size, deltas=found)
 
     def put(self, content: bytes) -> str:
         """Adds a blob, and gives its sha256."""
@@ -197,7 +197,7 @@ class Shelf:
             restores=0,
             published=now.strftime(TIME),
             expires=(now + timedelta(days=1)).strftime(TIME),
-            models=(ModelEntry(name=MODEL, releases=releases),),
+            models=(ChannelModel(name=MODEL, releases=releases),),
         )
         document = replace(document, **changes)
         self.files.by_path[f"/{CHANNEL}/channel.json"] = bundle(document)

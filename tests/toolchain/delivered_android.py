@@ -21,11 +21,11 @@ from packager.distribution.channel.document import (
     PAYLOAD_TYPE,
     TIME,
     Allowed,
-    Conditions,
+    ChannelFile,
+    ChannelModel,
     Delta,
     Document,
-    File,
-    ModelEntry,
+    DownloadConditions,
     ModelFile,
     ModelRelease,
     Rollout,
@@ -34,7 +34,7 @@ from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.signing.envelope import Bundle, pae, written
-from packager.signing.statements import Release, payload
+from packager.signing.statements import ReleaseName, payload
 from packager.targets.android import Android
 from packager.vectors import generated, safetensors
 from tests.onnx_text import linear
@@ -97,7 +97,7 @@ def write_library(folder: Path, plan: Plan) -> Path:
 
 def write_golden(folder: Path, number: int) -> Path:
     """A sample whose input is in the file, and one whose input is made of a recipe."""
-    recipe = generated.Recipe(element=ElementType.FLOAT, shape=(1, 64), seed=SEED, low=-1, high=1, row=0)
+    recipe = generated.ValuesRecipe(element=ElementType.FLOAT, shape=(1, 64), seed=SEED, low=-1, high=1, row=0)
     tensors = {
         "0.input.x": SAMPLE,
         "0.output.y": computed(number, SAMPLE),
@@ -163,21 +163,21 @@ class Shelf:
             )
         made = ModelRelease(
             version=name,
-            number=Release(package="models", version=name).number,
+            number=ReleaseName(package="models", version=name).number,
             contract=CONTRACT,
             min_app="",
             rollout=Rollout(percent=100, salt="salt"),
-            conditions=Conditions(wifi=False, charging=False, free_bytes=0),
+            conditions=DownloadConditions(wifi=False, charging=False, free_bytes=0),
             notes="",
             files=tuple(files),
         )
         return replace(made, **changes)
 
-    def _file(self, name: str, path: Path, old: Sequence[Path]) -> File:
+    def _file(self, name: str, path: Path, old: Sequence[Path]) -> ChannelFile:
         made = [(sha256_of(each), deltas.make(each, path)) for each in old]
         for _, content in made:
             self.put(content)
-        return File(
+        return ChannelFile(
             name=name,
             sha256=self.put(path.read_bytes()),
             size_bytes=path.stat().st_size,
@@ -187,7 +187,7 @@ class Shelf:
             ),
         )
 
-    def _golden(self, number: int) -> File:
+    def _golden(self, number: int) -> ChannelFile:
         path = write_golden(self.scratch, number)
         return self._file(path.name, path, [])
 
@@ -210,7 +210,7 @@ class Shelf:
             restores=0,
             published=now.strftime(TIME),
             expires=(now + timedelta(days=1)).strftime(TIME),
-            models=(ModelEntry(name=MODEL, releases=releases),),
+            models=(ChannelModel(name=MODEL, releases=releases),),
         )
         document = replace(document, **changes)
         self.send(bundle(plain(document)))

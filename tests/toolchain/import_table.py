@@ -12,7 +12,7 @@ from pathlib import Path
 
 from packager.core.console import Console
 from packager.files.store import Store
-from packager.workflows.importing import Request, starting, steps
+from packager.workflows.importing import ImportRequest, starting, steps
 from packager.workflows.importing.starting import Answer
 from tests.toolchain.importing import answers_of, importer_of, source_in
 
@@ -94,7 +94,7 @@ def rows(only: Collection[str]) -> Iterator[tuple[str, ...]]:
         from tests.test_import import old_model
 
         old_model(Path(name))
-        request = Request(source="old.onnx", folder=Path(name), output=Path(name) / "made.onnx")
+        request = ImportRequest(source="old.onnx", folder=Path(name), output=Path(name) / "made.onnx")
         made = steps.run(request, Store(Path(name) / "store"), Console(quiet=True))
         worst = max(each.max_abs_error for each in made.errors)
         words = (made.framework, made.converter, f"{len(made.sizes)} samples, all outputs", f"{worst:.1g}")
@@ -103,7 +103,7 @@ def rows(only: Collection[str]) -> Iterator[tuple[str, ...]]:
 
 def compared(folder: Path, source: str, answer: Answer) -> tuple[str, ...]:
     place = folder / "imported" / source
-    request = Request(source=source, folder=folder, output=folder / "model.onnx")
+    request = ImportRequest(source=source, folder=folder, output=folder / "model.onnx")
     console = Console(quiet=True)
     proto = steps.read(place, answer)
     steps.freed_layout(proto, place, request, console)

@@ -8,7 +8,7 @@ import onnx
 
 from packager.core.console import Console
 from packager.files.store import Store
-from packager.workflows.importing import Request, run, starting, steps
+from packager.workflows.importing import ImportRequest, run, starting, steps
 from tests.toolchain import command
 from tests.toolchain.importing import answers_of
 
@@ -56,7 +56,7 @@ def models(folder: Path) -> list[str]:
             answer = starting.answer_of(answers[source])
             place = shutil.copytree(made / "imported" / source, folder / f"{name}-import")
             proto = steps.read(place, answer)
-            request = Request(source=source, folder=made, output=folder / f"{name}.onnx")
+            request = ImportRequest(source=source, folder=made, output=folder / f"{name}.onnx")
             steps.freed_layout(proto, place, request, Console(quiet=True))
             onnx.save_model(proto, request.output)
             names.append(name)
@@ -64,7 +64,7 @@ def models(folder: Path) -> list[str]:
 
     (folder / "source").mkdir()
     old_model(folder / "source")
-    request = Request(source="old.onnx", folder=folder / "source", output=folder / "old.onnx")
+    request = ImportRequest(source="old.onnx", folder=folder / "source", output=folder / "old.onnx")
     run(request, Store(folder / "store"), Console(quiet=True))
     return names
 

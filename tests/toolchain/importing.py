@@ -13,8 +13,8 @@ from typing import Any
 
 from packager.core.errors import MobpackError, ToolError
 from packager.engines.environments.environment import make_once
-from packager.importers import FRAMEWORKS, IMPORTERS, Framework, Source
-from packager.workflows.importing.request import Job
+from packager.importers import FRAMEWORKS, IMPORTERS, Framework, ImportSource
+from packager.workflows.importing.request import ImportJob
 from tests.toolchain.unpacking import unpack
 
 ROOT = Path(__file__).parents[2]
@@ -112,7 +112,7 @@ def write_answers(folder: Path, sources: Iterable[str]) -> None:
     (folder / ANSWERS).write_text(json.dumps(found), encoding="utf-8")
 
 
-def imported(job: Job) -> dict[str, Any]:
+def imported(job: ImportJob) -> dict[str, Any]:
     """The answer of the child process to one job."""
     from packager.workflows.importing import child
 
@@ -122,20 +122,20 @@ def imported(job: Job) -> dict[str, Any]:
         return {"failed": type(error).__name__, "message": error.message, "hint": error.hint}
 
 
-def source_in(name: str, folder: Path) -> Source:
+def source_in(name: str, folder: Path) -> ImportSource:
     """A file or folder in `folder`, or `module:function` of a module there."""
-    return Source(text=name, path=folder if ":" in name else folder / name)
+    return ImportSource(text=name, path=folder if ":" in name else folder / name)
 
 
-def importer_of(source: Source) -> str:
+def importer_of(source: ImportSource) -> str:
     return next(name for name, each in IMPORTERS.items() if each().reads(source))
 
 
-def job_of(name: str, folder: Path, place: Path) -> Job:
+def job_of(name: str, folder: Path, place: Path) -> ImportJob:
     """The import of `name` in `folder`, which writes to `place`."""
     place.mkdir(parents=True)
     source = source_in(name, folder)
-    return Job(
+    return ImportJob(
         importer=importer_of(source),
         text=source.text,
         path=str(source.path),

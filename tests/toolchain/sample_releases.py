@@ -16,7 +16,7 @@ from PIL import Image
 from packager.distribution.channel import publishing
 from packager.distribution.channel.log import Signing
 from packager.distribution.channel.publishing import Terms
-from packager.distribution.channel.storage import Folder
+from packager.distribution.channel.storage import ChannelFolder
 from packager.files.processes import downloads
 from packager.workflows import signing
 from tests import delivery_releases
@@ -45,7 +45,7 @@ def publish(root: Path, target: str) -> None:
         program = Path(without_classes.__file__) if version == NEWER else None
         _mobpack("build", "--config", f"{dist}.toml", "--target", target, "--out", dist, folder=models, program=program)
         _mobpack("sign", dist, "--key", key.private, folder=models)
-    place = place_of(Folder(root=root / "channel"), key)
+    place = place_of(ChannelFolder(root=root / "channel"), key)
     signer = signing.signer(str(key.private), None)
     for dist in releases:
         publishing.publish(place, models / dist, Terms(), Signing(signer=signer, now=datetime.now(UTC), days=90))

@@ -17,7 +17,7 @@ from packager.core.errors import GateError
 from packager.distribution.channel import checking, log, pruning, publishing
 from packager.distribution.channel.document import blobs
 from packager.distribution.channel.publishing import Terms
-from packager.distribution.channel.storage import ExistsError, Remote, open_storage
+from packager.distribution.channel.storage import ExistsError, RemoteChannel, open_storage
 from tests.channel_cases import NOW, KilledError, Release, Watched, make_release, place_of, signing_of
 from tests.signing_cases import Key, make_key
 
@@ -74,7 +74,7 @@ class Life:
         place = place_of(storage, self.key, channel=channel)
         return publishing.publish(place, self.releases[release], Terms(), signing_of(self.key))
 
-    def verified(self, channel: str = "stable") -> checking.Checked:
+    def verified(self, channel: str = "stable") -> checking.CheckedChannel:
         return checking.verify(place_of(self.storage, self.key, channel=channel), NOW)
 
     def published(self) -> int:
@@ -180,9 +180,9 @@ class Blind:
         return getattr(self.files, name)
 
 
-def remote(url: str) -> Remote:
+def remote(url: str) -> RemoteChannel:
     found = open_storage(url)
-    assert isinstance(found, Remote)
+    assert isinstance(found, RemoteChannel)
     return found
 
 

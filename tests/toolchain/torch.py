@@ -21,7 +21,7 @@ from packager.engines.environments import bionic, zig
 from packager.engines.environments.environment import folder_for, make_once
 from packager.files import elf
 from packager.files.processes import commands
-from packager.workflows.export.request import Job, Request, parse_dynamic
+from packager.workflows.export.request import ExportJob, ExportRequest, parse_dynamic
 from tests.toolchain.require import require
 from tests.toolchain.unpacking import unpack
 
@@ -161,9 +161,9 @@ def exported(cases: Mapping[str, Case], folder: Path) -> dict[str, Exported]:
     return {name: Exported(folder / name, each["answer"], tuple(each["warnings"])) for name, each in found.items()}
 
 
-def _job(case: Case, code: Path, folder: Path) -> Job:
+def _job(case: Case, code: Path, folder: Path) -> ExportJob:
     folder.mkdir()
-    request = Request(
+    request = ExportRequest(
         factory=f"nets:{case.factory}",
         code_folder=code,
         output=folder / "model.onnx",
@@ -172,10 +172,10 @@ def _job(case: Case, code: Path, folder: Path) -> Job:
         input_names=case.input_names,
         output_names=case.output_names,
     )
-    return Job.of(request, folder)
+    return ExportJob.of(request, folder)
 
 
-def answers(jobs: Iterable[tuple[str, Job]]) -> dict[str, Any]:
+def answers(jobs: Iterable[tuple[str, ExportJob]]) -> dict[str, Any]:
     """Answers of `packager.workflows.export.child` to each job."""
     from packager.workflows.export.child import export
 
@@ -203,7 +203,7 @@ def share_operators() -> None:
 
 def main() -> None:
     request = Path(sys.argv[1])
-    jobs = {name: Job.read(each) for name, each in json.loads(request.read_text(encoding="utf-8")).items()}
+    jobs = {name: ExportJob.read(each) for name, each in json.loads(request.read_text(encoding="utf-8")).items()}
     request.with_name("answers.json").write_text(json.dumps(answers(jobs.items())), encoding="utf-8")
 
 

@@ -12,7 +12,7 @@ from packager.contract.attachment import Tables, attach
 from packager.contract.classes import Classes
 from packager.contract.embedding import Embedding
 from packager.contract.kind import OutputTable
-from packager.contract.pairs import Pairs
+from packager.contract.pairs import PairScore
 from packager.contract.tokens import StringInput
 from packager.core.values import Model
 from tests.onnx_text import loaded, onnx_model, saved
@@ -140,7 +140,7 @@ LISTS: Mapping[str, tuple[str, OutputTable]] = {
     "judge": (
         f"""{ROWS} => (float[batch, 1] result) {SUMS} both = Mul (whole, token_type_ids) all = Cast <to = 1> (both)
         of_second = ReduceSum (all, last) result = Div (of_second, ten) }}""",
-        Pairs(activation="none"),
+        PairScore(activation="none"),
     ),
     "rows": (
         f"{ROWS} => (float[batch, 2] result, int64[batch, n] ids) "

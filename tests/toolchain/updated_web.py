@@ -21,11 +21,11 @@ from packager.core.values import Delivery, Package
 from packager.distribution.channel import document
 from packager.distribution.channel.document import (
     Allowed,
-    Conditions,
+    ChannelFile,
+    ChannelModel,
     Delta,
     Document,
-    File,
-    ModelEntry,
+    DownloadConditions,
     ModelFile,
     ModelRelease,
     Rollout,
@@ -36,7 +36,7 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.render.templates import write_sources
 from packager.signing.envelope import Bundle, pae, written
-from packager.signing.statements import Release
+from packager.signing.statements import ReleaseName
 from packager.targets import signed_list
 from packager.targets.web import Web
 from packager.targets.web.view import WebView
@@ -157,11 +157,11 @@ def release(version: int, blobs: "Blobs", *, old: Iterable[bytes] = (), **change
     name = f"1.2.{version + 2}"
     made = ModelRelease(
         version=name,
-        number=Release(package="", version=name).number,
+        number=ReleaseName(package="", version=name).number,
         contract=CONTRACT,
         min_app="",
         rollout=Rollout(percent=100, salt="salt"),
-        conditions=Conditions(wifi=False, charging=False, free_bytes=0),
+        conditions=DownloadConditions(wifi=False, charging=False, free_bytes=0),
         notes="",
         files=(files,),
     )
@@ -174,14 +174,14 @@ class Blobs:
 
     by_path: dict[str, bytes] = field(default_factory=dict)
 
-    def add(self, name: str, content: bytes, old: Iterable[bytes] = ()) -> File:
+    def add(self, name: str, content: bytes, old: Iterable[bytes] = ()) -> ChannelFile:
         self.put(content)
         deltas = []
         for each in old:
             difference = delta(each, content)
             self.put(difference)
             deltas.append(Delta(source=digest(each), sha256=digest(difference), size_bytes=len(difference)))
-        return File(name=name, sha256=digest(content), size_bytes=len(content), deltas=tuple(deltas))
+        return ChannelFile(name=name, sha256=digest(content), size_bytes=len(content), deltas=tuple(deltas))
 
     def put(self, content: bytes) -> None:
         self.by_path[path_of(digest(content))] = content
@@ -204,7 +204,7 @@ def channel(number: int, *releases: ModelRelease, **changes: object) -> Document
         restores=0,
         published=(NOW - timedelta(days=2)).strftime(document.TIME),
         expires=(NOW + timedelta(days=90)).strftime(document.TIME),
-        models=(ModelEntry(name=MODEL, releases=releases),),
+        models=(ChannelModel(name=MODEL, releases=releases),),
     )
     return replace(made, **changes)  # type: ignore[arg-type]
 

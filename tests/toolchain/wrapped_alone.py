@@ -12,13 +12,19 @@ from packager.files.store import Store
 from packager.targets import Shipped
 from packager.targets.android import Android
 from packager.workflows import packages
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 
 package_target = packages.package_target
 
 
 def package_others(
-    target: Any, view: Any, bills: packages.Bills, staging: Path, store: Store, request: Request, announce: Announce
+    target: Any,
+    view: Any,
+    bills: packages.Bills,
+    staging: Path,
+    store: Store,
+    request: BuildRequest,
+    announce: Announce,
 ) -> list[Shipped]:
     """In the place of `packages.package_target`."""
     if isinstance(target, Android):

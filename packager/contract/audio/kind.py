@@ -10,7 +10,7 @@ from packager.contract.audio import hidden
 from packager.contract.audio.mel import Mel, MelTable, mel_of
 from packager.contract.audio.resampling import Resampled, resample
 from packager.contract.audio.spectrogram import write_mel
-from packager.contract.audio.timeline import Place, place_of
+from packager.contract.audio.timeline import SoundPlace, place_of
 from packager.contract.kind import AttachedInput, Inputs
 from packager.core.contract import AudioInput
 from packager.core.errors import ConfigError, SettingError
@@ -122,7 +122,7 @@ class SoundInput:
             values={rate.name: tuple(dict.fromkeys((self.rate, *RANDOM_RATES)))},
         )
 
-    def _heard(self, writer: Writer, samples: TensorSpec, rate: TensorSpec, place: Place) -> str:
+    def _heard(self, writer: Writer, samples: TensorSpec, rate: TensorSpec, place: SoundPlace) -> str:
         """The model's numbers: double, one-dimensional for samples, [frames, numbers] or its transpose for frames."""
         sound = writer.cast(samples.name, ElementType.DOUBLE)
         writer = writer.hiding(hidden.nothing(writer, sound))
@@ -133,7 +133,7 @@ class SoundInput:
         made = resample(writer, mono, rate.name, self.rate, length=place.length, from_end=from_end)
         return self._in_frames(writer, self._filled(writer, made, place.length), place)
 
-    def _place(self, spec: TensorSpec) -> Place:
+    def _place(self, spec: TensorSpec) -> SoundPlace:
         if spec.element not in FLOATS and spec.element not in STEPS:
             known = ", ".join((*FLOATS, *STEPS))
             raise ConfigError(f"is {spec.element}, which cannot be sound", hint=f"supported types: {known}")
@@ -151,7 +151,7 @@ class SoundInput:
         pads = (missing, [0]) if self.take == "end" else ([0], missing)
         return writer.node("Pad", made.value, writer.node("Concat", *pads, axis=0))
 
-    def _in_frames(self, writer: Writer, value: str, place: Place) -> str:
+    def _in_frames(self, writer: Writer, value: str, place: SoundPlace) -> str:
         frames = self._frames
         if frames is None:
             return value

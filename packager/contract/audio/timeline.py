@@ -35,7 +35,7 @@ class Frames(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class SoundPlace:
     """Position of the sound in the input's shape."""
 
     shape: tuple[int, ...]
@@ -53,7 +53,7 @@ class Axes:
     """numbers of one frame"""
 
 
-def place_of(spec: TensorSpec, frames: Frames | None, length: int | None) -> Place:
+def place_of(spec: TensorSpec, frames: Frames | None, length: int | None) -> SoundPlace:
     """Finds the axes of the sound. Raises ConfigError for a shape that has no room for it, or for several."""
     axes = min(_fitting(spec, frames), key=lambda each: _preference(spec, frames, each), default=None)
     if axes is None:
@@ -62,7 +62,7 @@ def place_of(spec: TensorSpec, frames: Frames | None, length: int | None) -> Pla
     length = _length(spec.shape[axes.time], frames, length)
     count = -1 if length is None else length if frames is None else frames.frames_of(length)
     sizes = {axes.time: count} | ({axes.within: frames.numbers} if frames and axes.within is not None else {})
-    return Place(
+    return SoundPlace(
         shape=tuple(sizes.get(axis, 1) for axis in range(len(spec.shape))),
         length=length,
         is_turned=axes.within is not None and axes.within < axes.time,

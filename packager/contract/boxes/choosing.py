@@ -10,7 +10,7 @@ from packager.graph.writer import Writer
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class BoxChoice:
     """Selection settings of the table."""
 
     score_threshold: float
@@ -23,7 +23,7 @@ class Choice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class ChosenBoxes:
     """Names of values in the graph, best first."""
 
     boxes: str
@@ -32,7 +32,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class FoundBoxes:
     """Pairs of a box and a class, as values in the graph."""
 
     boxes: str
@@ -43,7 +43,7 @@ class Found:
     """int64 [q]: tie-breaker for equal scores, lowest first"""
 
 
-def chosen(writer: Writer, candidates: Candidates, placement: Placement | None, choice: Choice) -> Chosen:
+def chosen(writer: Writer, candidates: Candidates, placement: Placement | None, choice: BoxChoice) -> ChosenBoxes:
     """The best of `candidates`, in pixels of the picture if there is one.
 
     Removes boxes whose score is not above the threshold, that have no area in the picture, or whose corners are not
@@ -63,7 +63,7 @@ def chosen(writer: Writer, candidates: Candidates, placement: Placement | None, 
     scores = seen.scores if seen.class_axis == 0 else writer.node("Transpose", seen.scores, perm=[1, 0])
     if given:
         boxes = _positions(writer, given)
-        found = Found(boxes=boxes, scores=writer.node("Squeeze", scores, [0]), classes=given, order=boxes)
+        found = FoundBoxes(boxes=boxes, scores=writer.node("Squeeze", scores, [0]), classes=given, order=boxes)
     elif choice.is_multi_label or candidates.class_count == 1:
         found = _for_each_class(writer, corners, scores, choice, candidates.class_count)
     else:
@@ -128,15 +128,15 @@ def _positions(writer: Writer, values: str) -> str:
     return writer.node("Range", 0, writer.node("Size", values), 1)
 
 
-def _for_each_class(writer: Writer, corners: str, scores: str, choice: Choice, class_count: int) -> Found:
+def _for_each_class(writer: Writer, corners: str, scores: str, choice: BoxChoice, class_count: int) -> FoundBoxes:
     kept = _suppressed(writer, corners, scores, choice)
     classes, boxes = (_column_of(writer, kept, column) for column in (1, 2))
     pairs = writer.node("Slice", kept, [1], [3], [1])
     order = writer.node("Add", writer.node("Mul", boxes, class_count), classes)
-    return Found(boxes=boxes, scores=writer.node("GatherND", scores, pairs), classes=classes, order=order)
+    return FoundBoxes(boxes=boxes, scores=writer.node("GatherND", scores, pairs), classes=classes, order=order)
 
 
-def _for_best_class(writer: Writer, corners: str, scores: str, choice: Choice, class_count: int) -> Found:
+def _for_best_class(writer: Writer, corners: str, scores: str, choice: BoxChoice, class_count: int) -> FoundBoxes:
     """Each box counts for its best class, of equal ones the first."""
     best_class = writer.node("ArgMax", scores, axis=0, keepdims=0)
     best = writer.node("ReduceMax", scores, [0], keepdims=1)
@@ -147,7 +147,7 @@ def _for_best_class(writer: Writer, corners: str, scores: str, choice: Choice, c
         is_best = writer.node("Equal", _column(writer, classes), writer.node("Unsqueeze", best_class, [0]))
         compared = writer.node("Where", is_best, scores, float(choice.score_threshold))
     boxes = _column_of(writer, _suppressed(writer, corners, compared, choice), 2)
-    return Found(
+    return FoundBoxes(
         boxes=boxes,
         scores=_picked(writer, writer.node("Squeeze", best, [0]), boxes),
         classes=_picked(writer, best_class, boxes),
@@ -161,7 +161,7 @@ def _column(writer: Writer, numbers: list[list[int]]) -> str:
     return writer.constant(numpy.array(numbers, numpy.int64))
 
 
-def _suppressed(writer: Writer, corners: str, scores: str, choice: Choice) -> str:
+def _suppressed(writer: Writer, corners: str, scores: str, choice: BoxChoice) -> str:
     """int64 [q, 3]: 0, class and position of the boxes that non-maximum suppression keeps."""
     return writer.node(
         "NonMaxSuppression",
@@ -173,7 +173,7 @@ def _suppressed(writer: Writer, corners: str, scores: str, choice: Choice) -> st
     )
 
 
-def _best_first(writer: Writer, found: Found, pixels: str, most: int) -> Chosen:
+def _best_first(writer: Writer, found: FoundBoxes, pixels: str, most: int) -> ChosenBoxes:
     """Sorted by score, at most `most`."""
     size = writer.node("Size", found.order)
     count = writer.node("Add", size, writer.nothing) if writer.nothing else writer.node("Unsqueeze", size, [0])
@@ -182,7 +182,7 @@ def _best_first(writer: Writer, found: Found, pixels: str, most: int) -> Chosen:
     scores, best = writer.nodes("TopK", 2, scores, writer.node("Min", count, [most]), axis=0, largest=1, sorted=1)
     order = _picked(writer, in_order, best)
     boxes = writer.node("Gather", pixels, _picked(writer, found.boxes, order))
-    return Chosen(
+    return ChosenBoxes(
         boxes=writer.cast(boxes, ElementType.FLOAT),
         scores=writer.cast(scores, ElementType.FLOAT),
         classes=_picked(writer, found.classes, order),

@@ -18,7 +18,7 @@ KEEP = 'leave the output as it is (kind = "tensor") when no format fits'
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layout:
+class BoxLayout:
     """Format settings of the table."""
 
     scores: str
@@ -33,10 +33,10 @@ class Layout:
     """width and height of the core's picture"""
 
 
-Decoder = Callable[[Writer, TensorSpec, Core, Layout], Candidates]
+Decoder = Callable[[Writer, TensorSpec, Core, BoxLayout], Candidates]
 
 
-def yolo(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
+def yolo(writer: Writer, spec: TensorSpec, core: Core, layout: BoxLayout) -> Candidates:
     """`[1, 4 + n, m]`: centre and size, then n scores."""
     rows, count = _sizes(spec, "[1, 4 + classes, boxes]", least=(5, 1))
     values = shaped(writer, spec, [rows, count])
@@ -50,7 +50,7 @@ def yolo(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candid
     )
 
 
-def yolo_objectness(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
+def yolo_objectness(writer: Writer, spec: TensorSpec, core: Core, layout: BoxLayout) -> Candidates:
     """`[1, m, 5 + n]`: centre and size, objectness, then n class scores to multiply by it."""
     count, columns = _sizes(spec, "[1, boxes, 5 + classes]", least=(1, 6))
     values = shaped(writer, spec, [count, columns])
@@ -65,7 +65,7 @@ def yolo_objectness(writer: Writer, spec: TensorSpec, core: Core, layout: Layout
     )
 
 
-def rows(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
+def rows(writer: Writer, spec: TensorSpec, core: Core, layout: BoxLayout) -> Candidates:
     """`[1, m, 6]`: box, score, class: the output of models that select boxes themselves."""
     count, columns = _sizes(spec, "[1, boxes, 6]", least=(1, 6))
     if columns != 6:
@@ -83,7 +83,7 @@ def rows(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candid
     )
 
 
-def corner_outputs(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
+def corner_outputs(writer: Writer, spec: TensorSpec, core: Core, layout: BoxLayout) -> Candidates:
     """`[1, m, 4]`, with scores `[1, m, n]`, `[1, n, m]` or `[1, m]` in another output."""
     count, columns = _sizes(spec, "[1, boxes, 4]", least=(1, 4))
     if columns != 4:
@@ -111,7 +111,7 @@ def corner_outputs(writer: Writer, spec: TensorSpec, core: Core, layout: Layout)
     )
 
 
-def regions(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
+def regions(writer: Writer, spec: TensorSpec, core: Core, layout: BoxLayout) -> Candidates:
     """`[1, 1, h, w]` or `[1, h, w]`: a probability for each place."""
     others = list(enumerate(spec.shape))[:-2]
     if len(others) not in (1, 2) or any(size != 1 and isinstance(size, int) for _, size in others):

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 from packager.contract.boxes.candidates import Candidates
-from packager.contract.boxes.choosing import Choice, chosen
-from packager.contract.boxes.formats import DECODERS, Layout, Order
+from packager.contract.boxes.choosing import BoxChoice, chosen
+from packager.contract.boxes.formats import DECODERS, BoxLayout, Order
 from packager.contract.boxes.regions import Regions
 from packager.contract.kind import AttachedOutput, Core, Placement
 from packager.contract.labels import labels_for, read
@@ -147,7 +147,7 @@ class Boxes:
         return AttachedOutput(typed=typed, taken=tuple(filter(None, (spec.name, self.scores, self.classes))))
 
     def _candidates(self, writer: Writer, spec: TensorSpec, core: Core, placement: Placement | None) -> Candidates:
-        layout = Layout(
+        layout = BoxLayout(
             scores=self.scores,
             classes=self.classes,
             order=self.order or ("cxcywh" if self.format.startswith("yolo") else "xyxy"),
@@ -169,9 +169,9 @@ class Boxes:
             return labels_for(self.labels, class_count)
         return read(self.labels).stripped() if self.labels else ()
 
-    def _choice(self) -> Choice:
+    def _choice(self) -> BoxChoice:
         usual = REGION_THRESHOLD if self.format == "regions" else SCORE_THRESHOLD
-        return Choice(
+        return BoxChoice(
             score_threshold=usual if self.score_threshold is None else self.score_threshold,
             iou_threshold=IOU_THRESHOLD if self.iou_threshold is None else self.iou_threshold,
             max_boxes=self.max_boxes,

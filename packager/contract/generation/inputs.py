@@ -121,7 +121,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Start:
+class StartTokens:
     """Token ids of a decoder with an encoder: the start tokens in the first step, then the last token."""
 
     KIND: ClassVar[str] = "start"

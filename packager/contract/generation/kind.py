@@ -8,8 +8,8 @@ from typing import ClassVar, Literal, Self
 from packager.contract import tokenization
 from packager.contract.generation import caches
 from packager.contract.generation.choosing import Sampling
-from packager.contract.generation.inputs import Cache, Names, Prompt, Start
-from packager.contract.generation.step import Step
+from packager.contract.generation.inputs import Cache, Names, Prompt, StartTokens
+from packager.contract.generation.step import TokenStep
 from packager.contract.kind import Expanded, InputKind, Tokenizing
 from packager.contract.tokenization.decoder import Decoding
 from packager.core.errors import ConfigError, SettingError, nearest
@@ -130,12 +130,12 @@ class Generated:
             raise ConfigError("start-tokens is missing", hint='name the tokens that the decoder begins with: ["<s>"]')
         decoding = tokenization.read_decoder(tokenizer)
         names, found = Names(output=name), caches.caches_of(signature, self.caches)
-        start = Start(names=names, tokens=_numbers(decoding, "start-tokens", self.start_tokens), later=LATER)
+        start = StartTokens(names=names, tokens=_numbers(decoding, "start-tokens", self.start_tokens), later=LATER)
         step = replace(self._step(names, IDS, decoding, takes_all=False), has_encoder=True)
         return _expanded(IDS, start, found, step)
 
-    def _step(self, names: Names, ids: str, decoding: Decoding, *, takes_all: bool) -> Step:
-        return Step(
+    def _step(self, names: Names, ids: str, decoding: Decoding, *, takes_all: bool) -> TokenStep:
+        return TokenStep(
             names=names,
             ids=ids,
             takes_all=takes_all,
@@ -173,5 +173,5 @@ def _numbers(decoding: Decoding, key: str, tokens: tuple[str, ...]) -> tuple[int
     return tuple(decoding.tokens[token] for token in tokens)
 
 
-def _expanded(ids: str, kind: InputKind, found: Mapping[str, str], step: Step) -> Expanded:
+def _expanded(ids: str, kind: InputKind, found: Mapping[str, str], step: TokenStep) -> Expanded:
     return Expanded(inputs={ids: kind, **{each: Cache(output=after) for each, after in found.items()}}, output=step)

@@ -22,7 +22,7 @@ RANDOM_PROGRESS = (0, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class TokenStep:
     """Chooses a token by the logits of the last one."""
 
     KIND: ClassVar[str] = "step"

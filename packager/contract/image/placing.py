@@ -59,7 +59,7 @@ class Sides:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stored:
+class StoredPicture:
     """The picture in memory. All are values of the graph with one element, of a hidden length."""
 
     sides: Sides
@@ -94,7 +94,7 @@ class Fitting:
     width: int
 
 
-def stored(writer: Writer, pixels: str, orientation: str) -> Stored:
+def stored(writer: Writer, pixels: str, orientation: str) -> StoredPicture:
     """Properties of `pixels`, as values of a hidden length.
 
     QNN and CoreML take nodes with static shapes, including sizes, and may compute them in 16 bits. No provider of a
@@ -103,7 +103,7 @@ def stored(writer: Writer, pixels: str, orientation: str) -> Stored:
     nothing = writer.node("Squeeze", writer.node("NonZero", writer.node("Shape", pixels, start=2)), [0])
     number = writer.node("Add", orientation, nothing)
     is_swapped, is_mirrored, is_flipped = (_is_one_of(writer, number, turns) for turns in zip(*TURNS, strict=True))
-    return Stored(
+    return StoredPicture(
         sides=Sides(writer=writer, pixels=pixels, nothing=nothing),
         is_swapped=is_swapped,
         is_mirrored=is_mirrored,
@@ -119,7 +119,7 @@ def _is_one_of(writer: Writer, number: str, turns: tuple[bool, ...]) -> str:
     return writer.node("Less", writer.node("ReduceMin", distance, [1], keepdims=0), writer.integer(1))
 
 
-def swapped(writer: Writer, picture: Stored, one: str, other: str) -> tuple[str, str]:
+def swapped(writer: Writer, picture: StoredPicture, one: str, other: str) -> tuple[str, str]:
     """Both values, swapped if the picture is: converts between sizes of the stored picture and of the upright one."""
     return (
         writer.node("Where", picture.is_swapped, other, one),
@@ -200,7 +200,7 @@ def _start(writer: Writer, fitting: Fitting, made: str, size: int) -> str:
     return writer.node("Neg", writer.node("Add", half, is_up))
 
 
-def positions(writer: Writer, fitting: Fitting, picture: Stored, made: Fit) -> str:
+def positions(writer: Writer, fitting: Fitting, picture: StoredPicture, made: Fit) -> str:
     """int64 [core height, core width]: index of the stored and resized pixel at each position, counted row by row.
 
     Positions outside the picture have the index after the last pixel.
@@ -221,7 +221,7 @@ def positions(writer: Writer, fitting: Fitting, picture: Stored, made: Fit) -> s
     return found
 
 
-def _counted(writer: Writer, picture: Stored, size: int, start: str) -> str:
+def _counted(writer: Writer, picture: StoredPicture, size: int, start: str) -> str:
     """int64, `size` numbers: rows or columns of the resized upright picture."""
     least = writer.node("Min", picture.sides.height, writer.integer(0))
     end = writer.node("ReduceMax", writer.node("Add", least, writer.integer(size)), [0], keepdims=0)

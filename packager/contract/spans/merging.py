@@ -30,7 +30,7 @@ class Pieces:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class FoundSpans:
     """Spans in the order of the text. Names of values, [spans]."""
 
     classes: str
@@ -59,7 +59,9 @@ def pieces(writer: Writer, scores: str, tokens: TextTokens, aggregation: Aggrega
     )
 
 
-def spans(writer: Writer, found: Pieces, tags: Sequence[Tag], names: Sequence[str], threshold: float | None) -> Found:
+def spans(
+    writer: Writer, found: Pieces, tags: Sequence[Tag], names: Sequence[str], threshold: float | None
+) -> FoundSpans:
     """Pieces in a row with the same name are a span, unless one begins or ends there. Its score is their mean."""
     best = writer.node("ArgMax", found.scores, axis=1, keepdims=0)
     scores = writer.node("ReduceMax", found.scores, [1], keepdims=0)
@@ -79,7 +81,7 @@ def spans(writer: Writer, found: Pieces, tags: Sequence[Tag], names: Sequence[st
     if threshold is not None:
         is_kept = writer.node("And", is_kept, writer.node("GreaterOrEqual", means, writer.double(threshold)))
     kept = writer.positions(is_kept)
-    return Found(
+    return FoundSpans(
         classes=_kept(writer, classes, kept),
         starts=_kept(writer, writer.node("Gather", found.starts, groups.first), kept),
         ends=_kept(writer, writer.node("Gather", found.ends, groups.last), kept),

@@ -12,7 +12,7 @@ from itertools import pairwise
 from packager.contract.tokenization import byte_level, units, words
 from packager.contract.tokenization.definition import BytePairs
 from packager.contract.tokenization.pages import END
-from packager.contract.tokenization.pairs import NEVER, Found, Merge, Pairs, look_up, pairs, product_of
+from packager.contract.tokenization.pairs import NEVER, FoundPairs, Merge, TokenPairs, look_up, pairs, product_of
 from packager.contract.tokenization.stages import Flat, Points, flat
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
@@ -86,7 +86,7 @@ def _early(merges: Mapping[tuple[int, int], Merge]) -> frozenset[int]:
     return frozenset(each.rank for each in merges.values() if lowest.get(each.product, NEVER) <= each.rank)
 
 
-def _merged(writer: Writer, table: Pairs, units: _Units, *, has_early: bool) -> tuple[str, str]:
+def _merged(writer: Writer, table: TokenPairs, units: _Units, *, has_early: bool) -> tuple[str, str]:
     """The tokens of all pieces, with borders, and the first unit of each, int64 [tokens].
 
     The first rounds merge one pair of each piece. Only a text that needs many of them comes to the rounds that merge
@@ -128,14 +128,14 @@ def _merged(writer: Writer, table: Pairs, units: _Units, *, has_early: bool) -> 
 class _Rounds:
     """The parts of a round. Values that change are the tokens, their groups and their first units, int64 [n]."""
 
-    table: Pairs
+    table: TokenPairs
     highest: str
     """int64 [groups]: above all merges"""
     nowhere: str
     """int64 [groups]: beyond all positions"""
     has_early: bool
 
-    def leftmost(self, writer: Writer, values: Sequence[str]) -> tuple[Found, str]:
+    def leftmost(self, writer: Writer, values: Sequence[str]) -> tuple[FoundPairs, str]:
         """The merges of tokens and the next ones, and whether each is not the first of the lowest rank in its group.
 
         The first unit of a token, added to its rank, makes it a number that no other one has.
@@ -145,13 +145,13 @@ class _Rounds:
         rank = writer.node("Add", found.ranks, first)
         return found, writer.node("Less", self._lowest_of_group(writer, self.highest, rank, group), rank)
 
-    def lowest(self, writer: Writer, values: Sequence[str]) -> tuple[Found, str]:
+    def lowest(self, writer: Writer, values: Sequence[str]) -> tuple[FoundPairs, str]:
         """The merges of tokens and the next ones, and whether each has the lowest rank of its group."""
         _, group, _ = values
         found = self._looked_up(writer, values)
         return found, writer.node("Equal", found.ranks, self._lowest_of_group(writer, self.highest, found.ranks, group))
 
-    def _looked_up(self, writer: Writer, values: Sequence[str]) -> Found:
+    def _looked_up(self, writer: Writer, values: Sequence[str]) -> FoundPairs:
         symbol, _, _ = values
         right = writer.node("Pad", symbol, [-1, 1], writer.integer(self.table.tokens - 1))
         return look_up(writer, self.table, symbol, right)
@@ -161,7 +161,7 @@ class _Rounds:
         lowest = writer.node("ScatterElements", most, group, value, axis=0, reduction="min")
         return writer.node("Gather", lowest, group)
 
-    def apart(self, writer: Writer, found: Found, flags: str, values: Sequence[str]) -> str:
+    def apart(self, writer: Writer, found: FoundPairs, flags: str, values: Sequence[str]) -> str:
         """`flags` of pairs that can merge in one round."""
         merges = _apart(writer, flags)
         if not self.has_early:
@@ -172,14 +172,14 @@ class _Rounds:
         is_early = writer.node("BitwiseAnd", found.ranks, self.table.early)
         return writer.node("And", merges, writer.node("Or", is_first, writer.node("Equal", is_early, 0)))
 
-    def merged(self, writer: Writer, found: Found, stays: str, values: Sequence[str]) -> list[str]:
+    def merged(self, writer: Writer, found: FoundPairs, stays: str, values: Sequence[str]) -> list[str]:
         """The values after merging each token with the next one, but for those that `stays`."""
         symbol, *others = values
         made = writer.node("Where", stays, symbol, product_of(writer, self.table, found))
         kept = writer.node("Pad", stays, [1, -1], writer.cast(1, ElementType.BOOL))
         return [writer.node("Compress", value, kept, axis=0) for value in (made, *others)]
 
-    def goes_on(self, writer: Writer, found: Found) -> str:
+    def goes_on(self, writer: Writer, found: FoundPairs) -> str:
         return writer.node("Less", writer.node("ReduceMin", found.ranks, keepdims=0), self.table.limit)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache, reduce
 
-from packager.contract.tokenization.patterns import Ahead, Chain, Choice, Pattern, Repeat, Set, can_be_empty
+from packager.contract.tokenization.patterns import Alternation, Chain, LookAhead, Pattern, Repeat, Set, can_be_empty
 
 NOTHING = Set(frozenset())
 
@@ -17,9 +17,9 @@ def factored(pattern: Pattern) -> Pattern:
             return pattern
         case Chain(parts):
             return _chain(map(factored, parts))
-        case Choice(parts):
+        case Alternation(parts):
             return _choice(map(factored, parts))
-        case Repeat(part) | Ahead(part):
+        case Repeat(part) | LookAhead(part):
             return replace(pattern, part=factored(part))
     raise AssertionError(pattern)
 
@@ -36,11 +36,11 @@ def firsts(pattern: Pattern) -> Set:
     match pattern:
         case Set():
             return pattern
-        case Choice(parts):
+        case Alternation(parts):
             return reduce(Set.union, map(firsts, parts))
         case Repeat(part):
             return firsts(part)
-        case Ahead():
+        case LookAhead():
             return NOTHING
         case Chain(parts):
             found = NOTHING
@@ -62,11 +62,11 @@ def _chain(parts: Iterable[Pattern]) -> Pattern:
 
 
 def _choice(parts: Iterable[Pattern]) -> Pattern:
-    flat = [each for part in parts for each in (part.parts if isinstance(part, Choice) else (part,))]
+    flat = [each for part in parts for each in (part.parts if isinstance(part, Alternation) else (part,))]
     found: list[Pattern] = []
     for each in flat:
         _add(found, each)
-    return found[0] if len(found) == 1 else Choice(tuple(found))
+    return found[0] if len(found) == 1 else Alternation(tuple(found))
 
 
 def _add(found: list[Pattern], added: Pattern) -> None:

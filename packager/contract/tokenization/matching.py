@@ -14,7 +14,7 @@ from packager.contract.tokenization import chains
 from packager.contract.tokenization.factoring import are_apart, factored
 from packager.contract.tokenization.neighbours import neighbours
 from packager.contract.tokenization.pages import END, flags, look_up
-from packager.contract.tokenization.patterns import Ahead, Chain, Choice, Pattern, Repeat, Set
+from packager.contract.tokenization.patterns import Alternation, Chain, LookAhead, Pattern, Repeat, Set
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 
@@ -108,9 +108,9 @@ class _Matcher:
                 return self._where(pattern, self._after(rest))
             case Chain(parts):
                 return self._chain(parts, rest)
-            case Choice(parts):
+            case Alternation(parts):
                 return self._choice(parts, rest)
-            case Ahead(part, is_negated):
+            case LookAhead(part, is_negated):
                 return self.writer.node("Where", self._begins(part), *((-1, rest) if is_negated else (rest, -1)))
             case Repeat(Set() as part, least, None):
                 for_all = self._run(part, least, rest, is_possessive=pattern.is_possessive)
@@ -247,22 +247,22 @@ def sets(pattern: Pattern) -> Iterator[Set]:
     match pattern:
         case Set():
             yield pattern
-        case Chain(parts) | Choice(parts):
+        case Chain(parts) | Alternation(parts):
             for part in parts:
                 yield from sets(part)
-        case Repeat(part) | Ahead(part):
+        case Repeat(part) | LookAhead(part):
             yield from sets(part)
 
 
 def _repeated(pattern: Pattern) -> Iterator[Set]:
     """Sets that repeat without a limit."""
     match pattern:
-        case Chain(parts) | Choice(parts):
+        case Chain(parts) | Alternation(parts):
             for part in parts:
                 yield from _repeated(part)
         case Repeat(Set() as each, _, None):
             yield each
-        case Repeat(part) | Ahead(part):
+        case Repeat(part) | LookAhead(part):
             yield from _repeated(part)
 
 

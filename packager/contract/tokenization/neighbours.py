@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import product
 
-from packager.contract.tokenization.patterns import Ahead, Chain, Choice, Pattern, Repeat, Set, can_be_empty
+from packager.contract.tokenization.patterns import Alternation, Chain, LookAhead, Pattern, Repeat, Set, can_be_empty
 
 Pairs = frozenset[tuple[Set, Set]]
 
@@ -32,13 +32,13 @@ def _edges(pattern: Pattern) -> _Edges:
             return _Edges(firsts=alone, lasts=alone)
         case Chain(parts):
             return _in_a_row(parts)
-        case Choice(parts):
+        case Alternation(parts):
             return reduce(_either, map(_edges, parts))
         case Repeat(part, _, most):
             once = _edges(part)
             again = Pairs() if most == 1 else Pairs(product(once.lasts, once.firsts))
             return _Edges(firsts=once.firsts, lasts=once.lasts, pairs=once.pairs | again)
-        case Ahead():  # a match does not include it
+        case LookAhead():  # a match does not include it
             return _Edges()
     raise AssertionError(pattern)
 

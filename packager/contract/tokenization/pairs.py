@@ -31,7 +31,7 @@ class Merge:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pairs:
+class TokenPairs:
     """The pair of tokens a, b has the bucket `a xor b`, and the slot `(b + shift of bucket) mod slots`, if `bucket` is
     its bucket there. There are as many buckets as the power of two above all tokens, and no fewer slots.
 
@@ -71,7 +71,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class FoundPairs:
     """Merges of pairs, as a table has them. Names of values, int64 [n]."""
 
     ranks: str
@@ -79,7 +79,7 @@ class Found:
     slots: str
 
 
-def pairs(merges: Mapping[tuple[int, int], Merge], tokens: int, early: frozenset[int] = frozenset()) -> Pairs:
+def pairs(merges: Mapping[tuple[int, int], Merge], tokens: int, early: frozenset[int] = frozenset()) -> TokenPairs:
     """The table of `merges`, by pairs of tokens from 0 to `tokens` - 1; those of the ranks in `early` are marked.
 
     Raises ConfigError for millions of tokens.
@@ -109,7 +109,7 @@ def pairs(merges: Mapping[tuple[int, int], Merge], tokens: int, early: frozenset
     # those without a pair are alike, which compresses well
     known = numpy.full(buckets, (buckets + 1) << bits, numpy.int64)
     known[bucket] = shift[bucket] + (bucket << bits)
-    return Pairs(tokens=tokens, shift=known, entries=entries, products=products, bits=bits, place_bits=place_bits)
+    return TokenPairs(tokens=tokens, shift=known, entries=entries, products=products, bits=bits, place_bits=place_bits)
 
 
 def _products_follow(merges: Mapping[tuple[int, int], Merge]) -> bool:
@@ -128,15 +128,15 @@ def _ranks(merges: Mapping[tuple[int, int], Merge], early: frozenset[int], *, fo
     return numpy.array([2 * places[each.rank] + (each.rank in early) for each in merges.values()], numpy.int64)
 
 
-def look_up(writer: Writer, table: Pairs, left: str, right: str) -> Found:
+def look_up(writer: Writer, table: TokenPairs, left: str, right: str) -> FoundPairs:
     """The merge of each pair of tokens, int64 [n], from int64 [n]."""
     shift, entries = writer.constant(table.shift), writer.constant(table.entries)
     known = writer.node("Gather", shift, writer.node("BitwiseXor", left, right))
     slot = writer.node("BitwiseAnd", writer.node("Add", right, known), len(table.entries) - 1)
-    return Found(ranks=writer.node("BitwiseXor", writer.node("Gather", entries, slot), known), slots=slot)
+    return FoundPairs(ranks=writer.node("BitwiseXor", writer.node("Gather", entries, slot), known), slots=slot)
 
 
-def product_of(writer: Writer, table: Pairs, found: Found) -> str:
+def product_of(writer: Writer, table: TokenPairs, found: FoundPairs) -> str:
     """int64 [n]: the token that each merge makes; any number for pairs that do not merge."""
     if table.products is None:
         return writer.node("Div", found.ranks, table.places)

@@ -75,7 +75,7 @@ class Chain:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Alternation:
     """The first that lets the whole match."""
 
     parts: tuple["Pattern", ...]
@@ -93,14 +93,14 @@ class Repeat:
 
 
 @dataclass(frozen=True)
-class Ahead:
+class LookAhead:
     """Nothing, if `part` follows; if negated, if it does not."""
 
     part: "Pattern"
     is_negated: bool
 
 
-Pattern = Set | Chain | Choice | Repeat | Ahead
+Pattern = Set | Chain | Alternation | Repeat | LookAhead
 
 
 def literal(text: str) -> Pattern:
@@ -127,11 +127,11 @@ def can_be_empty(pattern: Pattern) -> bool:
             return False
         case Chain(parts):
             return all(map(can_be_empty, parts))
-        case Choice(parts):
+        case Alternation(parts):
             return any(map(can_be_empty, parts))
         case Repeat(part, least):
             return least == 0 or can_be_empty(part)
-        case Ahead():
+        case LookAhead():
             return True
 
 
@@ -172,7 +172,7 @@ class _Reader:
         parts = [self._chain(folds=folds)]
         while self.takes(r"\|"):
             parts.append(self._chain(folds=folds))
-        return parts[0] if len(parts) == 1 else Choice(tuple(parts))
+        return parts[0] if len(parts) == 1 else Alternation(tuple(parts))
 
     def _chain(self, *, folds: bool) -> Pattern:
         parts: list[Pattern] = []
@@ -197,7 +197,7 @@ class _Reader:
             mode = ""
         if mode == "?" or self.takes(r"[*+?{]"):
             raise self.unsupported(f"the repeat {found[0]!r}")
-        if isinstance(part, Ahead) or can_be_empty(part):
+        if isinstance(part, LookAhead) or can_be_empty(part):
             raise self.unsupported("a repeat of nothing")
         if max(least, most or 0) > MOST_TIMES or (most is not None and most < max(least, 1)):
             raise self.unsupported(f"the repeat {found[0]!r}")
@@ -211,7 +211,7 @@ class _Reader:
                 inside = self.choice(folds=folds or bool(found[1]))
             if not self.takes(r"\)"):
                 raise self.unsupported("a bracket that is not closed")
-            return Ahead(inside, found[2] == "!") if found[2] else inside
+            return LookAhead(inside, found[2] == "!") if found[2] else inside
         if self.takes(r"\["):
             return self._folded(self._set(), folds=folds)
         if self.takes(r"\."):

@@ -35,7 +35,7 @@ def _payloads() -> list[int]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Characters:
+class ByteCharacters:
     """Bytes as characters, for each byte and one position after them. Names of values, [bytes + 1]."""
 
     points: str
@@ -48,7 +48,7 @@ class Characters:
     """bool: whether a character begins here that more bytes could complete"""
 
 
-def characters(writer: Writer, data: str) -> Characters:
+def characters(writer: Writer, data: str) -> ByteCharacters:
     """Characters of `data`, int64 [bytes], which may have none."""
     padded = writer.node("Concat", data, [AFTER] * 4, axis=0)
     first, second, third, fourth = (
@@ -79,7 +79,7 @@ def characters(writer: Writer, data: str) -> Characters:
     place = writer.node("Range", 0, writer.node("Add", size, 1), 1)
     is_short = writer.node("Less", found, length)
     is_at_end = writer.node("Equal", writer.node("Add", place, found), size)
-    return Characters(
+    return ByteCharacters(
         points=writer.node("Where", is_valid, point, REPLACEMENT),
         begins=_begins(writer, found),
         is_valid=is_valid,

@@ -25,7 +25,7 @@ DECOMPOSED = ord("\u00e9")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Characters:
+class WordPieceCharacters:
     """Normalization and splitting, one code point at a time."""
 
     maps: Map
@@ -37,11 +37,11 @@ class Characters:
     """combining marks that stay, which decomposition puts into another order"""
 
 
-PLAIN = Characters(maps={}, spaces=frozenset(), alone=frozenset())
+PLAIN = WordPieceCharacters(maps={}, spaces=frozenset(), alone=frozenset())
 """of texts that are normalized and split already"""
 
 
-def fused(tokenizer: Tokenizer, model: WordPiece) -> Characters | None:
+def fused(tokenizer: Tokenizer, model: WordPiece) -> WordPieceCharacters | None:
     """Normalization and splitting as one look-up per code point; None if they look at more than one at a time."""
     maps = [_map(step) for step in tokenizer.normalization]
     known = [each for each in maps if each is not None]
@@ -68,7 +68,7 @@ def _is_apart(splitter: Splitter | Cutter) -> bool:
     return False
 
 
-def write(writer: Writer, model: WordPiece, characters: Characters, text: Points) -> Flat:
+def write(writer: Writer, model: WordPiece, characters: WordPieceCharacters, text: Points) -> Flat:
     """Normalizes, splits and tokenizes `text` in one look-up per code point."""
     if characters.marks:
         text = forms.reordered(writer, text, characters.marks)
@@ -85,7 +85,7 @@ def write(writer: Writer, model: WordPiece, characters: Characters, text: Points
     return _words(writer, model, pieces, kind, symbol, source, text)
 
 
-def _characters(tokenizer: Tokenizer, maps: Map) -> Characters:
+def _characters(tokenizer: Tokenizer, maps: Map) -> WordPieceCharacters:
     spaces: frozenset[int] = frozenset()
     alone: frozenset[int] = frozenset()
     for splitter in tokenizer.splitting:
@@ -95,10 +95,12 @@ def _characters(tokenizer: Tokenizer, maps: Map) -> Characters:
             case Split(pattern=Set(points)):
                 alone |= points - spaces
     marks = frozenset(each for each in unicode.combining_classes() if maps.get(each) != ())
-    return Characters(maps=maps, spaces=spaces, alone=alone, marks=marks if DECOMPOSED in maps else frozenset())
+    return WordPieceCharacters(
+        maps=maps, spaces=spaces, alone=alone, marks=marks if DECOMPOSED in maps else frozenset()
+    )
 
 
-def _reorders(model: WordPiece, characters: Characters) -> bool:
+def _reorders(model: WordPiece, characters: WordPieceCharacters) -> bool:
     """Whether the vocabulary has marks that Unicode sorts, which one look-up per code point cannot."""
     kinds = unicode.combining_classes()
     maps = characters.maps
@@ -117,7 +119,7 @@ def _trees(model: WordPiece) -> tuple[list[tuple[str, int]], list[tuple[str, int
     return begin, continued
 
 
-def _classes(characters: Characters, pieces: Trie) -> "numpy.ndarray":
+def _classes(characters: WordPieceCharacters, pieces: Trie) -> "numpy.ndarray":
     """int32 [END + 1, width]: of each code point the symbols that it becomes, with their classes, packed into numbers
     from 1 on."""
     known = dict.fromkeys(pieces.symbols, IN_WORD)

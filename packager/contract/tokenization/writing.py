@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class TokenLimits:
     """Numbers of tokens, those of the template included."""
 
     longest: int | None = None
@@ -73,7 +73,7 @@ class Tokens:
     """as in Writer, [1]"""
 
 
-def write(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: Limits) -> Tokens:
+def write(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: TokenLimits) -> Tokens:
     """The tokens of `texts`, one or two names of int32 [code points], as one sequence.
 
     Lone surrogates count as U+FFFD. Raises ConfigError for limits without room.
@@ -110,7 +110,7 @@ def write(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: Li
     )
 
 
-def write_batch(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: Limits) -> Batch:
+def write_batch(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limits: TokenLimits) -> Batch:
     """The tokens of several texts, a row for each, padded to the longest.
 
     `texts` are one or two names of int32 [code points], with BETWEEN between two texts. Of two lists, one text alone
@@ -146,7 +146,7 @@ def alone(tokenizer: Tokenizer, *, is_pair: bool = False) -> "ModelProto":
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9)
 
 
-def _truncation(tokenizer: Tokenizer, limits: Limits) -> Truncation | None:
+def _truncation(tokenizer: Tokenizer, limits: TokenLimits) -> Truncation | None:
     known = tokenizer.truncation
     wanted = [each for each in (limits.longest or (known and known.longest), limits.length) if each]
     if not wanted:

@@ -141,7 +141,7 @@ class StringInput:
             raise ConfigError("batch has no effect where a text is generated", hint="omit it")
         if self.length:
             raise ConfigError("length has no effect where a text is generated", hint="omit it, or use max-length")
-        limits = tokenization.Limits(longest=self.max_length)
+        limits = tokenization.TokenLimits(longest=self.max_length)
         return tokenization.write(writer, tokenization.read(self.tokenizer), texts, limits).ids
 
     def _size(self, spec: TensorSpec) -> int | None:
@@ -161,8 +161,8 @@ class StringInput:
         positions = [POSITIONS] if self.batch and POSITIONS in inputs else []
         return [*filter(None, self._filled(spec, inputs)), *positions]
 
-    def _limits(self, spec: TensorSpec) -> tokenization.Limits:
-        return tokenization.Limits(longest=self.max_length, length=self._size(spec))
+    def _limits(self, spec: TensorSpec) -> tokenization.TokenLimits:
+        return tokenization.TokenLimits(longest=self.max_length, length=self._size(spec))
 
     def _filled(self, spec: TensorSpec, inputs: Inputs) -> tuple[str, ...]:
         """Names of the inputs for ids, mask and types; empty for those that the model does not have."""

@@ -8,15 +8,15 @@ from itertools import pairwise
 from packager.core.errors import GateError
 from packager.distribution.channel.dates import refuse_future
 from packager.distribution.channel.document import Document, blobs, digest
-from packager.distribution.channel.log import Place, blob_name, documents, refuse_expired, required
-from packager.distribution.channel.storage import AbsentError, Storage, reading
+from packager.distribution.channel.log import ChannelPlace, blob_name, documents, refuse_expired, required
+from packager.distribution.channel.storage import AbsentError, ChannelStorage, reading
 
 CHUNK_BYTES = 1 << 20
 AGAIN = "publish the release that has it again"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checked:
+class CheckedChannel:
     """Result of verifying a channel."""
 
     document: Document
@@ -25,7 +25,7 @@ class Checked:
     size_bytes: int
 
 
-def verify(place: Place, now: datetime, *, at_least: int = 0) -> Checked:
+def verify(place: ChannelPlace, now: datetime, *, at_least: int = 0) -> CheckedChannel:
     """Verifies the signatures, the chain of the documents that are left, the dates of the current one, and every blob.
 
     Raises ConfigError if there is no channel; GateError for the first thing that is not as it should be, and for a
@@ -44,10 +44,10 @@ def verify(place: Place, now: datetime, *, at_least: int = 0) -> Checked:
     needed = blobs([document])
     for sha256, size in sorted(needed.items()):
         _check_blob(place.storage, sha256, size)
-    return Checked(document=document, documents=len(known), blobs=len(needed), size_bytes=sum(needed.values()))
+    return CheckedChannel(document=document, documents=len(known), blobs=len(needed), size_bytes=sum(needed.values()))
 
 
-def _refuse_broken_chain(place: Place, documents: list[Document], current: Document) -> None:
+def _refuse_broken_chain(place: ChannelPlace, documents: list[Document], current: Document) -> None:
     if not documents or documents[-1] != current:
         newest = documents[-1].number if documents else 0
         raise GateError(
@@ -63,7 +63,7 @@ def _refuse_broken_chain(place: Place, documents: list[Document], current: Docum
             )
 
 
-def _check_blob(storage: Storage, sha256: str, size: int) -> None:
+def _check_blob(storage: ChannelStorage, sha256: str, size: int) -> None:
     """Reads one byte more than the signed size at most."""
     name = blob_name(sha256)
     found, count = hashlib.sha256(), 0

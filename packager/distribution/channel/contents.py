@@ -7,13 +7,13 @@ from typing import Any
 
 from packager.core.errors import ConfigError
 from packager.distribution.channel.contracts import contract_hash
-from packager.distribution.channel.document import Allowed, File, ModelFile, Setting
+from packager.distribution.channel.document import Allowed, ChannelFile, ModelFile, Setting
 from packager.distribution.release.contents import AGAIN, manifest_of, model_name, unpack
 from packager.files.hashes import sha256_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class Model:
+class ReleasedModel:
     """A model of a release."""
 
     name: str
@@ -22,13 +22,13 @@ class Model:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contents:
+class ReleasedModels:
     """The models of a release, and where their files lie."""
 
     package: str
     version: str
     number: int
-    models: tuple[Model, ...]
+    models: tuple[ReleasedModel, ...]
     paths: Mapping[str, Path]
     """sha256 -> file"""
     lacks: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class _Packed:
     path: Path
 
 
-def contents(dist: Path, scratch: Path) -> Contents:
+def contents(dist: Path, scratch: Path) -> ReleasedModels:
     """Reads the release in `dist`, and unpacks its model files to the empty folder `scratch`.
 
     Raises ConfigError if it is no release, one of encrypted models, or one of a mobpack that did not record what
@@ -65,7 +65,7 @@ def contents(dist: Path, scratch: Path) -> Contents:
             hint="build it again with this mobpack",
         ) from error
     used = {file.sha256 for model in models for each in model.files for file in each.files}
-    return Contents(
+    return ReleasedModels(
         package=manifest.release.package,
         version=manifest.release.version,
         number=manifest.release.number,
@@ -83,12 +83,12 @@ def _refuse_encrypted(dist: Path, document: Mapping[str, Any]) -> None:
         )
 
 
-def _model(model: Mapping[str, Any], document: Mapping[str, Any], packed: Mapping[str, _Packed]) -> Model:
+def _model(model: Mapping[str, Any], document: Mapping[str, Any], packed: Mapping[str, _Packed]) -> ReleasedModel:
     name = str(model["name"])
     settings = document["options"].get("contract", {}).get(name, {})
     plans = [each for each in document["plans"] if each["model"] == name]
     files = [_file(plan, choice, document, packed) for plan in plans for choice in plan["choices"]]
-    return Model(name=name, contract=contract_hash(model, settings), files=tuple(files))
+    return ReleasedModel(name=name, contract=contract_hash(model, settings), files=tuple(files))
 
 
 def _file(
@@ -127,8 +127,8 @@ def _self_test(
     return {"golden": (), "allowed": ()}
 
 
-def _packed_file(sha256: str, packed: Mapping[str, _Packed], name: str = "") -> File:
+def _packed_file(sha256: str, packed: Mapping[str, _Packed], name: str = "") -> ChannelFile:
     found = packed.get(sha256)
     if found is None:
         raise ConfigError(f"no package of the release has the model file {sha256[:16]}...", hint=AGAIN)
-    return File(name=name or found.name, sha256=sha256, size_bytes=found.path.stat().st_size, deltas=())
+    return ChannelFile(name=name or found.name, sha256=sha256, size_bytes=found.path.stat().st_size, deltas=())

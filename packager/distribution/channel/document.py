@@ -38,7 +38,7 @@ class Delta:
 
 
 @dataclass(frozen=True, kw_only=True)
-class File:
+class ChannelFile:
     """A blob: `blobs/sha256/ab/abcd...`, named by its sha256 alone."""
 
     name: str
@@ -83,14 +83,14 @@ class ModelFile:
     runtime_range: str
     """runtimes that an app may bring; empty: only the one above"""
     settings: tuple[Setting, ...]
-    file: File
-    data: tuple[File, ...]
-    golden: tuple[File, ...]
+    file: ChannelFile
+    data: tuple[ChannelFile, ...]
+    golden: tuple[ChannelFile, ...]
     """inputs, and outputs that this file gives; one file or none"""
     allowed: tuple[Allowed, ...]
 
     @property
-    def files(self) -> tuple[File, ...]:
+    def files(self) -> tuple[ChannelFile, ...]:
         """All that a device needs: the model, its weights, and the self-test."""
         return (self.file, *self.data, *self.golden)
 
@@ -104,7 +104,7 @@ class Rollout:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conditions:
+class DownloadConditions:
     """State of a device in which it downloads."""
 
     wifi: bool
@@ -124,13 +124,13 @@ class ModelRelease:
     min_app: str
     """oldest version of the app's package that may take it; empty for any"""
     rollout: Rollout
-    conditions: Conditions
+    conditions: DownloadConditions
     notes: str
     files: tuple[ModelFile, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelEntry:
+class ChannelModel:
     """A model, and its releases: the newest first, then those for devices that may not take it."""
 
     name: str
@@ -152,7 +152,7 @@ class Document:
     """number of the document that a rollback repeats; 0 if it is none"""
     published: str
     expires: str
-    models: tuple[ModelEntry, ...]
+    models: tuple[ChannelModel, ...]
 
 
 def canonical(document: Document) -> bytes:
@@ -275,7 +275,7 @@ def blobs(documents: Iterable[Document]) -> dict[str, int]:
     return found
 
 
-def model_blobs(model: ModelEntry) -> dict[str, int]:
+def model_blobs(model: ChannelModel) -> dict[str, int]:
     files = [file for release in model.releases for each in release.files for file in each.files]
     deltas = {delta.sha256: delta.size_bytes for file in files for delta in file.deltas}
     return {**{each.sha256: each.size_bytes for each in files}, **deltas}

@@ -18,16 +18,16 @@ from packager.distribution.channel.document import (
     NAME,
     PAYLOAD_TYPE,
     TIME,
+    ChannelModel,
     Document,
-    ModelEntry,
     canonical,
     digest,
     parsed,
     time_of,
 )
-from packager.distribution.channel.storage import ChangedError, ExistsError, Storage
+from packager.distribution.channel.storage import ChangedError, ChannelStorage, ExistsError
 from packager.distribution.release.checking import Trust
-from packager.distribution.release.signatures import Signer
+from packager.distribution.release.signatures import ReleaseSigner
 from packager.signing.envelope import AGAIN, written
 from packager.signing.envelope import parsed as parsed_bundle
 
@@ -38,10 +38,10 @@ NUMBER = re.compile(r"documents/(\d{16})\.json")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class ChannelPlace:
     """A channel in a store. Channels of the same store share blobs."""
 
-    storage: Storage
+    storage: ChannelStorage
     channel: str
     trust: Trust
     """what documents must be signed by"""
@@ -60,12 +60,12 @@ class Place:
         return f"{self.channel}/documents/{number:016d}.json"
 
 
-def current(place: Place) -> Document | None:
+def current(place: ChannelPlace) -> Document | None:
     """The document that devices get; None if the channel has none. Raises GateError if no trusted key has signed it."""
     return _document(place, place.pointer)
 
 
-def required(place: Place) -> Document:
+def required(place: ChannelPlace) -> Document:
     """Like `current`. Raises ConfigError if there is none."""
     found = current(place)
     if found is None:
@@ -76,13 +76,13 @@ def required(place: Place) -> Document:
     return found
 
 
-def numbers(place: Place) -> list[int]:
+def numbers(place: ChannelPlace) -> list[int]:
     """Numbers of the documents, in order."""
     names = [each.name.removeprefix(f"{place.channel}/") for each in place.storage.listed(f"{place.channel}/documents")]
     return sorted(int(found[1]) for found in map(NUMBER.fullmatch, names) if found)
 
 
-def documents(place: Place, current: Document) -> list[Document]:
+def documents(place: ChannelPlace, current: Document) -> list[Document]:
     """The documents that are left, in order. In a store without lists, those around the `current` one whose numbers
     follow each other."""
     if place.storage.has_lists:
@@ -97,7 +97,7 @@ def documents(place: Place, current: Document) -> list[Document]:
     return list(found)
 
 
-def numbered(place: Place, number: int) -> Document:
+def numbered(place: ChannelPlace, number: int) -> Document:
     """The document with a number. Raises ConfigError if it is not there."""
     found = _numbered(place, number)
     if found is None:
@@ -107,7 +107,7 @@ def numbered(place: Place, number: int) -> Document:
     return found
 
 
-def _numbered(place: Place, number: int) -> Document | None:
+def _numbered(place: ChannelPlace, number: int) -> Document | None:
     """Like `numbered`; None if it is not there."""
     found = _document(place, place.path(number))
     if found is not None and found.number != number:
@@ -115,7 +115,7 @@ def _numbered(place: Place, number: int) -> Document | None:
     return found
 
 
-def newest(place: Place) -> Document | None:
+def newest(place: ChannelPlace) -> Document | None:
     """The newest document; `channel.json` becomes it if a publisher was interrupted before."""
     pointed = current(place)
     known = numbers(place)
@@ -126,12 +126,12 @@ def newest(place: Place) -> Document | None:
     return found
 
 
-def _document(place: Place, name: str) -> Document | None:
+def _document(place: ChannelPlace, name: str) -> Document | None:
     content = place.storage.read(name, limit_bytes=MAX_ENVELOPE_BYTES)
     return None if content is None else verified(content, place, name)
 
 
-def verified(content: bytes, place: Place, where: str) -> Document:
+def verified(content: bytes, place: ChannelPlace, where: str) -> Document:
     """The document in a signed file. Raises GateError unless a trusted key has signed it for this channel."""
     if len(content) > MAX_ENVELOPE_BYTES:
         raise GateError(f"{where} has more than {MAX_ENVELOPE_BYTES >> 20} MiB", hint=AGAIN)
@@ -161,7 +161,7 @@ def refuse_expired(document: Document, now: datetime) -> None:
 class Signing:
     """Who signs a document, when, and for how long."""
 
-    signer: Signer
+    signer: ReleaseSigner
     now: datetime
     days: int
     after: int = 0
@@ -171,10 +171,10 @@ class Signing:
 
 
 def following(
-    place: Place,
+    place: ChannelPlace,
     before: Document | None,
     package: str,
-    models: Iterable[ModelEntry],
+    models: Iterable[ChannelModel],
     signing: Signing,
     *,
     restores: int = 0,
@@ -195,7 +195,7 @@ def following(
     )
 
 
-def commit(place: Place, document: Document, signing: Signing) -> None:
+def commit(place: ChannelPlace, document: Document, signing: Signing) -> None:
     """Signs and publishes a document whose blobs are all in the store.
 
     Raises GateError if another publisher was faster.
@@ -215,7 +215,7 @@ def commit(place: Place, document: Document, signing: Signing) -> None:
     _point(place, document.number)
 
 
-def _point(place: Place, number: int) -> None:
+def _point(place: ChannelPlace, number: int) -> None:
     """Makes `channel.json` the document with a number, unless it is a newer one."""
     present = place.storage.read(place.pointer, limit_bytes=MAX_ENVELOPE_BYTES)
     if present is not None and verified(present, place, place.pointer).number >= number:

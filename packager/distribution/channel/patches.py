@@ -7,9 +7,9 @@ from pathlib import Path
 
 from packager.core.errors import GateError
 from packager.distribution import deltas
-from packager.distribution.channel.document import Delta, File, ModelEntry, ModelFile, ModelRelease
+from packager.distribution.channel.document import ChannelFile, ChannelModel, Delta, ModelFile, ModelRelease
 from packager.distribution.channel.log import blob_name
-from packager.distribution.channel.storage import AbsentError, Storage, reading
+from packager.distribution.channel.storage import AbsentError, ChannelStorage, reading
 from packager.files.hashes import sha256_of
 
 WORTH = 0.8
@@ -24,7 +24,7 @@ Role = tuple[str, str, str, tuple[str, ...], str]
 class Local:
     """Blobs as files of this machine: those of a release, and those that had to be fetched for a comparison."""
 
-    storage: Storage
+    storage: ChannelStorage
     scratch: Path
     """an empty folder"""
     paths: dict[str, Path]
@@ -70,7 +70,7 @@ class Local:
         return Delta(source=old, sha256=sha256, size_bytes=len(content))
 
 
-def with_deltas(entry: ModelEntry, local: Local, *, count: int) -> ModelEntry:
+def with_deltas(entry: ChannelModel, local: Local, *, count: int) -> ChannelModel:
     """The entry, with deltas to the files of its newest release from those of the `count` releases before, where they
     are smaller than the files."""
     newest, *others = entry.releases
@@ -80,7 +80,7 @@ def with_deltas(entry: ModelEntry, local: Local, *, count: int) -> ModelEntry:
 
 
 def _with_deltas(model_file: ModelFile, olds: Sequence[Mapping[Role, str]], local: Local) -> ModelFile:
-    def added(file: File, role: Role) -> File:
+    def added(file: ChannelFile, role: Role) -> ChannelFile:
         known = {each.source for each in file.deltas}
         sources = dict.fromkeys(old[role] for old in olds if role in old and old[role] not in (file.sha256, *known))
         made = [local.delta(source, file.sha256) for source in sources]

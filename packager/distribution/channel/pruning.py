@@ -6,8 +6,8 @@ from datetime import datetime
 
 from packager.core.errors import GateError
 from packager.distribution.channel.document import Document, blobs
-from packager.distribution.channel.log import NUMBER, POINTER, Place, blob_name, newest, numbered, numbers
-from packager.distribution.channel.storage import Storage, Stored
+from packager.distribution.channel.log import NUMBER, POINTER, ChannelPlace, blob_name, newest, numbered, numbers
+from packager.distribution.channel.storage import ChannelStorage, StoredFile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,13 +20,15 @@ class Pruned:
     """number of blobs that are left"""
 
 
-def channels(storage: Storage) -> list[str]:
+def channels(storage: ChannelStorage) -> list[str]:
     """Names of the channels in a store, also of those whose first publisher was interrupted before `channel.json`."""
     parts = [each.name.partition("/") for each in storage.listed("")]
     return sorted({name for name, _, rest in parts if rest == POINTER or NUMBER.fullmatch(rest)})
 
 
-def prune(places: Sequence[Place], *, documents: int, grace_s: float, now: datetime, is_dry: bool = False) -> Pruned:
+def prune(
+    places: Sequence[ChannelPlace], *, documents: int, grace_s: float, now: datetime, is_dry: bool = False
+) -> Pruned:
     """Removes the blobs that none of the last documents of any channel names, and documents before those, if they are
     older than the time of grace.
 
@@ -51,7 +53,7 @@ def prune(places: Sequence[Place], *, documents: int, grace_s: float, now: datet
     )
 
 
-def _documents(places: Sequence[Place], count: int) -> tuple[list[Document], set[str]]:
+def _documents(places: Sequence[ChannelPlace], count: int) -> tuple[list[Document], set[str]]:
     """The last documents of every channel, with the current one, and the names of those before."""
     kept: list[Document] = []
     old: set[str] = set()
@@ -64,11 +66,11 @@ def _documents(places: Sequence[Place], count: int) -> tuple[list[Document], set
     return kept, old
 
 
-def _stored(places: Sequence[Place]) -> list[Stored]:
+def _stored(places: Sequence[ChannelPlace]) -> list[StoredFile]:
     return [each for place in places for each in place.storage.listed(f"{place.channel}/documents")]
 
 
-def _is_old(stored: Stored, grace_s: float, now: datetime) -> bool:
+def _is_old(stored: StoredFile, grace_s: float, now: datetime) -> bool:
     """A store that says no time keeps what it has, unless there is no time of grace."""
     if stored.changed_s is None:
         return grace_s == 0

@@ -6,11 +6,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from packager.core.errors import ConfigError, GateError
-from packager.distribution.channel.contents import Contents, Model, contents
+from packager.distribution.channel.contents import ReleasedModel, ReleasedModels, contents
 from packager.distribution.channel.document import (
-    Conditions,
+    ChannelModel,
     Document,
-    ModelEntry,
+    DownloadConditions,
     ModelRelease,
     Rollout,
     blobs,
@@ -18,7 +18,7 @@ from packager.distribution.channel.document import (
     time_of,
 )
 from packager.distribution.channel.log import (
-    Place,
+    ChannelPlace,
     Signing,
     blob_name,
     commit,
@@ -32,11 +32,11 @@ from packager.distribution.channel.patches import Local, with_deltas, without_de
 
 FRESH_S = 12 * 60 * 60
 """age up to which a blob that no document names is used: pruning keeps it for twice as long"""
-ANY = Conditions(wifi=False, charging=False, free_bytes=0)
+ANY = DownloadConditions(wifi=False, charging=False, free_bytes=0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class ReleasesKept:
     """Number of older releases of a model that count."""
 
     keep: int = 3
@@ -45,7 +45,7 @@ class Limits:
     """that get deltas to the newest"""
 
 
-DEFAULT = Limits()
+DEFAULT = ReleasesKept()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class Terms:
     """Who gets a release, and when."""
 
     percent: int = 100
-    conditions: Conditions = ANY
+    conditions: DownloadConditions = ANY
     min_app: str = ""
     notes: str = ""
     is_new_contract: bool = False
@@ -76,13 +76,13 @@ class Published:
 
 
 def publish(
-    place: Place,
+    place: ChannelPlace,
     dist: Path,
     terms: Terms,
     signing: Signing,
     *,
     models: Sequence[str] = (),
-    limits: Limits = DEFAULT,
+    limits: ReleasesKept = DEFAULT,
     is_dry: bool = False,
 ) -> Published:
     """Publishes the models of the release in `dist`, or those named in `models`. The same release again changes
@@ -111,7 +111,7 @@ def publish(
         return replace(made, notes=tuple(_notes(dist, found, place)))
 
 
-def _notes(dist: Path, found: Contents, place: Place) -> Iterator[str]:
+def _notes(dist: Path, found: ReleasedModels, place: ChannelPlace) -> Iterator[str]:
     if found.lacks:
         keys = " and ".join(f"`{key}`" for key in found.lacks)
         yield (
@@ -120,14 +120,14 @@ def _notes(dist: Path, found: Contents, place: Place) -> Iterator[str]:
         )
 
 
-def _chosen(found: Contents, names: Sequence[str]) -> list[Model]:
+def _chosen(found: ReleasedModels, names: Sequence[str]) -> list[ReleasedModel]:
     known = {each.name: each for each in found.models}
     if odd := [name for name in names if name not in known]:
         raise ConfigError(f"the release has no model '{odd[0]}'", hint=f"it has: {', '.join(known)}")
     return [each for each in found.models if not names or each.name in names]
 
 
-def _release(model: Model, found: Contents, terms: Terms, place: Place) -> ModelRelease:
+def _release(model: ReleasedModel, found: ReleasedModels, terms: Terms, place: ChannelPlace) -> ModelRelease:
     names = {"package": found.package, "channel": place.channel, "model": model.name, "version": found.version}
     return ModelRelease(
         version=found.version,
@@ -141,7 +141,9 @@ def _release(model: Model, found: Contents, terms: Terms, place: Place) -> Model
     )
 
 
-def _with(before: ModelEntry | None, name: str, release: ModelRelease, terms: Terms, limits: Limits) -> ModelEntry:
+def _with(
+    before: ChannelModel | None, name: str, release: ModelRelease, terms: Terms, limits: ReleasesKept
+) -> ChannelModel:
     """The entry with a release in front. Raises GateError for an older or changed version, and for another contract."""
     others = [each for each in before.releases if each.version != release.version] if before else []
     same = next((each for each in before.releases if each.version == release.version), None) if before else None
@@ -162,7 +164,7 @@ def _with(before: ModelEntry | None, name: str, release: ModelRelease, terms: Te
             "there does not fit it (mobpack diff says where)",
             hint="with --new-contract, apps built from it get it, and the others keep the models that fit them",
         )
-    return ModelEntry(name=name, releases=_kept((release, *others), limits.keep))
+    return ChannelModel(name=name, releases=_kept((release, *others), limits.keep))
 
 
 def _kept(releases: Sequence[ModelRelease], keep: int) -> tuple[ModelRelease, ...]:
@@ -172,14 +174,14 @@ def _kept(releases: Sequence[ModelRelease], keep: int) -> tuple[ModelRelease, ..
 
 
 def promote(
-    place: Place,
+    place: ChannelPlace,
     signing: Signing,
     *,
-    source: Place | None = None,
+    source: ChannelPlace | None = None,
     percent: int | None = None,
     models: Sequence[str] = (),
     is_new_contract: bool = False,
-    limits: Limits = DEFAULT,
+    limits: ReleasesKept = DEFAULT,
     is_dry: bool = False,
 ) -> Published:
     """Gives the newest release of each model to `percent` of the devices; with `source`, the newest releases of that
@@ -208,7 +210,7 @@ def promote(
         return _change(place, before, origin.package, entries, local.paths, signing, is_dry=is_dry)
 
 
-def _promoted(model: ModelEntry, package: str, place: Place, percent: int) -> ModelRelease:
+def _promoted(model: ChannelModel, package: str, place: ChannelPlace, percent: int) -> ModelRelease:
     """The newest release of a model, for so many devices of a channel."""
     newest_release = model.releases[0]
     names = {"package": package, "channel": place.channel, "model": model.name, "version": newest_release.version}
@@ -216,7 +218,12 @@ def _promoted(model: ModelEntry, package: str, place: Place, percent: int) -> Mo
 
 
 def rollback(
-    place: Place, signing: Signing, *, number: int | None = None, models: Sequence[str] = (), is_dry: bool = False
+    place: ChannelPlace,
+    signing: Signing,
+    *,
+    number: int | None = None,
+    models: Sequence[str] = (),
+    is_dry: bool = False,
 ) -> Published:
     """Publishes the models of an older document again, under a new and larger number. Without `number`, the document
     before the current one, or before the one that it restores.
@@ -239,7 +246,7 @@ def rollback(
     return _change(place, before, before.package, entries, {}, signing, restores=restores, is_dry=is_dry)
 
 
-def renew(place: Place, signing: Signing, *, is_dry: bool = False) -> Published:
+def renew(place: ChannelPlace, signing: Signing, *, is_dry: bool = False) -> Published:
     """Publishes the same models under a new number, with a later end."""
     newest(place)
     before = required(place)
@@ -257,10 +264,10 @@ def renew(place: Place, signing: Signing, *, is_dry: bool = False) -> Published:
 
 
 def _change(
-    place: Place,
+    place: ChannelPlace,
     before: Document | None,
     package: str,
-    entries: tuple[ModelEntry, ...],
+    entries: tuple[ChannelModel, ...],
     paths: Mapping[str, Path],
     signing: Signing,
     *,
@@ -290,7 +297,7 @@ def _change(
 
 
 def _missing(
-    place: Place, before: Document | None, document: Document, paths: Mapping[str, Path], signing: Signing
+    place: ChannelPlace, before: Document | None, document: Document, paths: Mapping[str, Path], signing: Signing
 ) -> dict[str, int]:
     """sha256 -> size in bytes of the blobs of `document` that have to be written: those that are not there or have
     another size, and those of `paths` that `before` does not name and that may be pruned soon."""

@@ -14,7 +14,7 @@ from packager.core.errors import ConfigError, ToolError
 from packager.distribution.channel.webdav import Moving, is_webdav
 from packager.files import host
 from packager.files.atomic import atomic_file
-from packager.files.web import SCHEMES, Web
+from packager.files.web import SCHEMES, WebFiles
 
 LOCK = ".lock"
 INSTALL = "run: pip install 'mobpack[channel]'"
@@ -38,7 +38,7 @@ class ChangedError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stored:
+class StoredFile:
     """A file in a store."""
 
     name: str
@@ -47,7 +47,7 @@ class Stored:
     """seconds since 1970; None if the store does not say"""
 
 
-class Storage(Protocol):
+class ChannelStorage(Protocol):
     """Files by their names, paths with slashes. Every method raises ToolError if the store cannot be reached."""
 
     @property
@@ -77,7 +77,7 @@ class Storage(Protocol):
         """Writes the file at `path` under a name."""
         ...
 
-    def listed(self, folder: str) -> list[Stored]:
+    def listed(self, folder: str) -> list[StoredFile]:
         """The files below a folder, sorted by name."""
         ...
 
@@ -93,7 +93,7 @@ def reading(name: str) -> Iterator[None]:
         raise ToolError(f"{name}: {error.strerror or error}", hint=CHECK) from error
 
 
-def open_storage(url: str) -> Storage:
+def open_storage(url: str) -> ChannelStorage:
     """The store at `url`: a folder's path, `file://`, a web server to read from, or an address that a package of fsspec
     knows.
 
@@ -102,11 +102,11 @@ def open_storage(url: str) -> Storage:
     """
     parts = urlsplit(url)
     if parts.scheme == "file":
-        return Folder(root=Path(unquote(parts.path)))
+        return ChannelFolder(root=Path(unquote(parts.path)))
     if "://" not in url:
-        return Folder(root=Path(url))
+        return ChannelFolder(root=Path(url))
     if parts.scheme in SCHEMES:
-        return WebServer(web=Web(root=url.rstrip("/")))
+        return WebServer(web=WebFiles(root=url.rstrip("/")))
     try:
         import fsspec
     except ImportError as error:
@@ -118,11 +118,11 @@ def open_storage(url: str) -> Storage:
     except Exception as error:  # some stores are connected to at once, and every library has errors of its own
         raise ToolError(f"{url}: {type(error).__name__}: {error}", hint=CHECK) from error
     stored = Moving(files=files) if is_webdav(files) else files
-    return Remote(files=stored, root=root.rstrip("/"), url=url)
+    return RemoteChannel(files=stored, root=root.rstrip("/"), url=url)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Folder:
+class ChannelFolder:
     """A folder of this machine. One process writes at a time; readers wait for nobody and see whole files."""
 
     root: Path
@@ -162,16 +162,16 @@ class Folder:
         with self._locked(name), atomic_file(self.root / name) as file, user_files.opened(path) as source:
             shutil.copyfileobj(source, file)
 
-    def listed(self, folder: str) -> list[Stored]:
+    def listed(self, folder: str) -> list[StoredFile]:
         with self._failing(folder):
             return sorted(self._each(folder), key=lambda each: each.name)
 
-    def _each(self, folder: str) -> Iterator[Stored]:
+    def _each(self, folder: str) -> Iterator[StoredFile]:
         for path in (self.root / folder).rglob("*"):
             if not path.name.startswith(".") and path.is_file():
                 status = path.stat()
                 name = path.relative_to(self.root).as_posix()
-                yield Stored(name=name, size_bytes=status.st_size, changed_s=status.st_mtime)
+                yield StoredFile(name=name, size_bytes=status.st_size, changed_s=status.st_mtime)
 
     def delete(self, name: str) -> None:
         with self._locked(name):
@@ -204,7 +204,7 @@ class Folder:
 class WebServer:
     """A channel as devices see it: files by their names, and nothing else."""
 
-    web: Web
+    web: WebFiles
     has_lists: bool = False
 
     def read(self, name: str, *, limit_bytes: int) -> bytes | None:
@@ -230,7 +230,7 @@ class WebServer:
     def upload(self, name: str, path: Path) -> None:
         raise self._read_only()
 
-    def listed(self, folder: str) -> list[Stored]:
+    def listed(self, folder: str) -> list[StoredFile]:
         raise self._read_only()
 
     def delete(self, name: str) -> None:
@@ -251,7 +251,7 @@ class WebServer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Remote:
+class RemoteChannel:
     """A store of fsspec. S3, GCS and Azure create a file only if it is not there; elsewhere, such as in WebDAV, it is
     looked for just before, which leaves a moment for another publisher. So does replacing a file, everywhere."""
 
@@ -302,17 +302,17 @@ class Remote:
             self._make_parent(name)
             self.files.put_file(str(path), self._path(name))
 
-    def listed(self, folder: str) -> list[Stored]:
+    def listed(self, folder: str) -> list[StoredFile]:
         with self._failing(folder):
             self.files.invalidate_cache()
             found = self.files.find(self._path(folder), detail=True)
             return sorted((self._stored(path, info) for path, info in found.items()), key=lambda each: each.name)
 
-    def _stored(self, path: str, info: dict[str, Any]) -> Stored:
+    def _stored(self, path: str, info: dict[str, Any]) -> StoredFile:
         changed: Any = next((info[key] for key in CHANGED if info.get(key)), None)
         seconds = changed.timestamp() if hasattr(changed, "timestamp") else changed
         name = path.strip("/").removeprefix(self.root.strip("/")).strip("/")
-        return Stored(name=name, size_bytes=int(info.get("size") or 0), changed_s=seconds)
+        return StoredFile(name=name, size_bytes=int(info.get("size") or 0), changed_s=seconds)
 
     def delete(self, name: str) -> None:
         with self._failing(name):

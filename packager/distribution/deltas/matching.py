@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from packager.distribution.deltas.tensors import Tensor
+from packager.distribution.deltas.tensors import TensorBytes
 
 LARGEST_BYTES = 32 << 20
 """Larger contents are not searched: the search takes 16 times their size in memory, and minutes."""
@@ -56,7 +56,7 @@ def _offset(raw: bytes) -> int:
     return -(number & ~(1 << 63)) if number >> 63 else number
 
 
-def by_tensors(old: bytes, new: bytes, pairs: Sequence[tuple[Tensor, Tensor]]) -> list[Piece]:
+def by_tensors(old: bytes, new: bytes, pairs: Sequence[tuple[TensorBytes, TensorBytes]]) -> list[Piece]:
     """All of `new` in pieces: its tensors from those that they are paired with, and the rest searched in the rest."""
     values = [Same(a.start, b.start, min(a.length, b.length), b.width) for a, b in pairs]
     old_rest = _rest(

@@ -26,7 +26,7 @@ UNREADABLE = (TruncatedError, struct.error, LookupError, AttributeError, TypeErr
 
 
 @dataclass(frozen=True)
-class Tensor:
+class TensorBytes:
     """Bytes of a file that are values of `width` bytes each."""
 
     name: str
@@ -35,14 +35,14 @@ class Tensor:
     width: int
 
 
-def tensors_of(content: bytes) -> list[Tensor]:
+def tensors_of(content: bytes) -> list[TensorBytes]:
     """The tensors in a file of the formats ORT or ONNX that have SMALLEST_BYTES, in their order in the file and without
     overlaps; none for other files."""
     try:
         found = list(_ort_tensors(content) if content[4:8] == b"ORTM" else _onnx_tensors(content))
     except UNREADABLE:
         return []
-    result: list[Tensor] = []
+    result: list[TensorBytes] = []
     for tensor in sorted(found, key=lambda each: (each.start, each.name)):
         end = result[-1].start + result[-1].length if result else 0
         if tensor.length >= SMALLEST_BYTES and tensor.start >= end:
@@ -50,7 +50,7 @@ def tensors_of(content: bytes) -> list[Tensor]:
     return result
 
 
-def _ort_tensors(content: bytes) -> Iterator[Tensor]:
+def _ort_tensors(content: bytes) -> Iterator[TensorBytes]:
     import numpy
 
     first = int(numpy.frombuffer(content, numpy.uint8).__array_interface__["data"][0])
@@ -71,17 +71,17 @@ def _text(raw: bytes | None) -> str:
     return (raw or b"").decode(errors="replace")
 
 
-def _tensor(name: str, start: int, length: int, element: int) -> Tensor:
+def _tensor(name: str, start: int, length: int, element: int) -> TensorBytes:
     width = ELEMENT_BYTES.get(element, 1)
-    return Tensor(name, start, length // width * width, width)
+    return TensorBytes(name, start, length // width * width, width)
 
 
-def _onnx_tensors(content: bytes) -> Iterator[Tensor]:
+def _onnx_tensors(content: bytes) -> Iterator[TensorBytes]:
     for field in _messages(content, 0, len(content), MODEL_GRAPH):
         yield from _graph_tensors(content, field)
 
 
-def _graph_tensors(content: bytes, graph: Field) -> Iterator[Tensor]:
+def _graph_tensors(content: bytes, graph: Field) -> Iterator[TensorBytes]:
     for field in fields(_view(content), graph.value, graph.end):
         if field.number == GRAPH_INITIALIZER and field.wire_type == LENGTH_DELIMITED:
             yield from _onnx_tensor(content, field, "")
@@ -89,7 +89,7 @@ def _graph_tensors(content: bytes, graph: Field) -> Iterator[Tensor]:
             yield from _node_tensors(content, field)
 
 
-def _node_tensors(content: bytes, node: Field) -> Iterator[Tensor]:
+def _node_tensors(content: bytes, node: Field) -> Iterator[TensorBytes]:
     """The values of `Constant`, and of nodes that keep tensors as attributes."""
     if node.end - node.value < SMALLEST_BYTES:
         return
@@ -101,7 +101,7 @@ def _node_tensors(content: bytes, node: Field) -> Iterator[Tensor]:
             yield from _graph_tensors(content, graph)
 
 
-def _onnx_tensor(content: bytes, tensor: Field, other_name: str) -> Iterator[Tensor]:
+def _onnx_tensor(content: bytes, tensor: Field, other_name: str) -> Iterator[TensorBytes]:
     element, name = 0, other_name
     values: Field | None = None
     for field in fields(_view(content), tensor.value, tensor.end):
@@ -125,7 +125,7 @@ def _view(content: bytes) -> Any:
     return content
 
 
-def paired(old: Sequence[Tensor], new: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
+def paired(old: Sequence[TensorBytes], new: Sequence[TensorBytes]) -> list[tuple[TensorBytes, TensorBytes]]:
     """Tensors of the same values in two versions, in the order of `new`: those with one name, and of the others those
     with one length and width, in their order. Two tensors of a pair have one width; their lengths may differ."""
     by_name = {(each.name, each.width): each for each in old}
@@ -137,8 +137,8 @@ def paired(old: Sequence[Tensor], new: Sequence[Tensor]) -> list[tuple[Tensor, T
     return sorted([*named, *_paired_by_length(*rest)], key=lambda pair: pair[1].start)
 
 
-def _paired_by_length(old: Sequence[Tensor], new: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
-    waiting: dict[tuple[int, int], list[Tensor]] = {}
+def _paired_by_length(old: Sequence[TensorBytes], new: Sequence[TensorBytes]) -> list[tuple[TensorBytes, TensorBytes]]:
+    waiting: dict[tuple[int, int], list[TensorBytes]] = {}
     for tensor in reversed(old):
         waiting.setdefault((tensor.length, tensor.width), []).append(tensor)
     found = []

@@ -12,9 +12,9 @@ from typing import IO
 
 from packager.core import user_files
 from packager.core.errors import ToolError
-from packager.files.zips import CHUNK_BYTES, UNSUSPICIOUS_BYTES, Limits, opened_zip
+from packager.files.zips import CHUNK_BYTES, UNSUSPICIOUS_BYTES, ZipLimits, opened_zip
 
-LIMITS = Limits(entries=20_000, total_bytes=16 << 30, ratio=200)
+LIMITS = ZipLimits(entries=20_000, total_bytes=16 << 30, ratio=200)
 MAX_TEXT_BYTES = 32 << 20
 """largest text that is read: labels are part of sources"""
 TEXTS = (".kt", ".swift", ".d.ts", ".dart", ".yaml", ".json", ".gradle", ".podspec", ".pom", ".xml")

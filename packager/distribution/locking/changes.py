@@ -13,7 +13,7 @@ NO_LOCK = Lock(tables=NO_TABLES)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class LockChange:
     """One thing that two locks say different things about."""
 
     kind: Literal["added", "changed", "removed"]
@@ -63,12 +63,12 @@ class Change:
         return f"{self.thing}: {self.before} then, {self.now} here"
 
 
-def compare(old: Lock, new: Lock) -> tuple[Change, ...]:
+def compare(old: Lock, new: Lock) -> tuple[LockChange, ...]:
     """Changes from `old` to `new`, in the order of the file."""
     return tuple(_changes(old, new))
 
 
-def _changes(old: Lock, new: Lock) -> Iterator[Change]:
+def _changes(old: Lock, new: Lock) -> Iterator[LockChange]:
     for table in ORDER:
         before, now = old.tables.get(table, {}), new.tables.get(table, {})
         for name in sorted(before.keys() | now.keys()):
@@ -76,7 +76,7 @@ def _changes(old: Lock, new: Lock) -> Iterator[Change]:
                 kind: Literal["added", "changed", "removed"] = "changed"
                 if name not in before or name not in now:
                     kind = "removed" if name in before else "added"
-                yield Change(kind=kind, table=table, name=name, old=before.get(name, {}), new=now.get(name, {}))
+                yield LockChange(kind=kind, table=table, name=name, old=before.get(name, {}), new=now.get(name, {}))
 
 
 def _words(facts: Facts, other: Facts) -> str:

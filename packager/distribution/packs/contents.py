@@ -34,7 +34,7 @@ Placed = Mapping[str, tuple[PackedFile, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contents:
+class PackContents:
     """The model files of a release for one target."""
 
     package: str
@@ -48,7 +48,7 @@ class Contents:
         return tuple(sorted(found - {CPU.NAME}))
 
 
-def read(release: Path, folder: Path, *, target: str) -> Contents:
+def read(release: Path, folder: Path, *, target: str) -> PackContents:
     """Unpacks the model files of the package for `target` into `folder`, and says who needs which.
 
     Raises ConfigError if `release` has no such package, ToolError if the package is damaged.
@@ -67,7 +67,7 @@ def read(release: Path, folder: Path, *, target: str) -> Contents:
         )
         for sha256, same in sorted(by_digest.items())
     )
-    return Contents(package=found[0].package, version=found[0].version, files=files)
+    return PackContents(package=found[0].package, version=found[0].version, files=files)
 
 
 def with_chips(groups: Sequence[DeviceGroup], files: Iterable[PackedFile]) -> tuple[DeviceGroup, ...]:

@@ -11,13 +11,13 @@ from packager import __version__
 from packager.core.characters import to_json
 from packager.core.errors import ConfigError
 from packager.distribution.packs import apple, contents, groups, play
-from packager.distribution.packs.contents import Contents, PackedFile
+from packager.distribution.packs.contents import PackContents, PackedFile
 from packager.distribution.packs.groups import DeviceGroup
-from packager.files.replaced_folder import Kind, replaced
+from packager.files.replaced_folder import FolderKind, replaced
 
 KINDS = (*play.KINDS, "background-assets", "on-demand-resources")
 DELIVERIES = ("install-time", "fast-follow", "on-demand")
-FOLDER = Kind(words="packs of `mobpack pack`", mark="packs.json", option="--to")
+FOLDER = FolderKind(words="packs of `mobpack pack`", mark="packs.json", option="--to")
 PACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,49}")
 APPLICATION_ID = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)+", re.ASCII)
 MOST_BYTES = 1_500_000_000
@@ -25,7 +25,7 @@ MOST_BYTES = 1_500_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class PackRequest:
     """Kind and contents of the pack to make of a release."""
 
     kind: str
@@ -68,7 +68,7 @@ class Pack:
         return sizes.pop("") + max(sizes.values(), default=0)
 
 
-def pack(release: Path, out: Path, request: Request) -> Pack:
+def pack(release: Path, out: Path, request: PackRequest) -> Pack:
     """Writes the pack that `request` describes of `release` to `out`, which is replaced as a whole.
 
     Raises ConfigError for a request that does not fit the release, ToolError if a package is damaged or `out` cannot
@@ -86,7 +86,7 @@ def pack(release: Path, out: Path, request: Request) -> Pack:
     return written
 
 
-def _play(found: Contents, files: Path, folder: Path, name: str, request: Request) -> Pack:
+def _play(found: PackContents, files: Path, folder: Path, name: str, request: PackRequest) -> Pack:
     if request.app and not APPLICATION_ID.fullmatch(request.app):
         raise ConfigError(f"'{request.app}' is no application id", hint="for example: --app com.example.app")
     given = [groups.parse(text, found.providers) for text in request.groups]
@@ -124,7 +124,7 @@ def _targeting(folder: Path, chosen: Sequence[DeviceGroup], targeting: str) -> l
     return ["device_targeting_config.xml", "device_tier_config.json"]
 
 
-def _apple(found: Contents, files: Path, folder: Path, name: str, request: Request) -> Pack:
+def _apple(found: PackContents, files: Path, folder: Path, name: str, request: PackRequest) -> Pack:
     place = PurePosixPath("mobpack", found.package)
     for file in found.files:
         _copy(files / file.sha256, folder / name / place / file.sha256)
@@ -179,7 +179,7 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _listing(found: Contents, made: Pack) -> str:
+def _listing(found: PackContents, made: Pack) -> str:
     document = {
         "schema-version": 1,
         "mobpack": __version__,

@@ -22,7 +22,7 @@ NAMED = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class FileDifference:
     """A file that is not the same in both folders."""
 
     path: str
@@ -46,20 +46,20 @@ class Difference:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class ComparedFolders:
     """Result of a comparison."""
 
     same: tuple[str, ...]
     """paths of equal files"""
-    differences: tuple[Difference, ...]
+    differences: tuple[FileDifference, ...]
 
 
-def compare_folders(release: Path, rebuilt: Path) -> Compared:
+def compare_folders(release: Path, rebuilt: Path) -> ComparedFolders:
     """Compares every file by sha256, but for the evidence of the machines that built them. Raises ToolError for a file
     that cannot be read."""
     here, there = _files(release), _files(rebuilt)
     same = tuple(name for name in sorted(here.keys() & there.keys()) if here[name] == there[name])
-    return Compared(same=same, differences=tuple(_differences(release, rebuilt, here, there)))
+    return ComparedFolders(same=same, differences=tuple(_differences(release, rebuilt, here, there)))
 
 
 def _files(folder: Path) -> Mapping[str, str]:
@@ -74,16 +74,16 @@ def _files(folder: Path) -> Mapping[str, str]:
 
 def _differences(
     release: Path, rebuilt: Path, here: Mapping[str, str], there: Mapping[str, str]
-) -> Iterator[Difference]:
+) -> Iterator[FileDifference]:
     for name in sorted(here.keys() | there.keys()):
         mine, other = here.get(name, ""), there.get(name, "")
         if mine == other:
             continue
         if not mine or not other:
-            yield Difference(path=name, kind="added" if mine else "missing", sha256=mine, rebuilt_sha256=other)
+            yield FileDifference(path=name, kind="added" if mine else "missing", sha256=mine, rebuilt_sha256=other)
             continue
         members, where = _looked_into(release / name, rebuilt / name)
-        yield Difference(path=name, kind="changed", sha256=mine, rebuilt_sha256=other, inside=members, where=where)
+        yield FileDifference(path=name, kind="changed", sha256=mine, rebuilt_sha256=other, inside=members, where=where)
 
 
 def _looked_into(mine: Path, other: Path) -> tuple[tuple[str, ...], str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parameters:
+class BuildParameters:
     """Options of `mobpack build` that change the files of a release."""
 
     targets: tuple[str, ...]
@@ -27,9 +27,9 @@ class Parameters:
         }
 
 
-def parameters_of(document: Mapping[str, Any]) -> Parameters:
+def parameters_of(document: Mapping[str, Any]) -> BuildParameters:
     """The parameters in a statement. Raises KeyError and TypeError for another document."""
-    return Parameters(
+    return BuildParameters(
         targets=tuple(map(str, document["targets"])),
         settings=tuple(map(str, document["set"])),
         shapes=tuple(map(str, document["shape"])),

@@ -9,7 +9,7 @@ from packager.core import parsing, user_files
 from packager.core.characters import to_json
 from packager.core.errors import ToolError
 from packager.distribution.locking import Lock
-from packager.distribution.provenance.parameters import Parameters, parameters_of
+from packager.distribution.provenance.parameters import BuildParameters, parameters_of
 from packager.distribution.provenance.resources import TOOL, dependencies, lock_of, states
 from packager.distribution.release.signatures import PROVENANCE
 from packager.files.hashes import known_sha256
@@ -26,7 +26,7 @@ UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, Recursio
 
 
 def statement(
-    lock: Lock, parameters: Parameters, configuration: Mapping[str, object], chain: Sequence[object], release: Path
+    lock: Lock, parameters: BuildParameters, configuration: Mapping[str, object], chain: Sequence[object], release: Path
 ) -> str:
     """The statement about all files of the folder `release`, as JSON text. The same files made of the same `lock` give
     the same text.
@@ -65,7 +65,7 @@ def _subjects(release: Path) -> list[dict[str, object]]:
 class Statement:
     """Content of a statement about a build."""
 
-    parameters: Parameters
+    parameters: BuildParameters
     lock: Lock
     """everything that was used, without options"""
     subjects: Mapping[str, str]

@@ -9,7 +9,7 @@ from packager.distribution.publishing.folders import FILE
 from packager.distribution.publishing.maven_central import MavenCentral
 from packager.distribution.publishing.maven_repository import MavenRepository
 from packager.distribution.publishing.npm import Npm
-from packager.distribution.publishing.registry import Outcome, Registry, Request, Session
+from packager.distribution.publishing.registry import PublishingSession, Registry, RegistryOutcome, RegistryRequest
 from packager.distribution.publishing.sending import document, publish, remarks
 from packager.distribution.publishing.swift_registry import SwiftRegistry
 from packager.distribution.publishing.swift_tags import SwiftTags
@@ -77,4 +77,14 @@ def _made(name: str, address: str, settings: Mapping[str, str]) -> Registry:
     return kind(**values)
 
 
-__all__ = ["REGISTRIES", "Outcome", "Registry", "Request", "Session", "document", "publish", "registries", "remarks"]
+__all__ = [
+    "REGISTRIES",
+    "PublishingSession",
+    "Registry",
+    "RegistryOutcome",
+    "RegistryRequest",
+    "document",
+    "publish",
+    "registries",
+    "remarks",
+]

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from packager.core.errors import ConfigError
-from packager.distribution.publishing.http import Answer
+from packager.distribution.publishing.http import HttpAnswer
 from packager.distribution.publishing.registry import State
 from packager.distribution.publishing.release import digest
 from packager.files.atomic import atomic_file
@@ -35,14 +35,14 @@ def folder_of(address: str) -> Path | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Folder:
+class FolderRegistry:
     """Files below a folder, with the methods of `Http`. Addresses are paths."""
 
-    def get(self, address: str) -> Answer:
+    def get(self, address: str) -> HttpAnswer:
         path = Path(address)
         if not path.is_file():
-            return Answer(status=HTTPStatus.NOT_FOUND, headers={}, body=b"")
-        return Answer(status=HTTPStatus.OK, headers={}, body=path.read_bytes())
+            return HttpAnswer(status=HTTPStatus.NOT_FOUND, headers={}, body=b"")
+        return HttpAnswer(status=HTTPStatus.OK, headers={}, body=path.read_bytes())
 
     def compare(self, address: str, content: bytes | Path) -> State:
         path = Path(address)
@@ -52,8 +52,8 @@ class Folder:
 
     def send(
         self, method: str, address: str, body: Callable[[], IO[bytes]], *, size_bytes: int, headers: Mapping[str, str]
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Writes the file, whole or not at all. Raises ToolError."""
         with body() as content, atomic_file(Path(address)) as file:
             shutil.copyfileobj(content, file)
-        return Answer(status=HTTPStatus.CREATED, headers={}, body=b"")
+        return HttpAnswer(status=HTTPStatus.CREATED, headers={}, body=b"")

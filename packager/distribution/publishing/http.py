@@ -20,7 +20,7 @@ from packager.core.errors import ToolError
 from packager.core.parsing import whole_number
 from packager.distribution.publishing.addresses import host_of, is_safe
 from packager.distribution.publishing.credentials import Credentials
-from packager.distribution.publishing.registry import ConflictError, Session, State, TransientError
+from packager.distribution.publishing.registry import ConflictError, PublishingSession, State, TransientError
 from packager.distribution.publishing.release import size_of
 
 CHUNK_BYTES = 1 << 16
@@ -40,7 +40,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class HttpAnswer:
     """An answer that has been read to its end."""
 
     status: int
@@ -53,16 +53,16 @@ class Answer:
 class Http:
     """Talks to one registry, with its credentials."""
 
-    session: Session
+    session: PublishingSession
     credentials: Credentials
 
-    def get(self, address: str, *, accept: str = "*/*", method: str = "GET") -> Answer:
+    def get(self, address: str, *, accept: str = "*/*", method: str = "GET") -> HttpAnswer:
         """The answer to a request that changes nothing, after up to five attempts. Statuses are 200 and 404.
 
         Raises ToolError in words for any other.
         """
 
-        def ask() -> Answer:
+        def ask() -> HttpAnswer:
             with self._opened(method, address, headers={"Accept": accept}) as answer:
                 return _whole(answer)
 
@@ -116,7 +116,7 @@ class Http:
         *,
         size_bytes: int,
         headers: Mapping[str, str] = NO_HEADERS,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Sends a body, once, and returns the answer, with status 2xx or 412.
 
         Raises TransientError, ConflictError, ToolError.
@@ -162,7 +162,7 @@ class Http:
                 raise TransientError(f"the connection to {host_of(address)} failed: {_cause(reason)}") from error
         raise ToolError(f"{first} redirects in a circle", hint="check the address")
 
-    def _failure(self, answer: Answer, address: str) -> ToolError:
+    def _failure(self, answer: HttpAnswer, address: str) -> ToolError:
         host = host_of(address)
         if answer.status == 401 and (missing := self.credentials.missing(self.session.variables)):
             return ToolError(f"{host} asks for credentials (401)", hint=f"set the environment variable {missing}")
@@ -182,7 +182,7 @@ class Http:
         )
 
 
-def patiently(ask: Callable[[], Result], session: Session) -> Result:
+def patiently(ask: Callable[[], Result], session: PublishingSession) -> Result:
     """The result of `ask`, which is tried up to five times while it raises TransientError, with growing waits or those
     that the registry asks for. Raises ToolError when it does not help, or when the wait is longer than two minutes."""
     for attempt in range(ATTEMPTS):
@@ -193,7 +193,7 @@ def patiently(ask: Callable[[], Result], session: Session) -> Result:
     raise AssertionError("the last attempt returns or raises")
 
 
-def wait(error: TransientError, attempt: int, session: Session) -> None:
+def wait(error: TransientError, attempt: int, session: PublishingSession) -> None:
     """Waits after the failed attempt with this number, from 0. Raises ToolError if it was the last, or the wait is too
     long."""
     wait_s = FIRST_WAIT_S * 2**attempt if error.wait_s is None else error.wait_s
@@ -256,12 +256,12 @@ def retry_after(text: str, now_s: float) -> float | None:
         return None
 
 
-def _whole(answer: Any) -> Answer:
+def _whole(answer: Any) -> HttpAnswer:
     headers = {name.lower(): value for name, value in answer.headers.items()}
     body = answer.read(MAX_ANSWER_BYTES)
     if len(body) < MAX_ANSWER_BYTES:
         _refuse_cut(answer, len(body))
-    return Answer(status=answer.status, headers=headers, body=body)
+    return HttpAnswer(status=answer.status, headers=headers, body=body)
 
 
 def _refuse_cut(answer: Any, found_bytes: int) -> None:
@@ -290,7 +290,7 @@ def reader_of(content: bytes | Path) -> Callable[[], IO[bytes]]:
     return lambda: _reader(content)
 
 
-def _said(answer: Answer) -> str:
+def _said(answer: HttpAnswer) -> str:
     """The beginning of what a registry says, in one line."""
     text = " ".join(answer.body[: 4 * SHOWN].decode("utf-8", "replace").split())
     return text[:SHOWN] or "it gives no reason"

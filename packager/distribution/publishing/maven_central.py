@@ -21,8 +21,8 @@ from packager.distribution.publishing.http import Http
 from packager.distribution.publishing.javadoc import write_javadoc
 from packager.distribution.publishing.maven_files import Library, checksummed, libraries, pom_fields
 from packager.distribution.publishing.multipart import Form, Part
-from packager.distribution.publishing.registry import Request, Session, State, TransientError
-from packager.distribution.publishing.release import Release, digest
+from packager.distribution.publishing.registry import PublishingSession, RegistryRequest, State, TransientError
+from packager.distribution.publishing.release import ReleaseToPublish, digest
 from packager.files.atomic import atomic_file
 from packager.files.user_cache import cache_folder
 from packager.files.zips import Content, write_zip
@@ -73,7 +73,7 @@ class MavenCentral:
         if not self.wait_s.isdigit():
             raise ConfigError(f"maven-central.wait-s: '{self.wait_s}' is no number of seconds", hint="such as 1800")
 
-    def plan(self, release: Release, folder: Path) -> tuple[Request, ...]:
+    def plan(self, release: ReleaseToPublish, folder: Path) -> tuple[RegistryRequest, ...]:
         found = libraries(release)
         for library in found:
             _require_fields(library, is_own=library.coordinates.artifact == release.package)
@@ -89,7 +89,7 @@ class MavenCentral:
         own = found[-1].coordinates
         query = urlencode({"name": f"{own.group}:{own.artifact}:{own.version}", "publishingType": self.publishing_type})
         return (
-            Request(
+            RegistryRequest(
                 registry=self.NAME,
                 method="POST",
                 address=f"{self.address}/api/v1/publisher/upload?{query}",
@@ -122,7 +122,7 @@ class MavenCentral:
                 entries[PurePosixPath(library.folder, name)] = digest(path, algorithm).encode()
         return entries
 
-    def state(self, request: Request, session: Session) -> State:
+    def state(self, request: RegistryRequest, session: PublishingSession) -> State:
         http = Http(session=session, credentials=CREDENTIALS)
         bundle = _bundle(request)
         deployment = self._deployment(bundle)
@@ -161,7 +161,7 @@ class MavenCentral:
                         return State.OTHER
         return State.SAME
 
-    def send(self, request: Request, session: Session) -> str:
+    def send(self, request: RegistryRequest, session: PublishingSession) -> str:
         http = Http(session=session, credentials=CREDENTIALS)
         bundle = _bundle(request)
         deployment = self._deployment(bundle)
@@ -169,7 +169,7 @@ class MavenCentral:
             deployment = self._uploaded(http, request, bundle)
         return self._awaited(http, deployment, bundle)
 
-    def _uploaded(self, http: Http, request: Request, bundle: Path) -> str:
+    def _uploaded(self, http: Http, request: RegistryRequest, bundle: Path) -> str:
         part = Part(name="bundle", content=bundle, file_name=BUNDLE)
         form = Form(parts=[part])
         try:
@@ -265,7 +265,7 @@ def _require_fields(library: Library, *, is_own: bool) -> None:
         )
 
 
-def _bundle(request: Request) -> Path:
+def _bundle(request: RegistryRequest) -> Path:
     assert isinstance(request.content, Path)
     return request.content
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from packager.core.errors import ConfigError
-from packager.distribution.publishing.release import File, Release
+from packager.distribution.publishing.release import FileToPublish, ReleaseToPublish
 from packager.targets.maven import ALGORITHMS, METADATA, Coordinates
 
 FOLDER = "maven/"
@@ -20,7 +20,7 @@ class Library:
     """A library, with its files in the order of publication."""
 
     coordinates: Coordinates
-    files: tuple[File, ...]
+    files: tuple[FileToPublish, ...]
 
     @property
     def home(self) -> str:
@@ -37,10 +37,10 @@ class Library:
         return f"{self.coordinates.artifact}-{self.coordinates.version}"
 
 
-def libraries(release: Release) -> tuple[Library, ...]:
+def libraries(release: ReleaseToPublish) -> tuple[Library, ...]:
     """Those that others depend on first, the release's own last. Raises ConfigError if there are none, or of a
     snapshot."""
-    found: dict[str, list[File]] = {}
+    found: dict[str, list[FileToPublish]] = {}
     for file in release.of_kind("maven"):
         folder, _, name = file.name.removeprefix(FOLDER).rpartition("/")
         if name != METADATA:
@@ -82,12 +82,12 @@ def media_type(name: str) -> str:
     return MEDIA_TYPES.get(f".{name.rpartition('.')[2]}", "application/octet-stream")
 
 
-def _library(folder: str, files: Sequence[File]) -> Library:
+def _library(folder: str, files: Sequence[FileToPublish]) -> Library:
     *group, artifact, version = folder.split("/")
     ordered = sorted(files, key=lambda each: (LAST.index(_suffix(each)) if _suffix(each) in LAST else -1, each.name))
     coordinates = Coordinates(group=".".join(group), artifact=artifact, version=version)
     return Library(coordinates=coordinates, files=tuple(ordered))
 
 
-def _suffix(file: File) -> str:
+def _suffix(file: FileToPublish) -> str:
     return f".{file.name.rpartition('.')[2]}"

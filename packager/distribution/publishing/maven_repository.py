@@ -8,11 +8,17 @@ from typing import ClassVar
 
 from packager.distribution.publishing.addresses import checked
 from packager.distribution.publishing.credentials import Credentials
-from packager.distribution.publishing.folders import Folder, folder_of
+from packager.distribution.publishing.folders import FolderRegistry, folder_of
 from packager.distribution.publishing.http import Http, reader_of
 from packager.distribution.publishing.maven_files import Library, checksummed, libraries, media_type
-from packager.distribution.publishing.registry import ConflictError, Request, Session, State, TransientError
-from packager.distribution.publishing.release import Release, digest, size_of
+from packager.distribution.publishing.registry import (
+    ConflictError,
+    PublishingSession,
+    RegistryRequest,
+    State,
+    TransientError,
+)
+from packager.distribution.publishing.release import ReleaseToPublish, digest, size_of
 from packager.targets.maven import ALGORITHMS, METADATA, Coordinates, merged_metadata, versions_of
 
 CREDENTIALS = Credentials(
@@ -36,10 +42,10 @@ class MavenRepository:
         address = folder.as_posix() if folder else checked(self.address, "--to maven")
         object.__setattr__(self, "address", address)
 
-    def plan(self, release: Release, folder: Path) -> tuple[Request, ...]:
+    def plan(self, release: ReleaseToPublish, folder: Path) -> tuple[RegistryRequest, ...]:
         return tuple(request for library in libraries(release) for request in self._requests(library))
 
-    def _requests(self, library: Library) -> Iterator[Request]:
+    def _requests(self, library: Library) -> Iterator[RegistryRequest]:
         artifacts = [each for each in library.files if not each.name.endswith((".module", ".pom"))]
         entries = [each for each in library.files if each not in artifacts]
         for group in (artifacts, *([each] for each in entries)):
@@ -50,7 +56,7 @@ class MavenRepository:
                     content = digest(file.path, algorithm).encode()
                     yield self._put(f"{file.name}.{algorithm}", f"{library.folder}/{name}", content)
         for name in (METADATA, *(name for name, _ in checksummed(METADATA))):
-            yield Request(
+            yield RegistryRequest(
                 registry=self.NAME,
                 method="PUT",
                 address=f"{self.address}/{library.home}/{name}",
@@ -61,8 +67,8 @@ class MavenRepository:
                 version=library.coordinates.version,
             )
 
-    def _put(self, file: str, place: str, content: bytes | Path) -> Request:
-        return Request(
+    def _put(self, file: str, place: str, content: bytes | Path) -> RegistryRequest:
+        return RegistryRequest(
             registry=self.NAME,
             method="PUT",
             address=f"{self.address}/{place}",
@@ -72,7 +78,7 @@ class MavenRepository:
             content=content,
         )
 
-    def state(self, request: Request, session: Session) -> State:
+    def state(self, request: RegistryRequest, session: PublishingSession) -> State:
         http = self._store(session)
         if request.content is None:
             return self._state_of_list(request, http)
@@ -82,10 +88,10 @@ class MavenRepository:
                 return State.SAME
         return http.compare(request.address, request.content)
 
-    def _store(self, session: Session) -> Http | Folder:
-        return Folder() if folder_of(self.address) else Http(session=session, credentials=CREDENTIALS)
+    def _store(self, session: PublishingSession) -> Http | FolderRegistry:
+        return FolderRegistry() if folder_of(self.address) else Http(session=session, credentials=CREDENTIALS)
 
-    def _state_of_list(self, request: Request, http: Http | Folder) -> State:
+    def _state_of_list(self, request: RegistryRequest, http: Http | FolderRegistry) -> State:
         """A list that lacks the version is as good as none: it is merged."""
         place, algorithm = _place(request)
         listed = http.get(place)
@@ -97,7 +103,7 @@ class MavenRepository:
         is_right = found.status == 200 and found.body.split()[:1] == [digest(listed.body, algorithm).encode()]
         return State.SAME if is_right else State.ABSENT
 
-    def send(self, request: Request, session: Session) -> str:
+    def send(self, request: RegistryRequest, session: PublishingSession) -> str:
         http = self._store(session)
         if request.content is not None:
             self._sent(http, request, request.content, {})
@@ -112,7 +118,9 @@ class MavenRepository:
         self._sent(http, request, merged, _condition(listed.status, listed.headers.get("etag", "")))
         return f"{self.address} is a folder: a rehearsal, of which apps get nothing" if folder_of(self.address) else ""
 
-    def _sent(self, http: Http | Folder, request: Request, content: bytes | Path, condition: Mapping[str, str]) -> None:
+    def _sent(
+        self, http: Http | FolderRegistry, request: RegistryRequest, content: bytes | Path, condition: Mapping[str, str]
+    ) -> None:
         headers = {"Content-Type": media_type(request.file), **condition}
         body = reader_of(content)
         answer = http.send("PUT", request.address, body, size_bytes=size_of(content), headers=headers)
@@ -121,12 +129,12 @@ class MavenRepository:
         if answer.status == 412:
             raise ConflictError("a condition failed (412)")
 
-    def _coordinates(self, request: Request) -> Coordinates:
+    def _coordinates(self, request: RegistryRequest) -> Coordinates:
         *group, artifact, _ = request.address.removeprefix(f"{self.address}/").split("/")
         return Coordinates(group=".".join(group), artifact=artifact, version=request.version)
 
 
-def _place(request: Request) -> tuple[str, str]:
+def _place(request: RegistryRequest) -> tuple[str, str]:
     """The address of the list, and the algorithm if the request is for its checksum."""
     place, _, suffix = request.address.rpartition(".")
     return (place, suffix) if suffix in ALGORITHMS else (request.address, "")

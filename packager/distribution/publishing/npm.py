@@ -13,8 +13,14 @@ from urllib.parse import quote
 from packager.core import parsing
 from packager.core.errors import ConfigError, ToolError, nearest
 from packager.distribution.publishing.addresses import checked, host_of
-from packager.distribution.publishing.registry import ConflictError, Request, Session, State, TransientError
-from packager.distribution.publishing.release import File, Release
+from packager.distribution.publishing.registry import (
+    ConflictError,
+    PublishingSession,
+    RegistryRequest,
+    State,
+    TransientError,
+)
+from packager.distribution.publishing.release import FileToPublish, ReleaseToPublish
 from packager.files.processes import children
 from packager.files.processes.commands import last_lines
 from packager.files.processes.downloads import NPM_OPTIONS, npm
@@ -60,7 +66,7 @@ class Npm:
         _refuse_unknown("npm.access", self.access, ACCESS)
         _refuse_unknown("npm.provenance", self.provenance, PROVENANCE)
 
-    def plan(self, release: Release, folder: Path) -> tuple[Request, ...]:
+    def plan(self, release: ReleaseToPublish, folder: Path) -> tuple[RegistryRequest, ...]:
         files = release.of_kind("npm-package", "web-package")
         if not files:
             raise ConfigError(
@@ -69,12 +75,12 @@ class Npm:
             )
         return tuple(self._request(file) for file in files)
 
-    def _request(self, file: File) -> Request:
+    def _request(self, file: FileToPublish) -> RegistryRequest:
         described = _package_json(file.path)
         name, version = str(described["name"]), str(described["version"])
         registry = self._registry(described, name)
         tag = self.tag or ("next" if "-" in version else "latest")
-        return Request(
+        return RegistryRequest(
             registry=self.NAME,
             method="npm publish",
             address=f"{registry}/{quote(name, safe='@')}",
@@ -95,7 +101,7 @@ class Npm:
             )
         return self.address or checked(own or _configured_registry(name), "the registry of npm")
 
-    def state(self, request: Request, session: Session) -> State:
+    def state(self, request: RegistryRequest, session: PublishingSession) -> State:
         registry, name = _parts(request)
         done = _npm(["view", f"{name}@{request.version}", "dist", "--json"], registry, name, session)
         if done.code == "E404" or (not done.code and not done.document):
@@ -105,7 +111,7 @@ class Npm:
         dist = done.document[-1] if isinstance(done.document, list) else done.document
         return State.SAME if _is_same(dist, request) else State.OTHER
 
-    def send(self, request: Request, session: Session) -> str:
+    def send(self, request: RegistryRequest, session: PublishingSession) -> str:
         registry, name = _parts(request)
         is_npms_own = not self.address and not _named_registry(_package_json(_path(request)))
         has_provenance, words = self.attested(session, is_npms_own=is_npms_own)
@@ -123,7 +129,7 @@ class Npm:
             raise _failure(done, request)
         return words
 
-    def attested(self, session: Session, *, is_npms_own: bool) -> tuple[bool, str]:
+    def attested(self, session: PublishingSession, *, is_npms_own: bool) -> tuple[bool, str]:
         """Whether npm is to attest where the package was built, and words on it. Raises ToolError if it must and
         cannot."""
         has_identity = all(map(session.variables.get, ACTIONS)) or bool(session.variables.get(GITLAB["provenance"]))
@@ -147,7 +153,7 @@ class Done:
     summary: str
 
 
-def _npm(arguments: list[str], registry: str, name: str, session: Session) -> Done:
+def _npm(arguments: list[str], registry: str, name: str, session: PublishingSession) -> Done:
     """Runs npm in an empty folder. The token is passed in the environment, where npm looks for settings."""
     command = [npm(), *arguments, "--registry", f"{registry}/", *NPM_OPTIONS]
     if name.startswith("@"):  # a registry of the scope in .npmrc would win over --registry
@@ -166,7 +172,7 @@ def _npm(arguments: list[str], registry: str, name: str, session: Session) -> Do
     return Done(document=document, code=code, summary=summary.replace(token, "***") if token else summary)
 
 
-def _failure(done: Done, request: Request) -> Exception:
+def _failure(done: Done, request: RegistryRequest) -> Exception:
     host = host_of(request.address)
     if done.code in TRANSIENT or re.fullmatch(r"E5\d\d", done.code):
         return TransientError(f"{host} fails for npm ({done.code}: {done.summary})")
@@ -185,7 +191,7 @@ def _failure(done: Done, request: Request) -> Exception:
     return ToolError(f"npm cannot publish {request.file} ({done.code}): {done.summary}", hint="see what npm says")
 
 
-def refuse_old_tools(session: Session) -> None:
+def refuse_old_tools(session: PublishingSession) -> None:
     """Raises ToolError if only the identity of a CI job is there to publish with, and npm is too old to use it."""
     has_identity = all(map(session.variables.get, ACTIONS)) or bool(session.variables.get(GITLAB["publishing"]))
     if session.variables.get(TOKEN) or not has_identity:
@@ -208,7 +214,7 @@ def too_old(versions: Mapping[str, object]) -> str:
     return " and ".join(found)
 
 
-def _is_same(dist: Any, request: Request) -> bool:
+def _is_same(dist: Any, request: RegistryRequest) -> bool:
     """Whether the registry's digests are those of the file."""
     content = _path(request).read_bytes()
     sha512 = f"sha512-{base64.b64encode(hashlib.sha512(content).digest()).decode()}"
@@ -245,13 +251,13 @@ def _package_json(path: Path) -> Mapping[str, Any]:
     raise ConfigError(f"{path} has no package.json with a name", hint="build the packages again")
 
 
-def _parts(request: Request) -> tuple[str, str]:
+def _parts(request: RegistryRequest) -> tuple[str, str]:
     """The registry and the name of the package."""
     registry, _, name = request.address.rpartition("/")
     return registry, name.replace("%2F", "/")
 
 
-def _path(request: Request) -> Path:
+def _path(request: RegistryRequest) -> Path:
     assert isinstance(request.content, Path)
     return request.content
 

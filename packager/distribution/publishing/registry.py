@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from packager.distribution.publishing.release import Release
+from packager.distribution.publishing.release import ReleaseToPublish
 
 
 class State(StrEnum):
@@ -23,7 +23,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class RegistryRequest:
     """A request that changes a registry."""
 
     registry: str
@@ -47,17 +47,17 @@ class Request:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class RegistryOutcome:
     """A request, and how it ended: `sent`, `already there`, `not sent`, `planned`."""
 
-    request: Request
+    request: RegistryRequest
     result: str
     words: str = ""
     """the registry's next step, if there is one"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Session:
+class PublishingSession:
     """Surroundings of a run: variables of the environment, waiting, and messages for the user."""
 
     variables: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
@@ -90,18 +90,18 @@ class Registry(Protocol):
     @property
     def address(self) -> str: ...
 
-    def plan(self, release: Release, folder: Path) -> tuple[Request, ...]:
+    def plan(self, release: ReleaseToPublish, folder: Path) -> tuple[RegistryRequest, ...]:
         """The requests in their order; what they send and is not in the release is written to `folder`. Asks nobody.
 
         Raises ConfigError if the release has nothing for this registry, or lacks something that it requires.
         """
         ...
 
-    def state(self, request: Request, session: Session) -> State:
+    def state(self, request: RegistryRequest, session: PublishingSession) -> State:
         """Asks the registry and changes nothing. Raises ToolError, TransientError."""
         ...
 
-    def send(self, request: Request, session: Session) -> str:
+    def send(self, request: RegistryRequest, session: PublishingSession) -> str:
         """Sends the request, once, and returns words about a next step, if there is one.
 
         Raises TransientError if another attempt may help, ConflictError if the version is there, ToolError.

@@ -15,7 +15,7 @@ AGAIN = "build the packages again"
 
 
 @dataclass(frozen=True, kw_only=True)
-class File:
+class FileToPublish:
     """A file of the release whose bytes are those of the manifest."""
 
     path: Path
@@ -28,23 +28,25 @@ class File:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Release:
+class ReleaseToPublish:
     folder: Path
     package: str
     version: str
-    files: tuple[File, ...]
+    files: tuple[FileToPublish, ...]
 
-    def of_kind(self, *kinds: str) -> tuple[File, ...]:
+    def of_kind(self, *kinds: str) -> tuple[FileToPublish, ...]:
         return tuple(each for each in self.files if each.kind in kinds)
 
 
-def read(folder: Path) -> Release:
+def read(folder: Path) -> ReleaseToPublish:
     """The release in `folder`. Raises ConfigError if it is none, GateError if a file is not the manifest's."""
     document = _manifest(folder / MANIFEST)
     try:
         package = document["package"]
         files = tuple(_file(folder, entry) for entry in document["artifacts"])
-        return Release(folder=folder, package=str(package["name"]), version=str(package["version"]), files=files)
+        return ReleaseToPublish(
+            folder=folder, package=str(package["name"]), version=str(package["version"]), files=files
+        )
     except (KeyError, TypeError) as error:
         raise ConfigError(f"{folder / MANIFEST} is not a manifest of mobpack: {error}", hint=AGAIN) from error
 
@@ -61,7 +63,7 @@ def _manifest(path: Path) -> Any:
         raise ConfigError(f"{path} is not a manifest of mobpack: {error}", hint=AGAIN) from error
 
 
-def _file(folder: Path, entry: Any) -> File:
+def _file(folder: Path, entry: Any) -> FileToPublish:
     name = PurePosixPath(str(entry["path"]))
     if name.is_absolute() or ".." in name.parts:
         raise ConfigError(f"{folder / MANIFEST} names a file outside of the release: {name}", hint=AGAIN)
@@ -72,7 +74,7 @@ def _file(folder: Path, entry: Any) -> File:
         raise GateError(f"{path} cannot be read: {error.strerror}", hint=AGAIN) from error
     if found != entry["sha256"]:
         raise GateError(f"{path} is not the file that {MANIFEST} describes", hint=AGAIN)
-    return File(
+    return FileToPublish(
         path=path,
         name=str(name),
         kind=str(entry["kind"]),

@@ -12,20 +12,22 @@ from packager.distribution.publishing.addresses import host_of
 from packager.distribution.publishing.http import patiently, wait
 from packager.distribution.publishing.registry import (
     ConflictError,
-    Outcome,
+    PublishingSession,
     Registry,
-    Request,
-    Session,
+    RegistryOutcome,
+    RegistryRequest,
     State,
     TransientError,
 )
 from packager.distribution.publishing.release import read
 
 ATTEMPTED_CONFLICTS = 3
-Deliveries = tuple[tuple[Registry, Request], ...]
+Deliveries = tuple[tuple[Registry, RegistryRequest], ...]
 
 
-def publish(dist: Path, registries: Sequence[Registry], session: Session, *, is_dry: bool) -> tuple[Outcome, ...]:
+def publish(
+    dist: Path, registries: Sequence[Registry], session: PublishingSession, *, is_dry: bool
+) -> tuple[RegistryOutcome, ...]:
     """Publishes the release in `dist`, and returns each request with its result, in their order.
 
     A dry run asks and sends nothing. Raises ConfigError if the release lacks something that a registry requires and
@@ -34,17 +36,17 @@ def publish(dist: Path, registries: Sequence[Registry], session: Session, *, is_
     """
     release = read(dist)
     with tempfile.TemporaryDirectory() as scratch:
-        planned: list[tuple[Registry, Request]] = []
+        planned: list[tuple[Registry, RegistryRequest]] = []
         for number, registry in enumerate(registries):
             folder = Path(scratch, str(number))
             folder.mkdir()
             planned += [(registry, request) for request in registry.plan(release, folder)]
         if is_dry:
-            return tuple(Outcome(request=request, result="planned") for _, request in planned)
+            return tuple(RegistryOutcome(request=request, result="planned") for _, request in planned)
         return deliver(tuple(planned), session)
 
 
-def remarks(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def remarks(outcomes: Sequence[RegistryOutcome]) -> Iterator[str]:
     """A warning for libraries in the group of examples."""
     place = f"/{EXAMPLE_GROUP.replace('.', '/')}/"
     if any(place in f"/{name}" for each in outcomes for name in (each.request.file, *each.request.parts)):
@@ -54,22 +56,22 @@ def remarks(outcomes: Sequence[Outcome]) -> Iterator[str]:
         )
 
 
-def deliver(planned: Deliveries, session: Session) -> tuple[Outcome, ...]:
+def deliver(planned: Deliveries, session: PublishingSession) -> tuple[RegistryOutcome, ...]:
     """Asks for the state of all requests, then sends those whose content is missing."""
     states = [_state(registry, request, session) for registry, request in planned]
     _refuse_others([request for (_, request), state in zip(planned, states, strict=True) if state is State.OTHER])
-    outcomes: list[Outcome] = []
+    outcomes: list[RegistryOutcome] = []
     with _progress_in_errors([request for _, request in planned], outcomes, session):
         for (registry, request), state in zip(planned, states, strict=True):
             if state is State.SAME:
-                outcomes.append(Outcome(request=request, result="already there"))
+                outcomes.append(RegistryOutcome(request=request, result="already there"))
             else:
                 words = _sent(registry, request, session)
-                outcomes.append(Outcome(request=request, result="sent", words=words))
+                outcomes.append(RegistryOutcome(request=request, result="sent", words=words))
     return tuple(outcomes)
 
 
-def document(outcomes: Sequence[Outcome]) -> list[dict[str, object]]:
+def document(outcomes: Sequence[RegistryOutcome]) -> list[dict[str, object]]:
     """The outcomes for JSON, without the content of requests."""
     found = []
     for outcome in outcomes:
@@ -80,11 +82,11 @@ def document(outcomes: Sequence[Outcome]) -> list[dict[str, object]]:
     return found
 
 
-def _state(registry: Registry, request: Request, session: Session) -> State:
+def _state(registry: Registry, request: RegistryRequest, session: PublishingSession) -> State:
     return patiently(lambda: registry.state(request, session), session)
 
 
-def _refuse_others(others: Sequence[Request]) -> None:
+def _refuse_others(others: Sequence[RegistryRequest]) -> None:
     if others:
         more = f", and {len(others) - 1} more" if len(others) > 1 else ""
         raise GateError(
@@ -93,7 +95,7 @@ def _refuse_others(others: Sequence[Request]) -> None:
         )
 
 
-def _sent(registry: Registry, request: Request, session: Session) -> str:
+def _sent(registry: Registry, request: RegistryRequest, session: PublishingSession) -> str:
     """Sends one request, after a failed attempt only if its content is still missing."""
     attempt, conflicts = 0, 0
     while True:
@@ -114,7 +116,7 @@ def _sent(registry: Registry, request: Request, session: Session) -> str:
             session.sleep(conflicts)
 
 
-def _conflict(request: Request, error: ConflictError) -> ToolError:
+def _conflict(request: RegistryRequest, error: ConflictError) -> ToolError:
     return ToolError(
         f"{host_of(request.address) or request.address} says that {request.file} is there (409), but does not show it: "
         f"{error}",
@@ -124,7 +126,9 @@ def _conflict(request: Request, error: ConflictError) -> ToolError:
 
 
 @contextmanager
-def _progress_in_errors(requests: Sequence[Request], outcomes: list[Outcome], session: Session) -> Iterator[None]:
+def _progress_in_errors(
+    requests: Sequence[RegistryRequest], outcomes: list[RegistryOutcome], session: PublishingSession
+) -> Iterator[None]:
     """Adds to errors what is done and what is not."""
     try:
         yield
@@ -132,7 +136,7 @@ def _progress_in_errors(requests: Sequence[Request], outcomes: list[Outcome], se
         session.say(f"{len(outcomes)} of {len(requests)} requests are done; run the same command again: it continues")
         raise
     except MobpackError as error:
-        rest = [Outcome(request=each, result="not sent") for each in requests[len(outcomes) :]]
+        rest = [RegistryOutcome(request=each, result="not sent") for each in requests[len(outcomes) :]]
         error.message = f"{error.message} ({len(outcomes)} of {len(requests)} requests are done)"
         error.args = (error.message,)
         error.document = {"requests": document([*outcomes, *rest])}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from packager.distribution.publishing.cms import FORMAT
-from packager.files.zips import Content, Link, unpack, write_zip
+from packager.files.zips import Content, ZipLink, unpack, write_zip
 
 MANIFEST = re.compile(r"Package(@swift-[\d.]+)?\.swift")
 LINE = f"\n// signature: {FORMAT};".encode()
@@ -52,4 +52,4 @@ def _is_entry(path: Path) -> bool:
 
 
 def _content(path: Path) -> Content:
-    return Link(path.readlink().as_posix()) if path.is_symlink() else path
+    return ZipLink(path.readlink().as_posix()) if path.is_symlink() else path

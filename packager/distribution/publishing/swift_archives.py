@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from packager.core.errors import ConfigError, nearest
-from packager.distribution.publishing.release import File, Release
+from packager.distribution.publishing.release import FileToPublish, ReleaseToPublish
 from packager.files.zips import DAMAGE, RUNTIME, opened_zip, read_entry
 
 RUNTIME_KIND = "swift-runtime"
@@ -18,10 +18,10 @@ BY_PATH = re.compile(r'\.package\([^)]*\bpath:\s*"([^"]+)"')
 class SwiftArchive:
     name: str
     version: str
-    file: File
+    file: FileToPublish
 
 
-def archive_of(release: Release, package: str) -> SwiftArchive:
+def archive_of(release: ReleaseToPublish, package: str) -> SwiftArchive:
     """The archive of `package`, or of the release's own if that is empty. Raises ConfigError if it is not there or
     cannot be published."""
     files = (*release.of_kind("swift-package"), *release.of_kind(RUNTIME_KIND))
@@ -51,7 +51,7 @@ def _refuse_unpublishable(archive: SwiftArchive, others: Sequence[str]) -> None:
         )
 
 
-def _archive(file: File, release: Release) -> SwiftArchive:
+def _archive(file: FileToPublish, release: ReleaseToPublish) -> SwiftArchive:
     stem = file.path.name.removesuffix(".zip")
     if file.kind != RUNTIME_KIND:
         return SwiftArchive(name=release.package, version=release.version, file=file)

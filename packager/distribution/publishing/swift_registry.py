@@ -14,8 +14,8 @@ from packager.distribution.publishing.cms import FORMAT, signature
 from packager.distribution.publishing.credentials import Credentials
 from packager.distribution.publishing.http import Http
 from packager.distribution.publishing.multipart import Form, Part
-from packager.distribution.publishing.registry import Request, Session, State
-from packager.distribution.publishing.release import Release, digest
+from packager.distribution.publishing.registry import PublishingSession, RegistryRequest, State
+from packager.distribution.publishing.release import ReleaseToPublish, digest
 from packager.distribution.publishing.signed_manifests import is_same_but_for_signatures, sign_manifests
 from packager.distribution.publishing.swift_archives import archive_of
 from packager.files.zips import DAMAGE
@@ -55,13 +55,13 @@ class SwiftRegistry:
                 hint="set both swift-registry.certificate and swift-registry.key, or neither",
             )
 
-    def plan(self, release: Release, folder: Path) -> tuple[Request, ...]:
+    def plan(self, release: ReleaseToPublish, folder: Path) -> tuple[RegistryRequest, ...]:
         archive = archive_of(release, self.package)
         path = archive.file.path
         if self.key:
             path = sign_manifests(path, folder, self._signature)
         return (
-            Request(
+            RegistryRequest(
                 registry=self.NAME,
                 method="PUT",
                 address=f"{self.address}/{self.scope}/{archive.name}/{archive.version}",
@@ -87,7 +87,7 @@ class SwiftRegistry:
     def _signature(self, content: bytes | Path) -> bytes:
         return signature(content, Path(self.certificate), Path(self.key))
 
-    def state(self, request: Request, session: Session) -> State:
+    def state(self, request: RegistryRequest, session: PublishingSession) -> State:
         http = Http(session=session, credentials=CREDENTIALS)
         answer = http.get(request.address, accept=VERSION_1)
         if answer.status == 404:
@@ -106,7 +106,7 @@ class SwiftRegistry:
             return State.SAME
         return State.OTHER
 
-    def send(self, request: Request, session: Session) -> str:
+    def send(self, request: RegistryRequest, session: PublishingSession) -> str:
         assert isinstance(request.content, Path)
         http = Http(session=session, credentials=CREDENTIALS)
         form = Form(parts=tuple(self._parts(request.content)))
@@ -117,7 +117,7 @@ class SwiftRegistry:
         return "accepted; the registry is still at work on it" if answer.status == 202 else ""
 
 
-def _is_ours(request: Request, http: Http) -> bool:
+def _is_ours(request: RegistryRequest, http: Http) -> bool:
     """Whether the registry has the archive with other signatures. Raises ToolError, TransientError."""
     assert isinstance(request.content, Path)
     with tempfile.TemporaryDirectory() as scratch:

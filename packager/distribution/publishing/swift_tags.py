@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from packager.core.errors import ConfigError, ToolError
-from packager.distribution.publishing.registry import Request, Session, State
-from packager.distribution.publishing.release import Release
+from packager.distribution.publishing.registry import PublishingSession, RegistryRequest, State
+from packager.distribution.publishing.release import ReleaseToPublish
 from packager.distribution.publishing.swift_archives import archive_of
 from packager.files.processes import children
 from packager.files.processes.commands import last_lines
@@ -42,12 +42,12 @@ class SwiftTags:
         if not self.address:
             raise ConfigError("--to swift-git: a folder is missing", hint="write --to swift-git=FOLDER")
 
-    def plan(self, release: Release, folder: Path) -> tuple[Request, ...]:
+    def plan(self, release: ReleaseToPublish, folder: Path) -> tuple[RegistryRequest, ...]:
         archive = archive_of(release, self.package)
         where = Path(self.address).absolute()
         self._refuse_checked_out(where)
         return (
-            Request(
+            RegistryRequest(
                 registry=self.NAME,
                 method="git tag",
                 address=f"{where}#{archive.version}",
@@ -75,7 +75,7 @@ class SwiftTags:
                 hint="use another branch (--set swift-git.branch=NAME), or a bare repository",
             )
 
-    def state(self, request: Request, session: Session) -> State:
+    def state(self, request: RegistryRequest, session: PublishingSession) -> State:
         where = _where(request)
         tagged = _git(where, "rev-parse", "--verify", "--quiet", f"refs/tags/{request.version}^{{tree}}")
         if tagged is None:
@@ -87,7 +87,7 @@ class SwiftTags:
             Path(scratch, "objects").mkdir()
             return State.SAME if _tree(request, Path(scratch), objects) == tagged else State.OTHER
 
-    def send(self, request: Request, session: Session) -> str:
+    def send(self, request: RegistryRequest, session: PublishingSession) -> str:
         where = _where(request)
         with tempfile.TemporaryDirectory() as scratch:
             tree = _tree(request, Path(scratch), {})
@@ -102,11 +102,11 @@ class SwiftTags:
         return f"publish it with: git -C {where} push origin {self.branch} {request.version}"
 
 
-def _where(request: Request) -> Path:
+def _where(request: RegistryRequest) -> Path:
     return Path(request.address.rpartition("#")[0])
 
 
-def _tree(request: Request, scratch: Path, objects: Mapping[str, str]) -> str:
+def _tree(request: RegistryRequest, scratch: Path, objects: Mapping[str, str]) -> str:
     """Writes the files of the archive as objects of git, and returns the id of their folder."""
     where = _where(request)
     files = scratch / "files"

@@ -17,14 +17,14 @@ from packager.core import parsing, user_files
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.distribution.release.publish import MANIFEST
 from packager.files.hashes import sha256_of
-from packager.files.zips import CHUNK_BYTES, Content, Limits, Link, is_link, opened_zip, read_entry
+from packager.files.zips import CHUNK_BYTES, Content, ZipLimits, ZipLink, is_link, opened_zip, read_entry
 from packager.signing.envelope import MAX_BUNDLE_BYTES
 from packager.signing.model_signing import UNSIGNED_NAME
-from packager.signing.statements import EXECUTABLE, FOLDER, LINK, Release
+from packager.signing.statements import EXECUTABLE, FOLDER, LINK, ReleaseName
 from packager.targets import MODELS_IN, PAGES, TOP
 
 MAX_MANIFEST_BYTES = 64 << 20
-PACKAGE = Limits(entries=20_000, total_bytes=16 << 30, ratio=200)
+PACKAGE = ZipLimits(entries=20_000, total_bytes=16 << 30, ratio=200)
 DAMAGED = (
     OSError,
     EOFError,
@@ -58,7 +58,7 @@ class Listed:
 class Manifest:
     """The parts of a release's manifest that verifying needs."""
 
-    release: Release
+    release: ReleaseName
     files: tuple[Listed, ...]
     trusted_keys: tuple[str, ...]
     """hex sha256 of the keys that its apps verify models with; empty if they do not"""
@@ -70,7 +70,7 @@ def manifest_of(dist: Path) -> Manifest:
     path = dist / MANIFEST
     try:
         document = parsing.json_of(user_files.read(path, limit_bytes=MAX_MANIFEST_BYTES))
-        release = Release(package=str(document["package"]["name"]), version=str(document["package"]["version"]))
+        release = ReleaseName(package=str(document["package"]["name"]), version=str(document["package"]["version"]))
         scales = [{**each, "kind": "scales"} for each in document.get("scales", ())]
         files = tuple(_listed(each) for each in (*document["artifacts"], *scales))
         trusted_keys = tuple(map(str, document.get("options", {}).get("trust", {}).get("keys", ())))
@@ -130,7 +130,7 @@ def unpack(archive: Path, folder: Path) -> dict[PurePosixPath, Content]:
     return dict(_each(archive, lambda _, content: _saved(content, folder / str(next(numbers)))))
 
 
-def _each(archive: Path, take: Callable[[PurePosixPath, IO[bytes] | Link], T]) -> Iterator[tuple[PurePosixPath, T]]:
+def _each(archive: Path, take: Callable[[PurePosixPath, IO[bytes] | ZipLink], T]) -> Iterator[tuple[PurePosixPath, T]]:
     """Path of each file or link in a package, and the result of `take` for it."""
     try:
         with user_files.opened(archive) as file:
@@ -141,17 +141,17 @@ def _each(archive: Path, take: Callable[[PurePosixPath, IO[bytes] | Link], T]) -
         raise ToolError(f"cannot read {archive}: {reason}", hint=AGAIN) from error
 
 
-def _zipped(file: IO[bytes]) -> Iterator[tuple[PurePosixPath, IO[bytes] | Link]]:
+def _zipped(file: IO[bytes]) -> Iterator[tuple[PurePosixPath, IO[bytes] | ZipLink]]:
     with opened_zip(file, PACKAGE) as archive:
         for entry in archive.infolist():
             if is_link(entry):
-                yield PurePosixPath(entry.filename), Link(read_entry(archive, entry).decode())
+                yield PurePosixPath(entry.filename), ZipLink(read_entry(archive, entry).decode())
             elif not entry.is_dir():
                 with archive.open(entry) as content:
                     yield PurePosixPath(entry.filename), content
 
 
-def _tarred(file: IO[bytes]) -> Iterator[tuple[PurePosixPath, IO[bytes] | Link]]:
+def _tarred(file: IO[bytes]) -> Iterator[tuple[PurePosixPath, IO[bytes] | ZipLink]]:
     with tarfile.open(fileobj=file, mode="r:gz") as archive:
         total = 0
         for number, entry in enumerate(archive):
@@ -163,8 +163,8 @@ def _tarred(file: IO[bytes]) -> Iterator[tuple[PurePosixPath, IO[bytes] | Link]]
                 yield PurePosixPath(entry.name), content
 
 
-def _described(name: PurePosixPath, content: IO[bytes] | Link) -> Inside:
-    if isinstance(content, Link):
+def _described(name: PurePosixPath, content: IO[bytes] | ZipLink) -> Inside:
+    if isinstance(content, ZipLink):
         return Inside(digest_of_link(content.target))
     if name.name == UNSIGNED_NAME:
         bundle = content.read(MAX_BUNDLE_BYTES)
@@ -175,8 +175,8 @@ def _described(name: PurePosixPath, content: IO[bytes] | Link) -> Inside:
     return Inside(digest.hexdigest())
 
 
-def _saved(content: IO[bytes] | Link, path: Path) -> Path | Link:
-    if isinstance(content, Link):
+def _saved(content: IO[bytes] | ZipLink, path: Path) -> Path | ZipLink:
+    if isinstance(content, ZipLink):
         return content
     with path.open("wb") as file:
         shutil.copyfileobj(content, file, CHUNK_BYTES)

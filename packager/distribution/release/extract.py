@@ -19,7 +19,7 @@ from packager.distribution.release.contents import model_name
 from packager.distribution.release.publish import MANIFEST
 from packager.files import host
 from packager.files.atomic import atomic_file, atomic_files
-from packager.files.zips import CHUNK_BYTES, Limits, opened_zip
+from packager.files.zips import CHUNK_BYTES, ZipLimits, opened_zip
 from packager.signing.model_signing import UNSIGNED_NAME
 from packager.targets import MODELS_IN
 
@@ -30,7 +30,7 @@ MAX_LIST_BYTES = 64 << 20
 """largest manifest, and largest list, that is read"""
 NO_LIST = (ValueError, KeyError, TypeError, RecursionError)
 """Exceptions of JSON that is cut, too deep, or something else's."""
-PACKAGE = Limits(entries=20_000, total_bytes=16 << 30, ratio=200)
+PACKAGE = ZipLimits(entries=20_000, total_bytes=16 << 30, ratio=200)
 
 DAMAGED = (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, tarfile.TarError, EOFError)
 

@@ -51,14 +51,14 @@ class PackageVariant:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Component:
+class PackagedModel:
     """One model, with its variants in order of preference: among equally suitable ones the first is selected."""
 
     name: str
     variants: tuple[PackageVariant, ...]
 
 
-def component(plan: Plan) -> Component:
+def component(plan: Plan) -> PackagedModel:
     """Files of a model for one target, in the order in which its providers are tried. It has none of the variants that
     certain chips open: a package cannot express which these are.
 
@@ -87,7 +87,7 @@ def component(plan: Plan) -> Component:
                 compatibility=compatibility_of(compiled.path) if compiled.style is Style.CONTEXT else "",
             )
         )
-    return Component(name=plan.model.name, variants=tuple(variants))
+    return PackagedModel(name=plan.model.name, variants=tuple(variants))
 
 
 def _is_for_all(choice: Choice) -> bool:
@@ -140,7 +140,7 @@ class Bundles:
         return (self.model, self.data) if self.data else (self.model,)
 
 
-def write_ort_package(folder: Path, components: Sequence[Component]) -> list[Path]:
+def write_ort_package(folder: Path, components: Sequence[PackagedModel]) -> list[Path]:
     """Writes the package into `folder`, opens it with ONNX Runtime and returns every file written, sorted.
 
     A model file, or external data, that several variants use is stored once. Raises ConfigError for a name that cannot
@@ -171,7 +171,7 @@ def write_ort_package(folder: Path, components: Sequence[Component]) -> list[Pat
     return written
 
 
-def _check(folder: Path, components: Iterable[Component]) -> None:
+def _check(folder: Path, components: Iterable[PackagedModel]) -> None:
     if folder.exists() and any(folder.iterdir()):
         raise ToolError(f"{folder} is not empty", hint="choose an empty or new folder for the ORT package")
     _check_names([component.name for component in components])
@@ -212,7 +212,7 @@ def _bundle(files: Mapping[str, Path], digests: dict[Path, str]) -> Bundle:
     return Bundle(files=files, digest=hashlib.sha256(text.encode()).hexdigest())
 
 
-def _manifest(components: Iterable[Component]) -> dict[str, Any]:
+def _manifest(components: Iterable[PackagedModel]) -> dict[str, Any]:
     names = sorted(component.name for component in components)
     return {"components": {name: name for name in names}, "layout": "portable", "schema_version": SCHEMA_VERSION}
 

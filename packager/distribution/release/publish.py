@@ -3,10 +3,10 @@
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from packager.files.replaced_folder import Kind, replaced
+from packager.files.replaced_folder import FolderKind, replaced
 
 MANIFEST = "manifest.json"
-RELEASE = Kind(words="a mobpack release", mark=MANIFEST, option="--out")
+RELEASE = FolderKind(words="a mobpack release", mark=MANIFEST, option="--out")
 
 
 def staged(out: Path) -> AbstractContextManager[Path]:

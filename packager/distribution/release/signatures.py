@@ -47,7 +47,7 @@ Sign = Callable[[str, bytes], Bundle]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Signer:
+class ReleaseSigner:
     """Who signs a release."""
 
     sign: Sign
@@ -55,7 +55,7 @@ class Signer:
     """hex sha256 of the key's SubjectPublicKeyInfo; empty for an identity"""
 
 
-def sign_release(dist: Path, signer: Signer, verify: Callable[[Path], object]) -> tuple[str, ...]:
+def sign_release(dist: Path, signer: ReleaseSigner, verify: Callable[[Path], object]) -> tuple[str, ...]:
     """Signs the release in `dist`, all of it or nothing, and returns the paths of the signatures in it.
 
     Every `models.sig` inside a package is signed in place, which changes the package: its checksums are renewed.

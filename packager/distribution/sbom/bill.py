@@ -16,7 +16,7 @@ NOTHING_MEASURED = Report(parities=())
 
 
 @dataclass(frozen=True, kw_only=True)
-class Described:
+class DescribedModels:
     """Facts about the models of a project that are not in their graphs."""
 
     cards: Mapping[str, Card]
@@ -26,7 +26,7 @@ class Described:
 
 
 def bill(
-    package: Package, parts: Parts, plans: Sequence[Plan], described: Described, report: Report = NOTHING_MEASURED
+    package: Package, parts: Parts, plans: Sequence[Plan], described: DescribedModels, report: Report = NOTHING_MEASURED
 ) -> str:
     """The bill of a target's package as CycloneDX JSON; with a `report`, its measurements are in the model cards.
 
@@ -50,7 +50,7 @@ def bill(
     )
 
 
-def shipped_models(plans: Sequence[Plan], described: Described, report: Report) -> Iterator[ShippedModel]:
+def shipped_models(plans: Sequence[Plan], described: DescribedModels, report: Report) -> Iterator[ShippedModel]:
     """The models of a package, each with its files and their comparisons."""
     for name in dict.fromkeys(plan.model.name for plan in plans):
         own = [plan for plan in plans if plan.model.name == name]

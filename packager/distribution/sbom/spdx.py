@@ -19,7 +19,7 @@ from packager.core.errors import ToolError
 from packager.core.findings import Report
 from packager.core.values import Package, Plan
 from packager.distribution.sbom import card, cyclonedx
-from packager.distribution.sbom.bill import Described, bill, shipped_models
+from packager.distribution.sbom.bill import DescribedModels, bill, shipped_models
 from packager.distribution.sbom.card import ShippedModel
 from packager.distribution.sbom.cyclonedx import Entry
 
@@ -29,7 +29,7 @@ USES = {"training": "trainedOn", "fine-tuning": "trainedOn", "evaluation": "test
 """use of data -> relationship of a model to them"""
 
 
-def spdx(package: Package, parts: Parts, plans: Sequence[Plan], described: Described, report: Report) -> str:
+def spdx(package: Package, parts: Parts, plans: Sequence[Plan], described: DescribedModels, report: Report) -> str:
     """The same facts as `bill` with a report, as JSON-LD. Raises ToolError without the library."""
     model = spdx_library()
     serial = uuid.uuid5(uuid.NAMESPACE_URL, bill(package, parts, plans, described, report))

@@ -77,7 +77,7 @@ class Facts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class Interpreter:
     """An interpreter that runs models on a GPU."""
 
     command: tuple[str, ...]
@@ -94,21 +94,21 @@ class Place:
         return "`mobpack doctor --install cuda`" if self.is_own else f"`{self.command[0]} -m pip install {packages}`"
 
 
-def place(interpreter: str, environment: Environment | None = None) -> Place:
+def place(interpreter: str, environment: Environment | None = None) -> Interpreter:
     """The user's `interpreter`, if set; otherwise `environment`, or this Python."""
     if interpreter:
-        return Place(command=(interpreter,), variables={"PYTHONSAFEPATH": "1"})
+        return Interpreter(command=(interpreter,), variables={"PYTHONSAFEPATH": "1"})
     if environment:
         variables = dict(environment.variables())
         known = (variables.get("LD_LIBRARY_PATH", ""), os.environ.get("LD_LIBRARY_PATH", ""))
         variables["LD_LIBRARY_PATH"] = ":".join(
             filter(None, known)
         )  # TensorRT is where the user's LD_LIBRARY_PATH points
-        return Place(command=environment.command(), variables=variables, is_own=True)
-    return Place(command=python(), variables={})
+        return Interpreter(command=environment.command(), variables=variables, is_own=True)
+    return Interpreter(command=python(), variables={})
 
 
-def probe(where: Place, *, libraries: Sequence[str] = (), modules: Sequence[str] = ()) -> Facts:
+def probe(where: Interpreter, *, libraries: Sequence[str] = (), modules: Sequence[str] = ()) -> Facts:
     """The NVIDIA software of an interpreter. Raises nothing: an interpreter that cannot run is a `failure`."""
     return _probe(where.command, tuple(sorted(where.variables.items())), tuple(libraries), tuple(modules))
 
@@ -185,7 +185,7 @@ def lacks_driver_for_cuda_13(facts: Facts) -> str:
     )
 
 
-def lacks_onnxruntime_gpu(facts: Facts, where: Place) -> str:
+def lacks_onnxruntime_gpu(facts: Facts, where: Interpreter) -> str:
     """Problem of ONNX Runtime in the interpreter; empty if there is none."""
     gpu, cpu = facts.packages.get("onnxruntime-gpu", ""), facts.packages.get("onnxruntime", "")
     wanted = locked_version()
@@ -211,7 +211,7 @@ def lacks_onnxruntime_gpu(facts: Facts, where: Place) -> str:
     )
 
 
-def lacks_cuda_libraries(facts: Facts, where: Place) -> str:
+def lacks_cuda_libraries(facts: Facts, where: Interpreter) -> str:
     """The CUDA_LIBRARIES that cannot be loaded; empty if all can."""
     lost = [name for name in CUDA_LIBRARIES if facts.libraries.get(name, "")]
     if not lost:
@@ -237,7 +237,7 @@ def lacks_tensorrt_libraries(facts: Facts) -> str:
     return f"{lost[0]} not found, which ONNX Runtime {locked_version()} needs: {get}"
 
 
-def loading(where: Place, facts: Facts) -> dict[str, str]:
+def loading(where: Interpreter, facts: Facts) -> dict[str, str]:
     """Environment variables with which the interpreter's programs find the libraries of its wheels.
 
     NVIDIA_TF32_OVERRIDE prevents libraries from rounding float32 numbers to 19 bits, whatever their own options.

@@ -11,7 +11,7 @@ LOCK = Path(__file__).with_name("releases.txt")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Release(Runtime):
+class PinnedRuntime(Runtime):
     """pip's onnxruntime in one of the releases of pins.toml, made when a range is first proved with it."""
 
     NAME: ClassVar[str] = "release"

@@ -67,7 +67,7 @@ class Cuda:
         )
         return ProcessSession(host, job(model, PROVIDER, ENTRIES, OPTIONS if model.threads is None else FAST), folder)
 
-    def _place(self) -> nvidia.Place:
+    def _place(self) -> nvidia.Interpreter:
         return nvidia.place(self.interpreter, Environment())
 
     def _facts(self) -> nvidia.Facts:

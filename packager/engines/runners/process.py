@@ -9,7 +9,7 @@ from typing import Any, Self
 from packager.core.errors import ModelError, ToolError
 from packager.engines.runners.runner import Loading, Outcome, Pace, Times
 from packager.files.processes import commands, limits
-from packager.files.processes.channel import CrashError, Program
+from packager.files.processes.channel import ChildProgram, CrashError
 
 LENGTH_HINT = "give inputs of an ordinary length with [parity] samples: its outputs may grow with the values of inputs"
 SAMPLES_HINT = "give real inputs with [parity] samples; if those crash too, the model must change"
@@ -102,10 +102,10 @@ class ProcessSession:
         return answer
 
 
-def _started(host: Host, job: Mapping[str, Any], folder: Path) -> Program:
+def _started(host: Host, job: Mapping[str, Any], folder: Path) -> ChildProgram:
     try:
         variables = host.environment
-        return Program([host.program], job, folder, command=host.command, environment=variables, is_limited=True)
+        return ChildProgram([host.program], job, folder, command=host.command, environment=variables, is_limited=True)
     except FileNotFoundError as error:
         if not host.owner:
             raise

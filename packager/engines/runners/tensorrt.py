@@ -68,7 +68,7 @@ class Tensorrt:
         options = provider_options(fp16=self.fp16, is_quantized=is_quantized(model.path))
         return ProcessSession(host, job(model, PROVIDER, ENTRIES, options), folder)
 
-    def _place(self) -> nvidia.Place:
+    def _place(self) -> nvidia.Interpreter:
         return nvidia.place(self.interpreter, Environment())
 
     def _facts(self) -> nvidia.Facts:

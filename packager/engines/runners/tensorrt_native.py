@@ -83,7 +83,7 @@ def first(facts: Facts, modules: tuple[str, ...]) -> str:
     return next((name for name in modules if has(facts, name)), "")
 
 
-def lacks_tensorrt(facts: Facts, where: nvidia.Place) -> str:
+def lacks_tensorrt(facts: Facts, where: nvidia.Interpreter) -> str:
     if first(facts, TENSORRT):
         return ""
     get = f"{where.how_to_get('tensorrt')} (its libraries come from NVIDIA)"
@@ -96,7 +96,7 @@ def lacks_tensorrt(facts: Facts, where: nvidia.Place) -> str:
     return f"{where.name} cannot import {broken} ({facts.modules[broken].error}{found}): {get}"
 
 
-def lacks_memory_module(facts: Facts, where: nvidia.Place) -> str:
+def lacks_memory_module(facts: Facts, where: nvidia.Interpreter) -> str:
     """Why no module can copy data to the GPU; empty if one can."""
     if not has(facts, "numpy"):
         return f"{where.name} has no numpy: {where.how_to_get('numpy')}"

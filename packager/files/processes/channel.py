@@ -55,7 +55,7 @@ def run_with_progress(
     OSError if its disk is full.
     """
     answer: dict[str, Any] = {}
-    with Program(["-m", module], job, folder, inherits=inherits, is_limited=True) as program:
+    with ChildProgram(["-m", module], job, folder, inherits=inherits, is_limited=True) as program:
         program.close_stdin()
         try:
             while (line := program.next_line(longest_s)) is not None:
@@ -76,7 +76,7 @@ def raise_failure(answer: Mapping[str, Any]) -> None:
         raise getattr(errors, answer["failed"])(limits.explained(answer["message"]), hint=answer["hint"])
 
 
-class Program:
+class ChildProgram:
     """A child process running Python code of ours; it has ended when the `with` block ends."""
 
     def __init__(
@@ -112,7 +112,7 @@ class Program:
             )
         limits.limit(self.process.pid, most_bytes)
 
-    def __enter__(self) -> "Program":
+    def __enter__(self) -> "ChildProgram":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:

@@ -37,7 +37,7 @@ class UnusableError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed:
+class StoredResultFile:
     """One file of a result."""
 
     name: str
@@ -54,16 +54,16 @@ class Listing:
 
     step: str
     key: str
-    files: tuple[Listed, ...]
+    files: tuple[StoredResultFile, ...]
     pack: str = ""
     """sha256 of the small files one after the other, if they are an object of their own"""
     inline: bytes | None = None
     """the small files one after the other, if they are in the list"""
 
-    def small(self) -> tuple[Listed, ...]:
+    def small(self) -> tuple[StoredResultFile, ...]:
         return tuple(each for each in self.files if each.size_bytes <= SMALL_BYTES)
 
-    def large(self) -> tuple[Listed, ...]:
+    def large(self) -> tuple[StoredResultFile, ...]:
         return tuple(each for each in self.files if each.size_bytes > SMALL_BYTES)
 
     def pack_bytes(self) -> int:
@@ -87,7 +87,9 @@ def listing_of(step: str, key: str, folder: Path) -> Listing | None:
             continue
         status = path.stat()
         is_program = bool(status.st_mode & stat.S_IXUSR)
-        files.append(Listed(name=name, size_bytes=status.st_size, sha256=known_sha256(path), is_program=is_program))
+        files.append(
+            StoredResultFile(name=name, size_bytes=status.st_size, sha256=known_sha256(path), is_program=is_program)
+        )
     listing = Listing(step=step, key=key, files=tuple(files))
     pack = packed(listing, folder) if listing.pack_bytes() <= MAX_PACK_BYTES else b""
     if len(pack) <= INLINE_BYTES:
@@ -107,7 +109,7 @@ def packed(listing: Listing, folder: Path) -> bytes:
     return b"".join(user_files.read(path, limit_bytes=size_bytes) for path, size_bytes in limits)
 
 
-def unpacked(listing: Listing, pack: bytes) -> Iterator[tuple[Listed, bytes]]:
+def unpacked(listing: Listing, pack: bytes) -> Iterator[tuple[StoredResultFile, bytes]]:
     """The small files in `pack`. Raises UnusableError if one is not what the list says."""
     files = listing.small()
     if len(pack) != listing.pack_bytes():
@@ -171,13 +173,13 @@ def _refuse_impossible(listing: Listing) -> None:
         raise UnusableError("its small files are missing")
 
 
-def _listed(entry: Sequence[Any]) -> Listed:
+def _listed(entry: Sequence[Any]) -> StoredResultFile:
     name, size_bytes, sha256, *rest = entry
     if not isinstance(name, str) or not _is_plain(name):
         raise UnusableError(f"it names the file {str(name)[:100]!r}, which would lie outside of it, or too deep in it")
     if not isinstance(size_bytes, int) or isinstance(size_bytes, bool) or size_bytes < 0 or rest not in ([], ["x"]):
         raise ValueError("size")
-    return Listed(name=name, size_bytes=size_bytes, sha256=_sha256(sha256), is_program=bool(rest))
+    return StoredResultFile(name=name, size_bytes=size_bytes, sha256=_sha256(sha256), is_program=bool(rest))
 
 
 def _sha256(text: Any) -> str:
@@ -200,7 +202,7 @@ def _is_short(parts: Sequence[str]) -> bool:
     return max(sizes) <= MAX_NAME_BYTES and sum(sizes) + len(sizes) <= MAX_PATH_BYTES and len(sizes) <= MAX_FOLDERS
 
 
-def put(folder: Path, file: Listed, content: bytes) -> None:
+def put(folder: Path, file: StoredResultFile, content: bytes) -> None:
     """Writes a small file that has arrived."""
     path = folder / file.name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -208,7 +210,7 @@ def put(folder: Path, file: Listed, content: bytes) -> None:
     allow(path, file)
 
 
-def allow(path: Path, file: Listed) -> None:
+def allow(path: Path, file: StoredResultFile) -> None:
     """Lets the owner of a file that has arrived execute it, if it is listed so."""
     if file.is_program and os.name == "posix":
         path.chmod(path.stat().st_mode | stat.S_IXUSR)

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from packager.core import user_files
 from packager.core.errors import ConfigError
 from packager.files import host
-from packager.files.web import SCHEMES, Web
+from packager.files.web import SCHEMES, WebFiles
 
 INSTALL = "run: pip install 'mobpack[cache]'"
 PACKAGES = {"gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs", "abfss": "adlfs", "webdav": "webdav4"}
@@ -32,7 +32,7 @@ class AbsentError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stored:
+class StoredObject:
     """An object in the list of a store."""
 
     name: str
@@ -69,7 +69,7 @@ class Objects(Protocol):
         """Writes the file at `path`, completely or not at all."""
         ...
 
-    def listed(self, folder: str) -> Iterator[Stored]:
+    def listed(self, folder: str) -> Iterator[StoredObject]:
         """All objects below a folder."""
         ...
 
@@ -90,7 +90,7 @@ def open_objects(url: str) -> Objects:
     if "://" not in url:
         return FolderObjects(root=Path(url).absolute())
     if parts.scheme in SCHEMES:
-        return WebObjects(web=Web(root=url.rstrip("/")))
+        return WebObjects(web=WebFiles(root=url.rstrip("/")))
     try:
         import fsspec
     except ImportError as error:
@@ -164,13 +164,13 @@ class FolderObjects:
             shutil.copyfile(path, part)
             host.replace(part, self.root / name)
 
-    def listed(self, folder: str) -> Iterator[Stored]:
+    def listed(self, folder: str) -> Iterator[StoredObject]:
         for path in (self.root / folder).rglob("*"):
             with contextlib.suppress(FileNotFoundError):  # removed meanwhile
                 if path.is_file():
                     status = path.stat()
                     name = path.relative_to(self.root).as_posix()
-                    yield Stored(name=name, size_bytes=status.st_size, changed_s=status.st_mtime)
+                    yield StoredObject(name=name, size_bytes=status.st_size, changed_s=status.st_mtime)
 
     def delete(self, name: str) -> None:
         (self.root / name).unlink(missing_ok=True)
@@ -195,7 +195,7 @@ class FolderObjects:
 class WebObjects:
     """A web server: its objects are read by their names."""
 
-    web: Web
+    web: WebFiles
     is_read_only: bool = True
 
     def read(self, name: str, *, start: int = 0, limit_bytes: int) -> bytes:
@@ -213,7 +213,7 @@ class WebObjects:
     def upload(self, name: str, path: Path) -> None:
         raise PermissionError(READ_ONLY)
 
-    def listed(self, folder: str) -> Iterator[Stored]:
+    def listed(self, folder: str) -> Iterator[StoredObject]:
         raise PermissionError(READ_ONLY)
 
     def delete(self, name: str) -> None:
@@ -267,7 +267,7 @@ class FsspecObjects:
         self._make_parent(name)
         self.files.put_file(str(path), self._path(name))
 
-    def listed(self, folder: str) -> Iterator[Stored]:
+    def listed(self, folder: str) -> Iterator[StoredObject]:
         try:
             found = self.files.find(self._path(folder), detail=True)
         except FileNotFoundError:
@@ -276,7 +276,7 @@ class FsspecObjects:
             changed: Any = next((info[key] for key in CHANGED if info.get(key)), None)
             seconds = changed.timestamp() if hasattr(changed, "timestamp") else changed
             name = path.strip("/").removeprefix(self.root.strip("/")).strip("/")
-            yield Stored(name=name, size_bytes=int(info.get("size") or 0), changed_s=seconds)
+            yield StoredObject(name=name, size_bytes=int(info.get("size") or 0), changed_s=seconds)
 
     def delete(self, name: str) -> None:
         with contextlib.suppress(FileNotFoundError):

@@ -33,7 +33,7 @@ from packager.files.store.listing import (
     unpacked,
     written,
 )
-from packager.files.store.objects import AbsentError, Objects, Stored
+from packager.files.store.objects import AbsentError, Objects, StoredObject
 from packager.files.store.origin import Origin
 
 T = TypeVar("T")
@@ -194,7 +194,7 @@ class Remote:
     def is_sending(self) -> bool:
         return not all(future.done() for future in self._sending)
 
-    def listed(self) -> Iterator[Stored]:
+    def listed(self) -> Iterator[StoredObject]:
         """All objects of mobpack in the store. Raises the store's own errors."""
         return self.objects.listed(LAYOUT)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from packager.graph import traversal
 from packager.graph.connections import connected
 from packager.graph.names import all_names, free_name
-from packager.graph.rewriting.sizes import ONE, STANDARD, Elements, Size, Sizes, attribute, plain
+from packager.graph.rewriting.sizes import ONE, STANDARD, Elements, GraphSizes, Size, attribute, plain
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto
@@ -54,7 +54,7 @@ def with_own_names(proto: "ModelProto") -> "ModelProto":
 def make_shapes_constant(proto: "ModelProto", inferred: "ModelProto") -> bool:
     """Rewrites the main graph of `proto`; returns whether anything was. `inferred` is the copy `with_own_names`, with
     the shapes that follow."""
-    sizes = Sizes(proto.graph, _shapes(inferred.graph))
+    sizes = GraphSizes(proto.graph, _shapes(inferred.graph))
     writer = _Writer(proto, sizes)
     written: list[NodeProto] = []
     for node in proto.graph.node:
@@ -120,7 +120,7 @@ class _Target:
 
 
 class _Writer:
-    def __init__(self, proto: "ModelProto", sizes: Sizes) -> None:
+    def __init__(self, proto: "ModelProto", sizes: GraphSizes) -> None:
         self.sizes = sizes
         self.graph = proto.graph
         self.opset = max((each.version for each in proto.opset_import if each.domain in STANDARD), default=0)

@@ -30,7 +30,7 @@ class Formal:
 
 
 @dataclass(frozen=True)
-class Signature:
+class ElementTypes:
     """The types of the values of a node, as the schema of its operator has them."""
 
     inputs: tuple[Formal, ...]
@@ -54,7 +54,7 @@ def _matched(names: Sequence[str], formals: Sequence[Formal], is_repeating: bool
             yield place, name, formals[min(place, len(formals) - 1)]
 
 
-def signature_of(node: "NodeProto", opset: int) -> Signature | None:
+def signature_of(node: "NodeProto", opset: int) -> ElementTypes | None:
     """The signature of the operator of `node`; None for an operator without a schema, and for one whose repeated
     values can have types of their own."""
     if node.domain in ("", "ai.onnx"):
@@ -63,7 +63,7 @@ def signature_of(node: "NodeProto", opset: int) -> Signature | None:
 
 
 @cache
-def _standard(operator: str, opset: int) -> Signature | None:
+def _standard(operator: str, opset: int) -> ElementTypes | None:
     import onnx.defs
 
     try:
@@ -75,7 +75,7 @@ def _standard(operator: str, opset: int) -> Signature | None:
     repeating = [bool(end and end.option == variadic) for end in ends]
     if any(end and is_last and not end.is_homogeneous for end, is_last in zip(ends, repeating, strict=True)):
         return None
-    return Signature(
+    return ElementTypes(
         inputs=tuple(Formal(each.type_str, frozenset(each.types)) for each in schema.inputs),
         outputs=tuple(Formal(each.type_str, frozenset(each.types)) for each in schema.outputs),
         is_repeating=(repeating[0], repeating[1]),
@@ -84,7 +84,7 @@ def _standard(operator: str, opset: int) -> Signature | None:
 
 
 @cache
-def _of_runtime() -> dict[tuple[str, str], Signature]:
+def _of_runtime() -> dict[tuple[str, str], ElementTypes]:
     """The signatures of ONNX Runtime's own operators, which onnx does not know."""
     from onnxruntime.capi.onnxruntime_pybind11_state import get_all_operator_schema, schemadef
 
@@ -96,7 +96,7 @@ def _of_runtime() -> dict[tuple[str, str], Signature]:
             for side in (schema.inputs, schema.outputs)
         ]
         repeating = [bool(side and side[-1].option == variadic) for side in (schema.inputs, schema.outputs)]
-        found[schema.domain, schema.name] = Signature(
+        found[schema.domain, schema.name] = ElementTypes(
             inputs=formals[0], outputs=formals[1], is_repeating=(repeating[0], repeating[1])
         )
     return found
@@ -119,7 +119,7 @@ def elements_of(draft: Draft) -> dict[str, int]:
     return known
 
 
-def _followed(node: "NodeProto", signature: Signature, known: dict[str, int]) -> dict[str, int]:
+def _followed(node: "NodeProto", signature: ElementTypes, known: dict[str, int]) -> dict[str, int]:
     """The element types of the outputs of `node` that follow from those of its inputs, or are fixed."""
     from onnx import TensorProto
 

@@ -18,7 +18,7 @@ EXCLUDED = "excluded by the configuration"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layer:
+class WeightedLayer:
     """A node that multiplies a computed value with a constant weight."""
 
     name: str
@@ -52,7 +52,7 @@ def name_of(node: "NodeProto") -> str:
     return node.name or next((name for name in node.output if name), "")
 
 
-def layers(draft: Draft, operators: Collection[str] = WEIGHTED) -> Iterator[Layer | Unfit]:
+def layers(draft: Draft, operators: Collection[str] = WEIGHTED) -> Iterator[WeightedLayer | Unfit]:
     """The layers of the main graph, in its order, each with a unique name."""
     seen: set[str] = set()
     for node in draft.graph.node:
@@ -62,7 +62,7 @@ def layers(draft: Draft, operators: Collection[str] = WEIGHTED) -> Iterator[Laye
             yield _layer(draft, node, name)
 
 
-def fit_layers(draft: Draft, exclude: Collection[str], operators: Collection[str] = WEIGHTED) -> list[Layer]:
+def fit_layers(draft: Draft, exclude: Collection[str], operators: Collection[str] = WEIGHTED) -> list[WeightedLayer]:
     """The layers that can be quantized and are not in `exclude`; records the others, including those in subgraphs and
     functions, in `draft.left`.
 
@@ -121,7 +121,7 @@ def has_foldable_weights(draft: Draft) -> bool:
     return False
 
 
-def names_of(layers: Iterable[Layer]) -> list[str]:
+def names_of(layers: Iterable[WeightedLayer]) -> list[str]:
     return [layer.name for layer in layers]
 
 
@@ -143,12 +143,12 @@ def limit_behind(draft: Draft, output: str) -> "NodeProto | None":
     return node if node.input[0] == output and is_constant else None
 
 
-def _layer(draft: Draft, node: "NodeProto", name: str) -> Layer | Unfit:
+def _layer(draft: Draft, node: "NodeProto", name: str) -> WeightedLayer | Unfit:
     value, weight, *rest = node.input
     bias = rest[0] if rest else ""
     if reason := _unfit(draft, node, weight, bias):
         return Unfit(name=name, node=node, reason=reason)
-    return Layer(
+    return WeightedLayer(
         name=name,
         node=node,
         value=value,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from packager.graph import traversal
 from packager.graph.rewriting.draft import KEEP_INLINE_BYTES, Draft
-from packager.graph.rewriting.elements import FLOAT, FLOAT16, Signature, signature_of
+from packager.graph.rewriting.elements import FLOAT, FLOAT16, ElementTypes, signature_of
 from packager.graph.weights.half import Halves, raised_halves
 from packager.graph.weights.reading import read_weight
 
@@ -58,7 +58,7 @@ class Types:
         )
 
 
-def _has_wide_constants(signature: Signature) -> bool:
+def _has_wide_constants(signature: ElementTypes) -> bool:
     """Whether the function that the operator stands for computes with constants in 32 bits, whatever its input is:
     ONNX Runtime puts that function into the graph where it has no kernel."""
     if signature.body is None:

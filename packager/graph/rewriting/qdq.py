@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from packager.graph.rewriting.draft import MICROSOFT, Draft
-from packager.graph.rewriting.layers import Layer
+from packager.graph.rewriting.layers import WeightedLayer
 from packager.graph.rewriting.scales import ACTIVATION
 from packager.graph.rewriting.schemes import Scheme
 from packager.graph.rewriting.selection import Selection, Unit
@@ -24,7 +24,7 @@ PER_AXIS_SINCE, WIDE_SINCE = 13, 21
 """First opsets in which ONNX's QuantizeLinear supports an axis, and 16 bits; com.microsoft's supports both in any."""
 
 
-def insert(draft: Draft, layers: Sequence[Layer], schemes: Mapping[str, Scheme], selection: Selection) -> None:
+def insert(draft: Draft, layers: Sequence[WeightedLayer], schemes: Mapping[str, Scheme], selection: Selection) -> None:
     """Makes the units of `selection` compute with quantized values, and the other layers in `schemes` with quantized
     weights; each layer by its Scheme."""
     inserter = _Inserter(draft=draft, schemes=schemes, selection=selection, quantizer=WeightQuantizer(draft))
@@ -89,7 +89,7 @@ class _Inserter:
             return  # they follow the limit
         yield from self._with_conversions(node, unit.gives)
 
-    def weight_only(self, layer: Layer) -> Iterator["NodeProto"]:
+    def weight_only(self, layer: WeightedLayer) -> Iterator["NodeProto"]:
         twins: dict[str, str] = {}
         quantized = self.quantizer.weight(layer, self.schemes[layer.name])
         yield from self._dequantize_weight(quantized)
@@ -146,7 +146,7 @@ class _Inserter:
         self.dequantized[name] = quantized.dequantized
         yield from self._dequantize_weight(quantized)
 
-    def _weights(self, layer: Layer, twins: dict[str, str]) -> Iterator["NodeProto"]:
+    def _weights(self, layer: WeightedLayer, twins: dict[str, str]) -> Iterator["NodeProto"]:
         """Dequantizes the weight and the bias of a layer, and records the replacements."""
         scale = self._activation(layer.value)[2].scale
         quantized = self.quantizer.weight(layer, self.schemes[layer.name], float(scale))

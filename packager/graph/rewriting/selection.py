@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from packager.core.values import Range
 from packager.graph.rewriting.draft import Draft
-from packager.graph.rewriting.layers import LIMITING, Layer, is_excluded, limit_behind
+from packager.graph.rewriting.layers import LIMITING, WeightedLayer, is_excluded, limit_behind
 from packager.graph.rewriting.schemes import Scheme, Scope
 from packager.graph.rewriting.softmax import bounded
 
@@ -81,7 +81,7 @@ class Unit:
     """constant inputs, quantized like activations"""
     gives: tuple[str, ...] = ()
     """outputs that are quantized; empty if they are float"""
-    layer: Layer | None = None
+    layer: WeightedLayer | None = None
     limit: "NodeProto | None" = None
 
 
@@ -98,7 +98,7 @@ class Selection:
 
 def select(
     draft: Draft,
-    layers: Sequence[Layer],
+    layers: Sequence[WeightedLayer],
     schemes: Mapping[str, Scheme],
     scope: Scope,
     exclude: Collection[str] = (),
@@ -137,7 +137,7 @@ def values_to_measure(selection: Selection) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _select_layer(draft: Draft, layer: Layer, scope: Scope, selection: Selection) -> None:
+def _select_layer(draft: Draft, layer: WeightedLayer, scope: Scope, selection: Selection) -> None:
     gives_float = scope == "kernels" and layer.node.op_type in FLOAT_OUTPUT
     gives = () if gives_float else (layer.output,)
     for name in (layer.value, *gives):

@@ -48,7 +48,7 @@ class Numbers:
     is_scalar: bool = False
 
 
-class Sizes:
+class GraphSizes:
     """Known shapes and integers of a graph's values."""
 
     def __init__(self, graph: "GraphProto", shapes: Mapping[str, tuple[Size, ...]]) -> None:
@@ -102,14 +102,14 @@ def attribute(node: "NodeProto", name: str, default: Any) -> Any:
     return next((helper.get_attribute_value(each) for each in node.attribute if each.name == name), default)
 
 
-def _shape(sizes: Sizes, node: "NodeProto") -> Numbers | None:
+def _shape(sizes: GraphSizes, node: "NodeProto") -> Numbers | None:
     shape = sizes.shapes.get(node.input[0])
     if shape is None:
         return None
     return Numbers(shape[attribute(node, "start", 0) : attribute(node, "end", len(shape))])
 
 
-def _gather(sizes: Sizes, node: "NodeProto") -> Numbers | None:
+def _gather(sizes: GraphSizes, node: "NodeProto") -> Numbers | None:
     values, places = sizes.of(node, 0), sizes.of(node, 1)
     indices = plain(places)
     if values is None or values.is_scalar or places is None or indices is None:
@@ -120,7 +120,7 @@ def _gather(sizes: Sizes, node: "NodeProto") -> Numbers | None:
     return Numbers(tuple(values.elements[index] for index in indices), is_scalar=places.is_scalar)
 
 
-def _slice(sizes: Sizes, node: "NodeProto") -> Numbers | None:
+def _slice(sizes: GraphSizes, node: "NodeProto") -> Numbers | None:
     values, is_old = sizes.of(node, 0), len(node.input) == 1
     starts = attribute(node, "starts", ()) if is_old else sizes.integers(node, 1)
     ends = attribute(node, "ends", ()) if is_old else sizes.integers(node, 2)
@@ -130,25 +130,25 @@ def _slice(sizes: Sizes, node: "NodeProto") -> Numbers | None:
     return Numbers(values.elements[starts[0] : ends[0] : steps[0]])
 
 
-def _scalar_to_list(sizes: Sizes, node: "NodeProto") -> Numbers | None:
+def _scalar_to_list(sizes: GraphSizes, node: "NodeProto") -> Numbers | None:
     value = sizes.of(node, 0)
     return Numbers(value.elements) if value and value.is_scalar else None
 
 
-def _list_to_scalar(sizes: Sizes, node: "NodeProto") -> Numbers | None:
+def _list_to_scalar(sizes: GraphSizes, node: "NodeProto") -> Numbers | None:
     value = sizes.of(node, 0)
     is_one = value is not None and not value.is_scalar and len(value.elements) == 1
     return Numbers(value.elements, is_scalar=True) if value and is_one else None
 
 
-def _reshape(sizes: Sizes, node: "NodeProto") -> Numbers | None:
+def _reshape(sizes: GraphSizes, node: "NodeProto") -> Numbers | None:
     value, target = sizes.of(node, 0), sizes.integers(node, 1)
     if value is None or target is None or len(target) > 1 or 0 in target:
         return None
     return Numbers(value.elements, is_scalar=not target)
 
 
-def _concat(sizes: Sizes, node: "NodeProto") -> Numbers | None:
+def _concat(sizes: GraphSizes, node: "NodeProto") -> Numbers | None:
     parts = [sizes.numbers.get(name) for name in node.input]
     known: list[Size | None] = []
     for part, name in zip(parts, node.input, strict=True):
@@ -161,18 +161,18 @@ def _concat(sizes: Sizes, node: "NodeProto") -> Numbers | None:
     return Numbers(tuple(known))
 
 
-def _same(sizes: Sizes, node: "NodeProto") -> Numbers | None:
+def _same(sizes: GraphSizes, node: "NodeProto") -> Numbers | None:
     return sizes.of(node, 0)
 
 
-def _cast(sizes: Sizes, node: "NodeProto") -> Numbers | None:
+def _cast(sizes: GraphSizes, node: "NodeProto") -> Numbers | None:
     from onnx import TensorProto
 
     is_integer = attribute(node, "to", 0) in (TensorProto.INT64, TensorProto.INT32)
     return sizes.of(node, 0) if is_integer else None
 
 
-def _product(sizes: Sizes, node: "NodeProto") -> Numbers | None:
+def _product(sizes: GraphSizes, node: "NodeProto") -> Numbers | None:
     value = sizes.of(node, 0)
     if value is None or None in value.elements or len(node.input) > 1 or attribute(node, "axes", None):
         return None
@@ -180,7 +180,7 @@ def _product(sizes: Sizes, node: "NodeProto") -> Numbers | None:
     return Numbers((total,), is_scalar=value.is_scalar or not attribute(node, "keepdims", 1))
 
 
-def _computed(sizes: Sizes, node: "NodeProto") -> Numbers | None:
+def _computed(sizes: GraphSizes, node: "NodeProto") -> Numbers | None:
     one, other = sizes.of(node, 0), sizes.of(node, 1)
     if one is None or other is None:
         return None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from packager.graph.rewriting.draft import KEEP_INLINE_BYTES, Draft
-from packager.graph.rewriting.layers import Layer, attribute
+from packager.graph.rewriting.layers import WeightedLayer, attribute
 from packager.graph.rewriting.schemes import ActivationElement, Scheme, WeightElement
 from packager.graph.weights.bias import quantize_bias, weight_scale_factors
 from packager.graph.weights.groups import Groups, per_channel, per_tensor
@@ -39,7 +39,7 @@ class WeightQuantizer:
     """parameters of weights that were read"""
     made: dict[tuple[object, ...], Quantized] = field(default_factory=dict)
 
-    def weight(self, layer: Layer, scheme: Scheme, activation_scale: float | None = None) -> Quantized:
+    def weight(self, layer: WeightedLayer, scheme: Scheme, activation_scale: float | None = None) -> Quantized:
         """The weight of `layer`. Given the scale of the activations, its scales are large enough for the bias to fit 32
         bits."""
         axis = layer.axis if scheme.is_per_channel else None
@@ -55,7 +55,7 @@ class WeightQuantizer:
             self.made[key] = self._written(layer.weight, axis, parameters)
         return self.made[key]
 
-    def matrix(self, layer: Layer, *, is_per_channel: bool) -> Quantized:
+    def matrix(self, layer: WeightedLayer, *, is_per_channel: bool) -> Quantized:
         """The weight of `layer` in int8, in the form of MatMulInteger and ConvInteger, with scales that the product can
         be multiplied with."""
         axis = layer.axis if is_per_channel else None
@@ -83,7 +83,7 @@ class WeightQuantizer:
         )
         return self.made[key]
 
-    def bias(self, layer: Layer, weight: Quantized, activation_scale: float) -> Quantized:
+    def bias(self, layer: WeightedLayer, weight: Quantized, activation_scale: float) -> Quantized:
         """The bias of `layer` in 32 bits, with the scale of the product with `weight`."""
         bias = self.draft.weight(layer.bias)
         found = quantize_bias(bias.array().reshape(-1), activation_scale, weight.parameters.scale, name=layer.bias)

@@ -16,7 +16,7 @@ Array = TypeVar("Array", bound="NDArray[Any]")
 
 
 @dataclass(frozen=True)
-class Box:
+class WeightBox:
     """A part of a tensor whose numbers are contiguous."""
 
     start: int
@@ -52,7 +52,7 @@ class Groups:
         before, along, behind = self.shape
         return (before, -(-along // self.block_size), behind) if self.block_size else (1, along, 1)
 
-    def boxes(self, numbers: int) -> Iterator[Box]:
+    def boxes(self, numbers: int) -> Iterator[WeightBox]:
         """The tensor from its start to its end, in boxes of at most `numbers`. No box has a partial block
         beside another block."""
         before, along, behind = self.shape
@@ -77,18 +77,18 @@ class Groups:
         for start in range(0, along, block):
             yield from _cut(start, min(start + block, along), max(1, limit))
 
-    def _box(self, before: slice, along: slice, behind: slice) -> Box:
+    def _box(self, before: slice, along: slice, behind: slice) -> WeightBox:
         _, rows, columns = self.shape
-        return Box((before.start * rows + along.start) * columns + behind.start, before, along, behind)
+        return WeightBox((before.start * rows + along.start) * columns + behind.start, before, along, behind)
 
-    def place(self, box: Box) -> tuple[slice, slice, slice]:
+    def place(self, box: WeightBox) -> tuple[slice, slice, slice]:
         """The indices of the scales of `box`."""
         if not self.block_size:
             return slice(0, 1), box.along, slice(0, 1)
         first = box.along.start // self.block_size
         return box.before, slice(first, -(-box.along.stop // self.block_size)), box.behind
 
-    def extremes(self, box: Box, numbers: "NDArray[numpy.float32]") -> tuple["NDArray[Any]", "NDArray[Any]"]:
+    def extremes(self, box: WeightBox, numbers: "NDArray[numpy.float32]") -> tuple["NDArray[Any]", "NDArray[Any]"]:
         """Minimum and maximum of the `numbers` of `box`, for each of its scales. NaN propagates."""
         import numpy
 
@@ -103,7 +103,9 @@ class Groups:
         least, most = ([getattr(part, name)(2) for part in parts] for name in ("min", "max"))
         return numpy.concatenate(least, 1), numpy.concatenate(most, 1)
 
-    def blocks(self, box: Box, numbers: "NDArray[numpy.float32]") -> "Iterator[tuple[NDArray[numpy.float32], slice]]":
+    def blocks(
+        self, box: WeightBox, numbers: "NDArray[numpy.float32]"
+    ) -> "Iterator[tuple[NDArray[numpy.float32], slice]]":
         """The `numbers` of `box` as (before, blocks, in a block, after), with the slice of these blocks among those of
         the box: all whole ones, then the short one at the end."""
         cube, (before, along, behind) = numbers.reshape(box.shape), box.shape

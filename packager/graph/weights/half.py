@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from packager.graph.weights.groups import Box, per_tensor
+from packager.graph.weights.groups import WeightBox, per_tensor
 from packager.graph.weights.reading import Weight
 from packager.graph.weights.streaming import CHUNK_ELEMENTS, THREADS, Scratch, in_order
 
@@ -39,7 +39,7 @@ class Halves:
     def __iter__(self) -> Iterator[bytes]:
         scratch = Scratch()
 
-        def convert(box: Box) -> tuple[bytes, int, int]:
+        def convert(box: WeightBox) -> tuple[bytes, int, int]:
             numbers = scratch.floats(box.size)
             self.weight.read(box.start, numbers)
             return _converted(numbers)

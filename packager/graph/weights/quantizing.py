@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ModelError
-from packager.graph.weights.groups import Box, Groups
+from packager.graph.weights.groups import Groups, WeightBox
 from packager.graph.weights.reading import Weight
 from packager.graph.weights.rounding import PACKED, Element, Parameters, pack, range_parameters, round_in_place
 from packager.graph.weights.streaming import CHUNK_ELEMENTS, THREADS, Scratch, in_order
@@ -42,7 +42,7 @@ def _ranges(
 
     scratch = Scratch()
 
-    def measure(box: Box) -> tuple[Box, "NDArray[Any]", "NDArray[Any]"]:
+    def measure(box: WeightBox) -> tuple[WeightBox, "NDArray[Any]", "NDArray[Any]"]:
         numbers = scratch.floats(box.size)
         weight.read(box.start, numbers)
         return box, *groups.extremes(box, numbers)
@@ -66,7 +66,7 @@ def quantized(
     scratch = Scratch()
     scale, zero = (array.reshape(groups.scales) for array in (parameters.scale, parameters.zero_point))
 
-    def convert(box: Box) -> tuple[int, "NDArray[Any]"]:
+    def convert(box: WeightBox) -> tuple[int, "NDArray[Any]"]:
         numbers = scratch.floats(box.size)
         weight.read(box.start, numbers)
         place = groups.place(box)
@@ -84,7 +84,7 @@ def quantized(
             yield integers.tobytes()
         return
 
-    def convert_and_pack(box: Box) -> bytes:
+    def convert_and_pack(box: WeightBox) -> bytes:
         start, integers = convert(box)
         return pack(integers, is_second=start % 2 == 1)
 
@@ -95,7 +95,7 @@ def quantized(
 def _rounded(
     numbers: "NDArray[numpy.float32]",
     groups: Groups,
-    box: Box,
+    box: WeightBox,
     parameters: Parameters,
 ) -> "NDArray[Any]":
     """The integers for the `numbers` of `box`, flat; `parameters` are those of the box, in three dimensions."""

@@ -21,7 +21,7 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inputs:
+class BenchInputs:
     """Inputs that all files of a model run on."""
 
     sample: Path
@@ -34,7 +34,7 @@ class Inputs:
 
 
 def rows(
-    contenders: Sequence[Contender], inputs: Mapping[str, Inputs], plans: Sequence[Plan], threads: int
+    contenders: Sequence[Contender], inputs: Mapping[str, BenchInputs], plans: Sequence[Plan], threads: int
 ) -> tuple[RowEntry, ...]:
     """A row for each contender with a round, in their order; each is compared with the first of its model."""
     users = users_of(plans)
@@ -56,7 +56,7 @@ def _row(
     number: int,
     contender: Contender,
     beside: Contender,
-    inputs: Inputs,
+    inputs: BenchInputs,
     users: Mapping[Key, tuple[str, ...]],
     threads: int,
 ) -> RowEntry:
@@ -145,7 +145,7 @@ def users_of(plans: Sequence[Plan]) -> dict[Key, tuple[str, ...]]:
     return {key: tuple(users) for key, users in found.items()}
 
 
-def _error(contender: Contender, inputs: Inputs) -> float | None:
+def _error(contender: Contender, inputs: BenchInputs) -> float | None:
     """The largest difference of an output from the original's, as a share of its scale: infinite if it cannot be
     compared, None if the original's are random."""
     if inputs.expected is None or contender.outcome is None:

@@ -15,7 +15,7 @@ TEMPLATE = "report/bench.html.j2"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowView:
+class BenchRowView:
     number: int
     name: str
     runner: str
@@ -39,14 +39,14 @@ class NoteView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelView:
+class BenchModelView:
     """The rows of one model."""
 
     name: str
     inputs: str
     first: int
     """number of the row that ratios refer to"""
-    rows: tuple[RowView, ...]
+    rows: tuple[BenchRowView, ...]
     notes: tuple[NoteView, ...]
     lanes: tuple[LaneView, ...]
     spreads: tuple[SpreadView, ...]
@@ -76,12 +76,12 @@ class SkippedView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PageView:
+class BenchPageView:
     title: str
     failures: tuple[str, ...]
     tiles: tuple[TileView, ...]
     warnings: tuple[str, ...]
-    models: tuple[ModelView, ...]
+    models: tuple[BenchModelView, ...]
     baseline: str
     comparisons: tuple[ComparedView, ...]
     skipped: tuple[SkippedView, ...]
@@ -92,8 +92,8 @@ def page(found: BenchDocument) -> str:
     return render(TEMPLATE, view(found))
 
 
-def view(found: BenchDocument) -> PageView:
-    return PageView(
+def view(found: BenchDocument) -> BenchPageView:
+    return BenchPageView(
         title=", ".join(each.model for each in found.inputs),
         failures=found.failed_gates,
         tiles=tuple(_tiles(found)),
@@ -129,12 +129,12 @@ def _tiles(found: BenchDocument) -> Iterator[TileView]:
     yield TileView(label="Noise", value=plural(len(noisy), "noisy row") if noisy else "none", note=note)
 
 
-def _models(found: BenchDocument) -> Iterator[ModelView]:
+def _models(found: BenchDocument) -> Iterator[BenchModelView]:
     for each in found.inputs:
         rows = [row for row in found.rows if row.model == each.model]
         if rows:
             batch = f"; {each.batch:,} items in a run" if each.batch > 1 else ""
-            yield ModelView(
+            yield BenchModelView(
                 name=each.model,
                 inputs=f"{', '.join(each.shapes)} ({each.samples}){batch}",
                 first=rows[0].number,
@@ -149,9 +149,9 @@ def _models(found: BenchDocument) -> Iterator[ModelView]:
             )
 
 
-def _row(row: RowEntry) -> RowView:
+def _row(row: RowEntry) -> BenchRowView:
     ends = f"{row.ratio_low:.2f} to {row.ratio_high:.2f}"
-    return RowView(
+    return BenchRowView(
         number=row.number,
         name=name_of(row),
         runner=row.runner,

@@ -4,8 +4,8 @@ here."""
 from collections.abc import Callable, Mapping
 
 from packager.measuring.devices.adb import Adb
-from packager.measuring.devices.link import READY, Device, Finished, GoneError, Link, Listed, Start
+from packager.measuring.devices.link import READY, Device, DeviceProgram, Finished, GoneError, Link, ListedDevice
 
 LINKS: Mapping[str, Callable[[], Link]] = {Adb.NAME: Adb}
 
-__all__ = ["LINKS", "READY", "Device", "Finished", "GoneError", "Link", "Listed", "Start"]
+__all__ = ["LINKS", "READY", "Device", "DeviceProgram", "Finished", "GoneError", "Link", "ListedDevice"]

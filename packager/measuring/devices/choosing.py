@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from packager.core.errors import ConfigError, ToolError
 from packager.core.parsing import whole_number
-from packager.measuring.devices.link import READY, Device, GoneError, Link, Listed
+from packager.measuring.devices.link import READY, Device, GoneError, Link, ListedDevice
 
 KEYS: Mapping[str, Callable[[Device], str]] = {
     "serial": lambda device: device.serial,
@@ -47,7 +47,7 @@ class Absent:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class ChosenDevices:
     devices: tuple[Device, ...]
     absent: tuple[Absent, ...] = ()
     """others that were asked for"""
@@ -80,7 +80,7 @@ def matches(device: Device, pattern: str) -> bool:
     return any(_fits(value, pattern) for value in (device.serial, device.model, device.soc))
 
 
-def choose(link: Link, patterns: Sequence[str]) -> Chosen:
+def choose(link: Link, patterns: Sequence[str]) -> ChosenDevices:
     """The devices that fit one of `patterns`; without, the only one, or that of the variable ANDROID_SERIAL.
 
     Raises ToolError if there is none, ConfigError if none fits, or several are there and none was named.
@@ -105,14 +105,14 @@ def choose(link: Link, patterns: Sequence[str]) -> Chosen:
     if not fitting:
         known = "; ".join(f"{each.serial}: {each.name}" for each in ready) or "none is ready"
         raise ConfigError(f"--device {', '.join(named)}: no device fits", hint=f"connected: {known}")
-    return Chosen(devices=fitting, absent=missing)
+    return ChosenDevices(devices=fitting, absent=missing)
 
 
-def describe_all(link: Link, listed: Sequence[Listed]) -> list[Device | Absent]:
+def describe_all(link: Link, listed: Sequence[ListedDevice]) -> list[Device | Absent]:
     """The answers of devices about themselves. All are asked at once, as one that hangs takes half a minute; one that
     does not answer is absent."""
 
-    def described(each: Listed) -> Device | Absent:
+    def described(each: ListedDevice) -> Device | Absent:
         if each.state != READY:
             return Absent(serial=each.serial, state=each.state, advice=link.advice(each))
         try:
@@ -126,13 +126,13 @@ def describe_all(link: Link, listed: Sequence[Listed]) -> list[Device | Absent]:
         return list(pool.map(described, listed))
 
 
-def _only(ready: Sequence[Device], absent: Sequence[Absent]) -> Chosen:
+def _only(ready: Sequence[Device], absent: Sequence[Absent]) -> ChosenDevices:
     if not ready:
         raise _unusable(absent)
     if len(ready) > 1:
         names = ", ".join(f"{each.serial} ({each.model})" for each in ready)
         raise ConfigError(f"{len(ready)} devices are connected: {names}", hint=f"say which: {EXAMPLES}")
-    return Chosen(devices=(ready[0],))
+    return ChosenDevices(devices=(ready[0],))
 
 
 def _unusable(absent: Sequence[Absent]) -> ToolError:

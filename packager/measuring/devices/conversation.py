@@ -13,7 +13,7 @@ from packager.core import parsing
 from packager.core.errors import ModelError, ToolError
 from packager.files.processes import children
 from packager.files.processes.commands import last_lines
-from packager.measuring.devices.link import GoneError, Link, Start
+from packager.measuring.devices.link import DeviceProgram, GoneError, Link
 
 READY_S = 120.0
 """Longest start of the program."""
@@ -31,7 +31,7 @@ NO_STARTER = 127
 class Conversation:
     """A program that runs on a device; it has ended when the `with` block ends."""
 
-    def __init__(self, link: Link, serial: str, program: Start, folder: Path) -> None:
+    def __init__(self, link: Link, serial: str, program: DeviceProgram, folder: Path) -> None:
         """Its standard error goes to a file in `folder`. Raises ToolError if it does not start, GoneError if the device
         is gone."""
         self._link, self._serial, self._folder = link, serial, folder

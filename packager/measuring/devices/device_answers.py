@@ -30,7 +30,7 @@ class Assigned:
 
 
 @dataclass(frozen=True, kw_only=True)
-class About:
+class OpenedModel:
     """A model that is open."""
 
     runtime: str
@@ -115,10 +115,10 @@ def tests_of(answer: Mapping[str, Any]) -> tuple[OutputTest, ...]:
     )
 
 
-def about_of(answer: Mapping[str, Any]) -> About:
+def about_of(answer: Mapping[str, Any]) -> OpenedModel:
     """The answer to a request to open a model."""
     found = answer.get("assignment")
-    return About(
+    return OpenedModel(
         runtime=str(answer["version"]),
         provider=str(answer["provider"]).lower(),
         fallbacks=tuple(f"{each['provider']}: {each['reason']}" for each in answer.get("fallbacks", ())),

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from packager.engines.runners import Runnable
 from packager.files.hashes import sha256_of
-from packager.measuring.devices.link import Device, Link, Start
-from packager.measuring.devices.storage import Storage
+from packager.measuring.devices.link import Device, DeviceProgram, Link
+from packager.measuring.devices.storage import DeviceStorage
 from packager.models.weights import external_tensors
 
 ANSWER_S = 300.0
@@ -27,8 +27,8 @@ class Equipped:
     link: Link
     device: Device
     abi: str
-    storage: Storage
-    program: Start
+    storage: DeviceStorage
+    program: DeviceProgram
     assignment_class: str = ""
     """class of the package that tells which provider took which node; empty if there is none"""
     copied_bytes: int = 0

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from packager.core.errors import ToolError
 from packager.measuring.devices.device_opening import ANSWER_S, Equipped
-from packager.measuring.devices.link import Device, Link, Start
-from packager.measuring.devices.package import DevicePackage, Runtime
-from packager.measuring.devices.storage import Storage, programs
+from packager.measuring.devices.link import Device, DeviceProgram, Link
+from packager.measuring.devices.package import AndroidRuntime, DevicePackage
+from packager.measuring.devices.storage import DeviceStorage, programs
 
 OLDEST_API = 24
 """of Android, that ONNX Runtime has libraries for"""
@@ -26,7 +26,7 @@ def abi_of(device: Device, known: Sequence[str], words: str) -> str:
         raise ToolError(
             f"{device.name} runs code for {', '.join(device.abis) or 'unknown processors'}, "
             f"and {words} has {', '.join(known) or 'none'}",
-            hint="build with the ONNX Runtime for that processor, or use another device",
+            hint="build with the ONNX AndroidRuntime for that processor, or use another device",
         )
     return found
 
@@ -53,7 +53,7 @@ def equip(
 
 
 def equip_alone(
-    link: Link, device: Device, runtime: Runtime, archives: Sequence[Path], *, timeout_s: float = ANSWER_S
+    link: Link, device: Device, runtime: AndroidRuntime, archives: Sequence[Path], *, timeout_s: float = ANSWER_S
 ) -> Equipped:
     """Copies the program and ONNX Runtime, without a package."""
     abi = abi_of(device, tuple(runtime.libraries), runtime.words)
@@ -71,12 +71,12 @@ def _equipped(
     assignment_class: str,
     timeout_s: float,
 ) -> Equipped:
-    storage = Storage(link=link, device=device)
+    storage = DeviceStorage(link=link, device=device)
     folder, libraries = storage.libraries(native)
     classes = programs(archives)
     copied = storage.put({**classes, **libraries, **assets})
     home = storage.home
-    program = Start(
+    program = DeviceProgram(
         main_class=link.MAIN_CLASS,
         classes=tuple(f"{home}/{place}" for place in classes),
         libraries=f"{home}/{folder}",

@@ -19,7 +19,7 @@ class GoneError(ToolError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed:
+class ListedDevice:
     """A device as its link lists it, before it was asked anything."""
 
     serial: str
@@ -66,7 +66,7 @@ class Finished:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Start:
+class DeviceProgram:
     """A program of mobpack's on a device: the class `main_class` of the archives `classes`."""
 
     main_class: str
@@ -96,11 +96,11 @@ class Link(Protocol):
         clean."""
         ...
 
-    def listed(self) -> tuple[Listed, ...]:
+    def listed(self) -> tuple[ListedDevice, ...]:
         """All devices of the link, by serial. Raises ToolError if its program is missing or does not work."""
         ...
 
-    def advice(self, found: Listed) -> str:
+    def advice(self, found: ListedDevice) -> str:
         """How to make a device ready that is not."""
         ...
 
@@ -121,7 +121,7 @@ class Link(Protocol):
 
     def pull(self, serial: str, place: str, target: Path) -> None: ...
 
-    def start(self, serial: str, program: Start, folder: Path, stderr: Any) -> "subprocess.Popen[Any]":
+    def start(self, serial: str, program: DeviceProgram, folder: Path, stderr: Any) -> "subprocess.Popen[Any]":
         """Starts a program that reads and writes lines of text. `folder` is the working folder of the link's own
         program, which ends with it. Pass the process to `children.end` when done."""
         ...

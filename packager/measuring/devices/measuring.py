@@ -12,7 +12,7 @@ from packager.measuring.devices.device_opening import Equipped, of_package
 from packager.measuring.devices.device_session import DeviceSession
 from packager.measuring.devices.document import DeviceEntry, DeviceRow, NotMeasured
 from packager.measuring.devices.link import READY, GoneError, pause
-from packager.measuring.devices.rows import Contender, Round, rows_of
+from packager.measuring.devices.rows import DeviceContender, DeviceRound, rows_of
 
 NS_PER_MS = 1e6
 LOOK_S = 5.0
@@ -27,7 +27,7 @@ HOT = "throttled when it began: thermal status {0}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method:
+class DeviceMethod:
     """How times are taken."""
 
     rounds: int = 5
@@ -51,15 +51,15 @@ class Watch:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class MeasuredDevice:
     device: DeviceEntry
     rows: tuple[DeviceRow, ...]
     skipped: tuple[NotMeasured, ...]
 
 
 def measure(
-    equipped: Equipped, contenders: Sequence[Contender], method: Method, advance: Callable[[], None]
-) -> Measured:
+    equipped: Equipped, contenders: Sequence[DeviceContender], method: DeviceMethod, advance: Callable[[], None]
+) -> MeasuredDevice:
     """Takes all rounds on a device that is ready; one that goes and does not come back keeps the rounds it has, and so
     does one on which the user interrupts."""
     link, device = equipped.link, equipped.device
@@ -103,7 +103,7 @@ def measure(
         )
         for each in refused
     )
-    return Measured(device=entry, rows=rows, skipped=skipped)
+    return MeasuredDevice(device=entry, rows=rows, skipped=skipped)
 
 
 def described(equipped: Equipped) -> DeviceEntry:
@@ -124,7 +124,7 @@ def described(equipped: Equipped) -> DeviceEntry:
     )
 
 
-def _take(equipped: Equipped, contender: Contender, method: Method, watch: Watch) -> None:
+def _take(equipped: Equipped, contender: DeviceContender, method: DeviceMethod, watch: Watch) -> None:
     """One round, repeated if the device goes in the middle of it. Raises GoneError if it does not come back."""
     for attempt in range(AGAIN):
         try:
@@ -175,7 +175,7 @@ def _put_back(equipped: Equipped) -> None:
         )
 
 
-def _cool(equipped: Equipped, method: Method, watch: Watch) -> None:
+def _cool(equipped: Equipped, method: DeviceMethod, watch: Watch) -> None:
     """Waits until the device throttles nothing, but not for ever."""
     began = time.monotonic()
     while True:
@@ -187,7 +187,7 @@ def _cool(equipped: Equipped, method: Method, watch: Watch) -> None:
         pause(equipped.link, min(LOOK_S, method.cool_down_s / 4))
 
 
-def _round(equipped: Equipped, contender: Contender, method: Method) -> Round:
+def _round(equipped: Equipped, contender: DeviceContender, method: DeviceMethod) -> DeviceRound:
     """A load in a new process, the first run, a warm-up and timed runs. The first round begins without caches.
 
     Raises ModelError where the provider does not start, ToolError, GoneError.
@@ -206,10 +206,10 @@ def _round(equipped: Equipped, contender: Contender, method: Method) -> Round:
             raise ModelError(timed.times.error)
         if not contender.rounds:
             _compare(session, contender)
-        return Round(timed=timed, load_s=session.loading.seconds or 0.0, base_bytes=session.loading.base_bytes)
+        return DeviceRound(timed=timed, load_s=session.loading.seconds or 0.0, base_bytes=session.loading.base_bytes)
 
 
-def _compare(session: DeviceSession, contender: Contender) -> None:
+def _compare(session: DeviceSession, contender: DeviceContender) -> None:
     """Compares the outputs with the expected ones: a provider that computes something else is not fast."""
     import numpy
 

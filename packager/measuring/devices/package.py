@@ -28,7 +28,7 @@ HINT = "build one with `mobpack build -t android`, or name it: --package dist/an
 
 
 @dataclass(frozen=True, kw_only=True)
-class Runtime:
+class AndroidRuntime:
     """ONNX Runtime for Android."""
 
     classes: Path
@@ -57,7 +57,7 @@ class DevicePackage:
     """processor -> file name -> native library of its own"""
     golden: Mapping[str, GoldenFile]
     """model -> samples that ship with it"""
-    runtime: Runtime
+    runtime: AndroidRuntime
 
     @property
     def abis(self) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ def read(path: Path, runtime: Path | None, folder: Path) -> DevicePackage:
     )
 
 
-def runtime_of(archive: Path | None, folder: Path) -> Runtime:
+def runtime_of(archive: Path | None, folder: Path) -> AndroidRuntime:
     """The ONNX Runtime in `archive`, or the published one that packages depend on; its files go to `folder`. Raises
     ConfigError for an archive without one."""
     if archive:
@@ -147,7 +147,7 @@ def runtime_of(archive: Path | None, folder: Path) -> Runtime:
     libraries: dict[str, dict[str, Path]] = {}
     for path in sorted(made.glob("jni/*/*.so")):
         libraries.setdefault(path.parent.name, {})[path.name] = path
-    return Runtime(classes=made / "classes.jar", libraries=libraries, words=PurePosixPath(AAR_IN_PINNED).name)
+    return AndroidRuntime(classes=made / "classes.jar", libraries=libraries, words=PurePosixPath(AAR_IN_PINNED).name)
 
 
 def _class_names(classes: Path) -> Iterator[str]:
@@ -199,7 +199,7 @@ def _libraries(
     return found
 
 
-def _runtime(path: Path, folder: Path) -> Runtime:
+def _runtime(path: Path, folder: Path) -> AndroidRuntime:
     """Raises ConfigError for an archive without ONNX Runtime."""
     with _archive(path) as archive:
         names = archive.namelist()
@@ -214,7 +214,7 @@ def _runtime(path: Path, folder: Path) -> Runtime:
         is_runtime = any(name.endswith(SESSION) for name in classes.namelist())
     if not is_runtime:
         raise ConfigError(f"{path} has no classes of ONNX Runtime", hint="give an onnxruntime-android-VERSION.aar")
-    return Runtime(
+    return AndroidRuntime(
         classes=folder / jar,
         libraries=libraries,
         words=path.name,

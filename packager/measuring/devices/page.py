@@ -17,19 +17,19 @@ MATRIX = "report/device_matrix.html.j2"
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellView:
+class DeviceCellView:
     text: str
     note: str
     tone: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class LineView:
+class DeviceLineView:
     """A device with a provider: a cell for each model."""
 
     device: str
     provider: str
-    cells: tuple[CellView, ...]
+    cells: tuple[DeviceCellView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class MatrixView:
     """Models beside each other, devices and providers below each other."""
 
     models: tuple[str, ...]
-    lines: tuple[LineView, ...]
+    lines: tuple[DeviceLineView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class DeviceView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PageView:
+class DevicesPageView:
     title: str
     failures: tuple[str, ...]
     tiles: tuple[TileView, ...]
@@ -73,16 +73,16 @@ def page(found: DeviceDocument) -> str:
 
 def part(found: DeviceDocument) -> str:
     """The matrix alone, as a section for another page."""
-    return render(MATRIX, PartView(matrix=matrix(found)))
+    return render(MATRIX, DevicePartView(matrix=matrix(found)))
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartView:
+class DevicePartView:
     matrix: MatrixView
 
 
-def view(found: DeviceDocument) -> PageView:
-    return PageView(
+def view(found: DeviceDocument) -> DevicesPageView:
+    return DevicesPageView(
         title=found.package.file,
         failures=found.failed_gates,
         tiles=tuple(_tiles(found)),
@@ -115,7 +115,7 @@ def matrix(found: DeviceDocument) -> MatrixView:
     return MatrixView(
         models=models,
         lines=tuple(
-            LineView(
+            DeviceLineView(
                 device=words.name_of(named[device]),
                 provider=provider,
                 cells=tuple(
@@ -128,13 +128,13 @@ def matrix(found: DeviceDocument) -> MatrixView:
     )
 
 
-def _cell(row: DeviceRow | None, reason: str) -> CellView:
+def _cell(row: DeviceRow | None, reason: str) -> DeviceCellView:
     if row is None:
-        return CellView(text="skipped" if reason else "", note=reason, tone="muted")
+        return DeviceCellView(text="skipped" if reason else "", note=reason, tone="muted")
     nodes = words.nodes_of(row.assigned, row.provider)
     note = f"p90 {duration(row.row.p90_ms)}, {row.row.ratio:.2f} x CPU, nodes {nodes}"
     is_wrong = row.row.differs or (row.row.error or 0.0) > words.LEAST_ERROR
-    return CellView(
+    return DeviceCellView(
         text=duration(row.row.p50_ms), note=note, tone="poor" if is_wrong else "fair" if row.row.is_noisy else "plain"
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from packager.measuring.bench import statistics
 from packager.measuring.bench.document import RoundEntry, RowEntry
-from packager.measuring.devices.device_answers import About, PackagedModel, Timed
+from packager.measuring.devices.device_answers import OpenedModel, PackagedModel, Timed
 from packager.measuring.devices.document import DeviceRow
 from packager.measuring.devices.link import Device
 
@@ -18,7 +18,7 @@ NS_PER_MS = 1e6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sample:
+class DeviceSample:
     """The inputs that a model runs on, and the outputs that are expected."""
 
     path: Path
@@ -28,22 +28,22 @@ class Sample:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Round:
+class DeviceRound:
     timed: Timed
     load_s: float
     base_bytes: int | None
 
 
 @dataclass(kw_only=True)
-class Contender:
+class DeviceContender:
     """A model with a provider, and its rounds so far."""
 
     model: PackagedModel
     provider: str
-    sample: Sample
+    sample: DeviceSample
     folder: Path
-    rounds: list[Round] = field(default_factory=list)
-    about: About | None = None
+    rounds: list[DeviceRound] = field(default_factory=list)
+    about: OpenedModel | None = None
     refusal: str = ""
     """why it takes part in no further round"""
     error: float | None = None
@@ -56,9 +56,9 @@ class Contender:
         return f"{self.model.class_name}.{self.provider}"
 
 
-def rows_of(device: Device, contenders: Sequence[Contender], threads: int) -> tuple[DeviceRow, ...]:
+def rows_of(device: Device, contenders: Sequence[DeviceContender], threads: int) -> tuple[DeviceRow, ...]:
     """The rows of a device, the first contender of each model as that which the others are compared with."""
-    first: dict[str, Contender] = {}
+    first: dict[str, DeviceContender] = {}
     found: list[DeviceRow] = []
     for each in contenders:
         if each.rounds and each.about:
@@ -67,11 +67,11 @@ def rows_of(device: Device, contenders: Sequence[Contender], threads: int) -> tu
     return tuple(found)
 
 
-def times_of(contender: Contender) -> list[tuple[int, ...]]:
+def times_of(contender: DeviceContender) -> list[tuple[int, ...]]:
     return [each.timed.times.times_ns for each in contender.rounds]
 
 
-def _row(device: Device, contender: Contender, beside: Contender, threads: int, number: int) -> DeviceRow:
+def _row(device: Device, contender: DeviceContender, beside: DeviceContender, threads: int, number: int) -> DeviceRow:
     about = contender.about
     assert about
     last = contender.rounds[-1].timed
@@ -96,7 +96,7 @@ def _row(device: Device, contender: Contender, beside: Contender, threads: int, 
 
 
 def _row_entry(
-    device: Device, contender: Contender, beside: Contender, about: About, threads: int, number: int
+    device: Device, contender: DeviceContender, beside: DeviceContender, about: OpenedModel, threads: int, number: int
 ) -> RowEntry:
     rounds = times_of(contender)
     times = statistics.all_of(rounds)
@@ -144,7 +144,7 @@ def _row_entry(
     )
 
 
-def _round_entry(each: Round) -> RoundEntry:
+def _round_entry(each: DeviceRound) -> RoundEntry:
     times = each.timed.times
     return RoundEntry(
         times_ns=times.times_ns,

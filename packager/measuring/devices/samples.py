@@ -7,13 +7,13 @@ from packager import vectors
 from packager.core.errors import ConfigError
 from packager.measuring.devices.device_answers import PackagedModel
 from packager.measuring.devices.package import DevicePackage
-from packager.measuring.devices.rows import Sample
+from packager.measuring.devices.rows import DeviceSample
 from packager.samples.sample import arrays_of
 
 BATCH = 1
 
 
-def sample_of(package: DevicePackage, model: PackagedModel, given: Path | None, folder: Path) -> Sample:
+def sample_of(package: DevicePackage, model: PackagedModel, given: Path | None, folder: Path) -> DeviceSample:
     """The first sample in the package, or the one `given`: an .npz keyed by input name. Raises ConfigError if there is
     neither, or an input is missing."""
     import numpy
@@ -25,7 +25,7 @@ def sample_of(package: DevicePackage, model: PackagedModel, given: Path | None, 
                 f"--sample {given} has no input '{lacking[0]}' of {model.name}",
                 hint=f"it needs {', '.join(model.inputs)}; name the model with --model if it is for another one",
             )
-        return Sample(path=given.absolute(), expected={})
+        return DeviceSample(path=given.absolute(), expected={})
     golden = package.golden.get(model.name)
     if not golden or not golden.samples:
         raise ConfigError(
@@ -34,7 +34,7 @@ def sample_of(package: DevicePackage, model: PackagedModel, given: Path | None, 
     first = golden.samples[0]
     path = folder / f"{model.class_name}.npz"
     numpy.savez(path, **vectors.inputs_of(golden, first))  # type: ignore[arg-type]
-    return Sample(path=path, expected=vectors.outputs_of(golden, first))
+    return DeviceSample(path=path, expected=vectors.outputs_of(golden, first))
 
 
 def names_of(models: Sequence[PackagedModel]) -> str:

@@ -4,13 +4,13 @@ import threading
 from pathlib import Path
 
 from packager.core.values import Variant
-from packager.samples import SampleSet, Source
-from packager.verification.parity import ParitySettings, Reference, References
+from packager.samples import SampleSet, SampleSource
+from packager.verification.parity import OriginalOutputs, ParitySettings, Reference
 from packager.verification.parity.conditioning import Movement
 from packager.verification.parity.reference import Beside
 
 
-class SharedReferences(References):
+class SharedReferences(OriginalOutputs):
     """References that several threads use: the first that asks computes, the others wait for it, so that this machine's
     processors have one model at a time."""
 
@@ -26,7 +26,7 @@ class SharedReferences(References):
         with self._lock:
             return super().for_distance(variant, settings)
 
-    def typical_samples(self, source: Source) -> SampleSet:
+    def typical_samples(self, source: SampleSource) -> SampleSet:
         with self._lock:
             return super().typical_samples(source)
 

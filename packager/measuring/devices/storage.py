@@ -28,7 +28,7 @@ FULL = re.compile(r"No space left on device")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Storage:
+class DeviceStorage:
     link: Link
     device: Device
 

@@ -72,7 +72,7 @@ class ProjectView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadmeView:
+class XcodeReadmeView:
     module: str
     package_path: str
     plan: PlanView | None
@@ -151,12 +151,12 @@ def _swift(package: Path) -> list[str]:
 
 
 def _texts(view: ModelsView, package_path: str, plan: PlanView | None) -> dict[PurePosixPath, str]:
-    views: dict[str, ModelsView | ProjectView | ReadmeView | PlanView] = {
+    views: dict[str, ModelsView | ProjectView | XcodeReadmeView | PlanView] = {
         "Tests/Models.swift": view,
         f"{PROJECT}.xcodeproj/project.pbxproj": ProjectView(
             module=view.module, package_path=package_path, bundle_id=BUNDLE_ID
         ),
-        "README.md": ReadmeView(module=view.module, package_path=package_path, plan=plan),
+        "README.md": XcodeReadmeView(module=view.module, package_path=package_path, plan=plan),
     }
     if plan:
         views["Tests/Plan.swift"] = replace(plan, id=_id(view, plan))

@@ -18,7 +18,7 @@ MACOS, ARM64, GPU = "macos", "arm64", "gpu"
 
 
 @dataclass(frozen=True, kw_only=True)
-class About:
+class WorkerAbout:
     mobpack: str
     code: str
     """digest of mobpack's modules: one that was changed by hand counts as another version"""
@@ -33,10 +33,10 @@ class About:
     """from whom it takes code, in words; empty for a process that is no worker"""
 
 
-def about(runners: Sequence[str] = (), files: Sequence[str] = (), dask_worker: Any = None) -> About:
+def about(runners: Sequence[str] = (), files: Sequence[str] = (), dask_worker: Any = None) -> WorkerAbout:
     """Of this process; `files` are those that it needs to see at these paths. Dask gives `dask_worker`, by its name,
     where this process is a worker."""
-    return About(
+    return WorkerAbout(
         mobpack=__version__,
         code=_code(),
         python=f"{platform.python_implementation()} {sys.version_info.major}.{sys.version_info.minor}",

@@ -9,7 +9,7 @@ from typing import Any
 from packager.measuring.fleet.cluster import Cluster
 from packager.measuring.fleet.graph import Task
 from packager.measuring.fleet.idle import EVALUATION
-from packager.measuring.fleet.outcome import Outcome
+from packager.measuring.fleet.outcome import TaskOutcome
 from packager.measuring.fleet.running import GATHER_S
 
 MOST = 14
@@ -30,7 +30,7 @@ class Ahead:
     """The workers that evaluate ahead of searches."""
 
     cluster: Cluster
-    run: Callable[..., Outcome]
+    run: Callable[..., TaskOutcome]
     """a function of the task of a search, of `arguments`, and of a share: (number, of how many)"""
     arguments: tuple[Any, ...]
     searches: Mapping[str, Task]
@@ -88,7 +88,7 @@ class Ahead:
                 continue
             del self._helpers[address]
             try:
-                outcome: Outcome = each.future.result(timeout=GATHER_S)
+                outcome: TaskOutcome = each.future.result(timeout=GATHER_S)
             except Exception:  # of Dask, for a worker or a scheduler that was lost: the search itself goes on
                 self._unfit.add(each.search)
                 continue
@@ -119,7 +119,7 @@ class Evaluations:
     """of those, evaluations that no search asked for"""
 
 
-def evaluations(made: Iterable[str], ahead: Collection[str], outcomes: Iterable[Outcome]) -> Evaluations:
+def evaluations(made: Iterable[str], ahead: Collection[str], outcomes: Iterable[TaskOutcome]) -> Evaluations:
     """Counts the evaluations among all results that were `made` on this machine, in `outcomes`, and `ahead`."""
     asked: set[str] = set()
     known = {*_scores(made), *ahead}

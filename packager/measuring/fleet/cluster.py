@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from packager.core.errors import ConfigError, ToolError
-from packager.measuring.fleet.about import About, about
+from packager.measuring.fleet.about import WorkerAbout, about
 from packager.measuring.fleet.resources import Worker
 from packager.measuring.fleet.security import refuse_missing_certificates, refuse_open_scheduler, refuse_open_workers
 
@@ -73,7 +73,7 @@ class Cluster:
         refuse_other(found)
         return tuple(found)
 
-    def _told(self, runners: Sequence[str], files: Sequence[str]) -> dict[str, About]:
+    def _told(self, runners: Sequence[str], files: Sequence[str]) -> dict[str, WorkerAbout]:
         for left in reversed(range(ATTEMPTS)):
             try:
                 return dict(self.client.run(about, tuple(runners), tuple(files)))

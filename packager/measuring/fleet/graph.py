@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from packager.measuring.fleet.projects import Project
+from packager.measuring.fleet.projects import FleetProject
 
 
-class Kind(StrEnum):
+class TaskKind(StrEnum):
     """A kind of task. Every one but the last puts results into the store that those after it find there."""
 
     PREPARE = "prepare"
@@ -20,11 +20,11 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
+class TaskWork:
     """The work of a task, as it travels to a worker: names, and nothing that is large."""
 
-    kind: Kind
-    project: Project
+    kind: TaskKind
+    project: FleetProject
     targets: tuple[str, ...] = ()
     """of the project"""
     model: str = ""
@@ -43,7 +43,7 @@ class Work:
 class Task:
     key: str
     """the same for the same work, so that projects share it"""
-    work: Work
+    work: TaskWork
     after: tuple[str, ...] = ()
     """keys of tasks that must end first"""
     projects: tuple[str, ...] = ()
@@ -56,18 +56,18 @@ class Task:
         """`plan digits for android`"""
         work = self.work
         about = {
-            Kind.PREPARE: work.model,
-            Kind.CALIBRATE: f"{work.model} for {work.variant}",
-            Kind.SCORE: f"{work.model} ({work.method or f'layers, share {(work.share or (0, 0))[0] + 1}'})",
-            Kind.QUANTIZE: f"{work.model} as {work.variant}",
-            Kind.PLAN: f"{work.model} for {work.target}",
-            Kind.COMPARE: f"{work.model} on {work.runner}",
-            Kind.BUILD: work.project.name,
+            TaskKind.PREPARE: work.model,
+            TaskKind.CALIBRATE: f"{work.model} for {work.variant}",
+            TaskKind.SCORE: f"{work.model} ({work.method or f'layers, share {(work.share or (0, 0))[0] + 1}'})",
+            TaskKind.QUANTIZE: f"{work.model} as {work.variant}",
+            TaskKind.PLAN: f"{work.model} for {work.target}",
+            TaskKind.COMPARE: f"{work.model} on {work.runner}",
+            TaskKind.BUILD: work.project.name,
         }
         return f"{work.kind} {about[work.kind]}"
 
 
-class Graph:
+class TaskGraph:
     """Tasks by key, in an order in which they can run."""
 
     def __init__(self) -> None:
@@ -100,10 +100,10 @@ class Graph:
     def of(self, project: str) -> tuple[Task, ...]:
         return tuple(task for task in self if project in task.projects)
 
-    def without(self, keys: Iterable[str]) -> "Graph":
+    def without(self, keys: Iterable[str]) -> "TaskGraph":
         """The graph without tasks whose results are known, and without those of no project that is left."""
         known = set(keys)
-        left = Graph()
+        left = TaskGraph()
         for task in self:
             if task.key not in known:
                 left.add(replace(task, after=tuple(key for key in task.after if key not in known)))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class State(StrEnum):
+class TaskState(StrEnum):
     DONE = "done"
     KNOWN = "known"
     """its result was there already"""
@@ -25,9 +25,9 @@ class Trouble:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class TaskOutcome:
     key: str
-    state: State
+    state: TaskState
     seconds: float = 0.0
     """on the worker"""
     worker: str = ""
@@ -46,10 +46,10 @@ class Outcome:
 
     @property
     def is_good(self) -> bool:
-        return self.state in (State.DONE, State.KNOWN)
+        return self.state in (TaskState.DONE, TaskState.KNOWN)
 
 
-def blocked(key: str, before: Outcome) -> Outcome:
+def blocked(key: str, before: TaskOutcome) -> TaskOutcome:
     """The outcome of a task that cannot begin: for the same reason as the one before it."""
-    state = State.SKIPPED if before.state is State.SKIPPED else State.BLOCKED
-    return Outcome(key=key, state=state, trouble=before.trouble, is_over_memory=before.is_over_memory)
+    state = TaskState.SKIPPED if before.state is TaskState.SKIPPED else TaskState.BLOCKED
+    return TaskOutcome(key=key, state=state, trouble=before.trouble, is_over_memory=before.is_over_memory)

@@ -24,7 +24,7 @@ class MatrixCellView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowView:
+class FleetRowView:
     name: str
     models: str
     state: str
@@ -39,22 +39,22 @@ class RowView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChangeView:
+class FleetChangeView:
     where: str
     text: str
     tone: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class PageView:
+class FleetPageView:
     title: str
     failures: tuple[str, ...]
     tiles: tuple[TileView, ...]
-    changes: tuple[ChangeView, ...]
+    changes: tuple[FleetChangeView, ...]
     targets: tuple[str, ...]
     span: int
     """number of columns"""
-    rows: tuple[RowView, ...]
+    rows: tuple[FleetRowView, ...]
     facts: tuple[FactView, ...]
 
 
@@ -62,15 +62,15 @@ def page(found: FleetDocument) -> str:
     return render(TEMPLATE, view(found))
 
 
-def view(found: FleetDocument) -> PageView:
+def view(found: FleetDocument) -> FleetPageView:
     order = {"failed": 0, "skipped": 1}
     rows = sorted(found.projects, key=lambda each: order.get(each.state, 2))
-    return PageView(
+    return FleetPageView(
         title=plural(len(found.projects), "project"),
         failures=found.failed_gates,
         tiles=tuple(_tiles(found)),
         changes=tuple(
-            ChangeView(
+            FleetChangeView(
                 where=f"{each.project}, {each.target}" if each.target else each.project,
                 text=each.text,
                 tone="poor" if each.is_regression else "plain",
@@ -107,9 +107,9 @@ def _changes(found: FleetDocument) -> str:
     return plural(len(found.changes), "change") if found.changes else "no change"
 
 
-def _row(each: ProjectEntry, targets: tuple[str, ...]) -> RowView:
+def _row(each: ProjectEntry, targets: tuple[str, ...]) -> FleetRowView:
     cells = {cell.target: cell for cell in each.cells}
-    return RowView(
+    return FleetRowView(
         name=each.name,
         models=", ".join(each.models) if each.models != (each.name,) else "",
         state=each.state,

@@ -6,21 +6,27 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from packager.core.console import Console, escape, rich_console
-from packager.measuring.fleet.graph import Graph, Kind, Task
-from packager.measuring.fleet.outcome import Outcome, State
+from packager.measuring.fleet.graph import Task, TaskGraph, TaskKind
+from packager.measuring.fleet.outcome import TaskOutcome, TaskState
 
 ROWS = 20
 """Projects that the live table shows at once."""
-TONES = {State.DONE: "green", State.KNOWN: "green", State.FAILED: "red", State.SKIPPED: "yellow", State.BLOCKED: "red"}
+TONES = {
+    TaskState.DONE: "green",
+    TaskState.KNOWN: "green",
+    TaskState.FAILED: "red",
+    TaskState.SKIPPED: "yellow",
+    TaskState.BLOCKED: "red",
+}
 
 
 @dataclass(kw_only=True)
 class Board:
     """The states of all tasks, by project."""
 
-    graph: Graph
+    graph: TaskGraph
     worker_count: int
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    outcomes: dict[str, TaskOutcome] = field(default_factory=dict)
     running: frozenset[str] = frozenset()
     began: float = field(default_factory=time.monotonic)
 
@@ -30,15 +36,15 @@ class Board:
         cells = []
         for target in targets:
             own = [task for task in tasks if task.work.target == target]
-            build = [task for task in tasks if task.work.kind is Kind.BUILD and target in task.work.targets]
+            build = [task for task in tasks if task.work.kind is TaskKind.BUILD and target in task.work.targets]
             cells.append(self._cell(own or build) if build else ("", ""))
-        return [*cells, self._cell([task for task in tasks if task.work.kind is Kind.BUILD])]
+        return [*cells, self._cell([task for task in tasks if task.work.kind is TaskKind.BUILD])]
 
     def _cell(self, tasks: Sequence[Task]) -> tuple[str, str]:
         ended = [self.outcomes[task.key] for task in tasks if task.key in self.outcomes]
         bad = next((each for each in ended if not each.is_good), None)
         if bad:
-            return ("failed" if bad.state is State.BLOCKED else str(bad.state)), TONES[bad.state]
+            return ("failed" if bad.state is TaskState.BLOCKED else str(bad.state)), TONES[bad.state]
         if len(ended) == len(tasks):
             return "done", "green"
         return ("running", "cyan") if any(task.key in self.running for task in tasks) else ("waits", "dim")
@@ -48,13 +54,13 @@ class Board:
 
     def eta_s(self) -> float | None:
         """Time that the tasks which have not ended will take, from those of their kind that have; None if unknown."""
-        took: dict[Kind, list[float]] = {}
-        left: list[Kind] = []
+        took: dict[TaskKind, list[float]] = {}
+        left: list[TaskKind] = []
         for task in self.graph:
             outcome = self.outcomes.get(task.key)
             if outcome is None:
                 left.append(task.work.kind)
-            elif outcome.state is State.DONE:
+            elif outcome.state is TaskState.DONE:
                 took.setdefault(task.work.kind, []).append(outcome.seconds)
         every = [seconds for times in took.values() for seconds in times]
         if not every:
@@ -83,7 +89,7 @@ class Lines:
     projects: Sequence[str]
     _told: set[str] = field(default_factory=set)
 
-    def ended(self, task: Task, outcome: Outcome) -> None:
+    def ended(self, task: Task, outcome: TaskOutcome) -> None:
         self.board.outcomes[task.key] = outcome
         for project in task.projects:
             if project not in self._told and self.board.is_over(project):
@@ -98,7 +104,7 @@ class Lines:
             left = self.board.eta_s()
             more = f"; {duration(left)} left" if left else ""
             return f"{project}: built in {duration(seconds)} of work{more}"
-        word = "skipped" if bad.state is State.SKIPPED else "failed"
+        word = "skipped" if bad.state is TaskState.SKIPPED else "failed"
         return f"{project}: {word}: {bad.trouble.message if bad.trouble else bad.state}"
 
     def tick(self, running: Sequence[str]) -> None:
@@ -115,7 +121,7 @@ class LiveTable:
     live: Any
     """rich.live.Live"""
 
-    def ended(self, task: Task, outcome: Outcome) -> None:
+    def ended(self, task: Task, outcome: TaskOutcome) -> None:
         self.board.outcomes[task.key] = outcome
         self.live.update(self.table())
 

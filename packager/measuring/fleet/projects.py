@@ -26,7 +26,7 @@ MEMORY = "memory"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Project:
+class FleetProject:
     """One package to build, as it travels to workers."""
 
     name: str
@@ -57,11 +57,11 @@ class Project:
         return json.dumps({"name": self.name, **document}, sort_keys=True)
 
 
-def projects_of(paths: Sequence[Path], settings: Sequence[str] = ()) -> tuple[Project, ...]:
+def projects_of(paths: Sequence[Path], settings: Sequence[str] = ()) -> tuple[FleetProject, ...]:
     """The projects in `paths`: fleets, and project files. Raises ConfigError for a wrong key, a file that is missing,
     or two projects with one name, which would write to one folder."""
     found = [each for path in paths for each in _read(path.absolute(), tuple(settings))]
-    seen: dict[str, Project] = {}
+    seen: dict[str, FleetProject] = {}
     for each in found:
         other = seen.setdefault(each.name.casefold(), each)
         if other is not each:
@@ -74,7 +74,7 @@ def projects_of(paths: Sequence[Path], settings: Sequence[str] = ()) -> tuple[Pr
     return tuple(found)
 
 
-def _read(path: Path, settings: tuple[str, ...]) -> Iterator[Project]:
+def _read(path: Path, settings: tuple[str, ...]) -> Iterator[FleetProject]:
     if path.suffix == ".onnx":
         raise ConfigError(
             f"{path} is a model, not a project", hint=f'name it in a fleet.toml: [{FLEET}] models = ["{path.name}"]'
@@ -103,12 +103,12 @@ def _read(path: Path, settings: tuple[str, ...]) -> Iterator[Project]:
         yield from _matrix(path, model, table.get("variants", ()), document, settings, needs)
 
 
-def _whole(path: Path, document: dict[str, Any], settings: tuple[str, ...], needs: Mapping[str, Any]) -> Project:
+def _whole(path: Path, document: dict[str, Any], settings: tuple[str, ...], needs: Mapping[str, Any]) -> FleetProject:
     package = document.get("package")
     name = package.get("name") if isinstance(package, dict) else None
     if not isinstance(name, str):
         raise ConfigError(f"{path}: package: 'name' is missing", hint="add it to mobpack.toml")
-    return Project(
+    return FleetProject(
         name=_as_folder(name, path),
         file=path,
         is_whole=True,
@@ -125,7 +125,7 @@ def _matrix(
     common: dict[str, Any],
     settings: tuple[str, ...],
     needs: Mapping[str, Any],
-) -> Iterator[Project]:
+) -> Iterator[FleetProject]:
     """A project for each of `variants` of one model; without any, one, whose targets name their variants."""
     own = names.model_name(model)
     for variant in variants or ("",):
@@ -141,7 +141,7 @@ def _matrix(
             for target in targets.values() if isinstance(targets, dict) else ():
                 if isinstance(target, dict):
                     target["variant"] = variant
-        yield Project(
+        yield FleetProject(
             name=_as_folder(name, path),
             file=path,
             is_whole=False,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from packager.core.console import size
-from packager.measuring.fleet.about import About
+from packager.measuring.fleet.about import WorkerAbout
 from packager.measuring.fleet.projects import MEMORY
 
 RUNNER = "runner "
@@ -18,7 +18,7 @@ class Worker:
     name: str
     alias: Any
     """its name as Dask has it, which a worker that is started again keeps"""
-    about: About
+    about: WorkerAbout
     memory_bytes: float = 0
     """0 if it has no limit"""
     declared: Mapping[str, float] = field(default_factory=dict)

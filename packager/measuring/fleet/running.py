@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from packager.core.errors import ToolError
 from packager.measuring.fleet.cluster import RETURN_S, Cluster, annotated, library
-from packager.measuring.fleet.graph import Graph, Kind, Task
-from packager.measuring.fleet.outcome import Outcome, State, Trouble, blocked
+from packager.measuring.fleet.graph import Task, TaskGraph, TaskKind
+from packager.measuring.fleet.outcome import TaskOutcome, TaskState, Trouble, blocked
 from packager.measuring.fleet.resources import Worker, able, largest, why_none
 
 TICK_S = 0.5
@@ -20,12 +20,12 @@ GATHER_S = 5
 """Time in which a worker hands over the few words of an outcome."""
 CRASH_HINT = "the worker's process ended each time: build that project alone to see why"
 
-Run = Callable[..., Outcome]
+Run = Callable[..., TaskOutcome]
 """A function of a task, more arguments, and the outcomes of the tasks before it; it runs on a worker."""
 
 
 class Progress(Protocol):
-    def ended(self, task: Task, outcome: Outcome) -> None: ...
+    def ended(self, task: Task, outcome: TaskOutcome) -> None: ...
 
     def tick(self, running: Sequence[str]) -> None:
         """Is called now and then, with the keys of the tasks that run."""
@@ -33,7 +33,7 @@ class Progress(Protocol):
 
 
 @dataclass(kw_only=True)
-class Runs:
+class GraphRuns:
     """One run of a graph."""
 
     cluster: Cluster
@@ -47,7 +47,7 @@ class Runs:
     """the workers that are there now; none if that is not known"""
     idle: Callable[[Collection[str], Collection[str]], None] = lambda running, idle: None
     """gets the keys of the tasks that run, and the addresses of workers that have nothing to do"""
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    outcomes: dict[str, TaskOutcome] = field(default_factory=dict)
     """of tasks that have ended, by key"""
     restarts: int = 0
     """how often the scheduler was lost"""
@@ -62,7 +62,7 @@ class Runs:
     _ended: Any = None
     """distributed.as_completed of the futures; None before any is submitted"""
 
-    def all(self, graph: Graph, *, only: Worker | None = None) -> Mapping[str, Outcome]:
+    def all(self, graph: TaskGraph, *, only: Worker | None = None) -> Mapping[str, TaskOutcome]:
         """The outcomes of all tasks of `graph`, on the worker `only` if one is named.
 
         Raises ToolError if scheduler or workers are gone and do not come back.
@@ -82,11 +82,11 @@ class Runs:
         self.outcomes.pop(key, None)
         self._futures.pop(key, None)
 
-    def block(self, task: Task, before: Outcome) -> None:
+    def block(self, task: Task, before: TaskOutcome) -> None:
         """Ends a task because one before it has not succeeded."""
         self._end(task, blocked(task.key, before))
 
-    def _skip(self, graph: Graph) -> None:
+    def _skip(self, graph: TaskGraph) -> None:
         for task in graph:
             if task.key in self.outcomes:
                 continue
@@ -98,9 +98,9 @@ class Runs:
                 why = why_none(self.workers, task.needs)
                 hint = "start a worker that has it, and run again"
                 trouble = Trouble(message=why, hint=hint, exit_code=ToolError.EXIT_CODE)
-                self._end(task, Outcome(key=task.key, state=State.SKIPPED, trouble=trouble))
+                self._end(task, TaskOutcome(key=task.key, state=TaskState.SKIPPED, trouble=trouble))
 
-    def _submit(self, graph: Graph, only: Worker | None) -> None:
+    def _submit(self, graph: TaskGraph, only: Worker | None) -> None:
         """Hands all tasks that have not begun to the scheduler, as one graph: single ones cost it more than they do."""
         names: dict[str, str] = {}
         tasks: dict[str, Any] = {}
@@ -114,7 +114,7 @@ class Runs:
             waits = [names.get(key) or self._futures[key] for key in task.after if key in names or key in self._futures]
             tasks[name] = (partial(_call, self.run, task, self.arguments(task), known), *waits)
             # Builds first: a project that is finished is worth more than ten that have begun.
-            priorities[name] = 10 if task.work.kind is Kind.BUILD else -number / 1e6
+            priorities[name] = 10 if task.work.kind is TaskKind.BUILD else -number / 1e6
             places[name] = self._where(task, only)
         if not tasks:
             return
@@ -145,7 +145,7 @@ class Runs:
             return []
         return [first, *self._ended.next_batch(block=False)]
 
-    def _take(self, graph: Graph, ended: Sequence[Any], only: Worker | None) -> None:
+    def _take(self, graph: TaskGraph, ended: Sequence[Any], only: Worker | None) -> None:
         """Takes the results of tasks that have ended."""
         futures: dict[str, Any] = {}
         for future in ended:
@@ -164,7 +164,7 @@ class Runs:
                 self._lost(graph, only)
                 return
 
-    def _gathered(self, futures: Sequence[Any]) -> dict[str, Outcome]:
+    def _gathered(self, futures: Sequence[Any]) -> dict[str, TaskOutcome]:
         """Outcomes by Dask's keys, in one request for all; those that cannot be had so are missing."""
         if len(futures) < 2:
             return {}
@@ -178,12 +178,12 @@ class Runs:
             {str(each.key): one for each, one in zip(futures, found, strict=True)} if len(found) == len(futures) else {}
         )
 
-    def _outcome(self, task: Task, future: Any) -> Outcome | None:
+    def _outcome(self, task: Task, future: Any) -> TaskOutcome | None:
         """The outcome of a task that has ended; None if it cannot be had: it was lost with its worker, which Dask
         makes up for, or with the scheduler."""
         try:
             if future.status == "finished":
-                found: Outcome = future.result(timeout=GATHER_S)
+                found: TaskOutcome = future.result(timeout=GATHER_S)
                 return found
             if future.status == "error":
                 return self._failed(task, future.exception(timeout=GATHER_S))
@@ -195,7 +195,7 @@ class Runs:
         client = self.cluster.client
         return client.status == "running" and not (client.scheduler_comm and client.scheduler_comm.comm.closed())
 
-    def _failed(self, task: Task, error: BaseException) -> Outcome:
+    def _failed(self, task: Task, error: BaseException) -> TaskOutcome:
         bad = next(
             (self.outcomes[key] for key in task.after if key in self.outcomes and not self.outcomes[key].is_good), None
         )
@@ -203,17 +203,20 @@ class Runs:
             return blocked(task.key, bad)
         if type(error).__name__ == "KilledWorker":
             message = f"{task.words}: the worker's process ended each time that it was tried"
-            return Outcome(
-                key=task.key, state=State.FAILED, trouble=Trouble(message=message, hint=CRASH_HINT), is_over_memory=True
+            return TaskOutcome(
+                key=task.key,
+                state=TaskState.FAILED,
+                trouble=Trouble(message=message, hint=CRASH_HINT),
+                is_over_memory=True,
             )
         message = f"{task.words}: {type(error).__name__}: {str(error)[:300]}"
-        return Outcome(key=task.key, state=State.FAILED, trouble=Trouble(message=message))
+        return TaskOutcome(key=task.key, state=TaskState.FAILED, trouble=Trouble(message=message))
 
-    def _end(self, task: Task, outcome: Outcome) -> None:
+    def _end(self, task: Task, outcome: TaskOutcome) -> None:
         self.outcomes[task.key] = outcome
         self.progress.ended(task, outcome)
 
-    def _lost(self, graph: Graph, only: Worker | None) -> None:
+    def _lost(self, graph: TaskGraph, only: Worker | None) -> None:
         """Begins again what has not ended, once the scheduler is back: what was stored is found."""
         self.restarts += 1
         self.say(f"  the scheduler at {self.cluster.address} is gone: waiting for it, up to {RETURN_S} s")
@@ -227,7 +230,7 @@ class Runs:
         self._ended = None
         self._submit(graph, only)
 
-    def _move(self, graph: Graph, addresses: frozenset[str], only: Worker | None) -> None:
+    def _move(self, graph: TaskGraph, addresses: frozenset[str], only: Worker | None) -> None:
         """Sends tasks to other workers whose own are gone: one that is started again has another address."""
         left = [key for key in self._places if key not in self.outcomes and key in self._futures]
         gone = [key for key in left if addresses and addresses.isdisjoint(self._places[key])]
@@ -243,7 +246,7 @@ class Runs:
         self._skip(graph)
         self._submit(graph, only)
 
-    def _look(self, graph: Graph, last: float, only: Worker | None) -> float:
+    def _look(self, graph: TaskGraph, last: float, only: Worker | None) -> float:
         """Looks after scheduler and workers; returns the last time at which a worker had something to do."""
         client = self.cluster.client
         if not self._is_connected():
@@ -274,7 +277,7 @@ class Runs:
         return last
 
 
-def _after(graph: Graph, keys: Collection[str]) -> set[str]:
+def _after(graph: TaskGraph, keys: Collection[str]) -> set[str]:
     """`keys`, and those of all tasks that wait for them."""
     found = set(keys)
     for task in graph:
@@ -283,7 +286,9 @@ def _after(graph: Graph, keys: Collection[str]) -> set[str]:
     return found
 
 
-def _call(run: Run, task: Task, more: tuple[Any, ...], known: Sequence[Outcome], *before: Outcome) -> Outcome:
+def _call(
+    run: Run, task: Task, more: tuple[Any, ...], known: Sequence[TaskOutcome], *before: TaskOutcome
+) -> TaskOutcome:
     """Runs on a worker: `known` are outcomes of tasks that had ended when this one was submitted."""
     return run(task, *more, *known, *before)
 

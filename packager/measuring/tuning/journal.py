@@ -8,7 +8,7 @@ from typing import Any
 from packager.core import parsing
 from packager.core.errors import ConfigError
 from packager.measuring.tuning.candidates import Candidate
-from packager.measuring.tuning.search import Round
+from packager.measuring.tuning.search import SearchRound
 
 SCHEMA = 1
 
@@ -22,7 +22,7 @@ class Journal:
         Raises ConfigError if the file is of something else.
         """
         self._path = path
-        self._rounds: dict[tuple[str, str, int], Round] = {}
+        self._rounds: dict[tuple[str, str, int], SearchRound] = {}
         lines = _lines(path)
         if lines and lines[0].get("subject") != dict(subject):
             raise ConfigError(
@@ -30,7 +30,7 @@ class Journal:
                 hint="give another --journal, or remove the file",
             )
         for line in lines[1:]:
-            found = Round(
+            found = SearchRound(
                 times_ns=tuple(line["times-ns"]),
                 error=line["error"],
                 error_share=line.get("error-share"),
@@ -41,10 +41,10 @@ class Journal:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._path.write_text(_text({"schema": SCHEMA, "subject": dict(subject)}), encoding="utf-8", newline="\n")
 
-    def find(self, model: str, candidate: Candidate, number: int) -> Round | None:
+    def find(self, model: str, candidate: Candidate, number: int) -> SearchRound | None:
         return self._rounds.get((model, candidate.key, number))
 
-    def add(self, model: str, candidate: Candidate, number: int, found: Round) -> None:
+    def add(self, model: str, candidate: Candidate, number: int, found: SearchRound) -> None:
         self._rounds[model, candidate.key, number] = found
         line = {
             "model": model,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from packager.core.tuned import Tuned
 from packager.measuring.bench.statistics import TEST_CONFIDENCE
 from packager.measuring.tuning import words
-from packager.measuring.tuning.search import FINAL_ROUNDS, SHARE, Outcome, Trial
+from packager.measuring.tuning.search import FINAL_ROUNDS, SHARE, SearchOutcome, Trial
 from packager.measuring.tuning.writing import tables
 from packager.render.pages.numbers import plural
 from packager.render.pages.parts import FactView
@@ -17,7 +17,7 @@ PART = "report/tuned.html.j2"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bounds:
+class SearchBounds:
     """Of the search for a model on a device."""
 
     most: int
@@ -32,7 +32,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Searched:
+class TunedSearch:
     device: str
     """its name"""
     target: str
@@ -40,7 +40,7 @@ class Searched:
     chip: str
     """empty if it does not tell"""
     model: str
-    outcome: Outcome
+    outcome: SearchOutcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class TrialView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchView:
+class TunedSearchView:
     title: str
     verdict: str
     toml: str
@@ -62,8 +62,8 @@ class SearchView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartView:
-    searches: tuple[SearchView, ...]
+class TuningPartView:
+    searches: tuple[TunedSearchView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,22 +77,22 @@ class WinnerView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PageView:
+class TuningPageView:
     winners: tuple[WinnerView, ...]
-    searches: tuple[SearchView, ...]
+    searches: tuple[TunedSearchView, ...]
 
 
-def page(found: Sequence[Searched], bounds: Bounds) -> str:
-    view = PageView(winners=tuple(map(_winner, found)), searches=tuple(_search(each, bounds) for each in found))
+def page(found: Sequence[TunedSearch], bounds: SearchBounds) -> str:
+    view = TuningPageView(winners=tuple(map(_winner, found)), searches=tuple(_search(each, bounds) for each in found))
     return render(TEMPLATE, view)
 
 
-def part(found: Searched, bounds: Bounds) -> str:
+def part(found: TunedSearch, bounds: SearchBounds) -> str:
     """One search, as a section for another page."""
-    return render(PART, PartView(searches=(_search(found, bounds),)))
+    return render(PART, TuningPartView(searches=(_search(found, bounds),)))
 
 
-def _winner(found: Searched) -> WinnerView:
+def _winner(found: TunedSearch) -> WinnerView:
     best, today, ratio = found.outcome.best, found.outcome.today, found.outcome.ratio
     return WinnerView(
         model=found.model,
@@ -102,8 +102,8 @@ def _winner(found: Searched) -> WinnerView:
     )
 
 
-def _search(found: Searched, bounds: Bounds) -> SearchView:
-    return SearchView(
+def _search(found: TunedSearch, bounds: SearchBounds) -> TunedSearchView:
+    return TunedSearchView(
         title=found.model,
         verdict=f"{found.device}: {words.verdict(found.outcome)}",
         toml=tables(found.target, {found.chip: {found.model: found.outcome.tuned}}) if found.chip else "",
@@ -113,12 +113,12 @@ def _search(found: Searched, bounds: Bounds) -> SearchView:
     )
 
 
-def _trial(trial: Trial, outcome: Outcome) -> TrialView:
+def _trial(trial: Trial, outcome: SearchOutcome) -> TrialView:
     tone = "poor" if trial.error else "pass" if trial is outcome.best else "plain"
     return TrialView(cells=words.cells(trial, outcome), tone=tone)
 
 
-def _facts(found: Searched, bounds: Bounds) -> Iterator[FactView]:
+def _facts(found: TunedSearch, bounds: SearchBounds) -> Iterator[FactView]:
     outcome = found.outcome
     failed = sum(1 for each in outcome.trials if each.error)
     unmeasured = sum(1 for each in outcome.trials if not each.error and not each.rounds)

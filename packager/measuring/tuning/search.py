@@ -24,7 +24,7 @@ NO_VARIANTS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Round:
+class SearchRound:
     """One round of a candidate on a device."""
 
     times_ns: tuple[int, ...] = ()
@@ -37,7 +37,7 @@ class Round:
 
 
 class Measure(Protocol):
-    def __call__(self, candidate: Candidate, number: int) -> Round:
+    def __call__(self, candidate: Candidate, number: int) -> SearchRound:
         """Round `number` of a candidate, from 0, of the journal if it is there."""
         ...
 
@@ -60,7 +60,7 @@ class Trial:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class SearchOutcome:
     """The end of a search for one model on one device."""
 
     trials: tuple[Trial, ...]
@@ -119,7 +119,7 @@ def search(
     measure: Measure,
     has_time: Callable[[], bool],
     variants: Mapping[str, str] = NO_VARIANTS,
-) -> Outcome:
+) -> SearchOutcome:
     """Searches among `others` for a candidate that is faster than `today`, while `has_time` says so. `variants` are
     those of the other packages that settings can name.
 
@@ -152,7 +152,7 @@ def search(
             rival.left = f"no faster beyond chance than {home.candidate.key}, which adds no files"
             rival, home.left = home, ""
             ratio, wins = _compared(rival, ours, is_paired=False)
-    return Outcome(
+    return SearchOutcome(
         trials=tuple(sorted(trials.values(), key=lambda each: each.median_ns)),
         today=ours,
         best=rival if wins and rival else ours,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from packager.measuring.bench import statistics
 from packager.measuring.bench.words import between, duration
-from packager.measuring.tuning.search import Outcome, Trial
+from packager.measuring.tuning.search import SearchOutcome, Trial
 
 COLUMNS = ("settings", "p50", "p90", "middle half", "p50 by round", "error of the allowed", "result")
 SHORT = (0, 1, 2, 5, 6)
@@ -12,7 +12,7 @@ SHORT = (0, 1, 2, 5, 6)
 NS_PER_MS = 1e6
 
 
-def cells(trial: Trial, outcome: Outcome) -> tuple[str, ...]:
+def cells(trial: Trial, outcome: SearchOutcome) -> tuple[str, ...]:
     """Of COLUMNS; times of all runs of all rounds. The error is a share of what the self-test allows."""
     error = "" if trial.error_share is None else share(trial.error_share)
     times = [each / NS_PER_MS for each in statistics.all_of(trial.rounds)]
@@ -35,7 +35,7 @@ def short(cells: Sequence[str]) -> tuple[str, ...]:
     return tuple(cells[each] for each in SHORT)
 
 
-def name_of(trial: Trial, outcome: Outcome) -> str:
+def name_of(trial: Trial, outcome: SearchOutcome) -> str:
     """Its settings, and its package where the search had several."""
     has_others = len({each.candidate.package for each in outcome.trials}) > 1
     return trial.candidate.key if has_others else trial.candidate.name
@@ -48,7 +48,7 @@ def share(value: float) -> str:
     return f"{100 * value:.2g} %" if value >= 1e-5 else "under 0.001 %"
 
 
-def result(trial: Trial, outcome: Outcome) -> str:
+def result(trial: Trial, outcome: SearchOutcome) -> str:
     """Whether it won, ships today, failed, or why it was left."""
     if trial is outcome.best:
         fate = "the fastest" if trial is not outcome.today else "ships, and stays"
@@ -70,7 +70,7 @@ def ratio_of(ratio: statistics.Ratio) -> str:
     return f"{ratio.value:.2f} ({ratio.interval.low:.2f} to {ratio.interval.high:.2f})"
 
 
-def verdict(outcome: Outcome) -> str:
+def verdict(outcome: SearchOutcome) -> str:
     """The result of the search as a sentence, without its period."""
     best, today = outcome.best, outcome.today
     if best is today:

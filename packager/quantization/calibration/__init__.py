@@ -2,7 +2,7 @@
 
 from packager.core.values import Range
 from packager.quantization.calibration.calibrate import calibrate, warnings
-from packager.quantization.calibration.request import METHODS, CalibrationRequest, Method
+from packager.quantization.calibration.request import METHODS, CalibrationRequest, RangeMethod
 from packager.samples import Samples
 
-__all__ = ["METHODS", "CalibrationRequest", "Method", "Range", "Samples", "calibrate", "warnings"]
+__all__ = ["METHODS", "CalibrationRequest", "Range", "RangeMethod", "Samples", "calibrate", "warnings"]

@@ -22,7 +22,7 @@ from packager.files.processes.channel import run_with_progress
 from packager.files.processes.inherited import users_code
 from packager.files.store import Step, Store
 from packager.quantization.calibration.child import CalibrationJob
-from packager.quantization.calibration.request import HISTOGRAMS, CalibrationRequest, Method
+from packager.quantization.calibration.request import HISTOGRAMS, CalibrationRequest, RangeMethod
 from packager.quantization.calibration.statistics import Statistics, load
 from packager.quantization.calibration.taps import Taps, tap
 from packager.quantization.calibration.thresholds import BY_HISTOGRAM, least_and_greatest, moving_average
@@ -76,7 +76,7 @@ def warnings(request: CalibrationRequest, ranges: Mapping[str, Range]) -> tuple[
     return (*empty, *constant)
 
 
-def ranges_of(statistics: Statistics, sources: Mapping[str, str], method: Method) -> dict[str, Range]:
+def ranges_of(statistics: Statistics, sources: Mapping[str, str], method: RangeMethod) -> dict[str, Range]:
     """Tensor -> range by `method`, without tensors that have no elements."""
     columns = {name: statistics.extremes[:, index] for index, name in enumerate(statistics.names)}
     known: dict[str, Range] = {}
@@ -88,7 +88,9 @@ def ranges_of(statistics: Statistics, sources: Mapping[str, str], method: Method
     return {name: known[source] for name, source in sources.items() if source in known}
 
 
-def _range(statistics: Statistics, name: str, extremes: "numpy.typing.NDArray[numpy.float32]", method: Method) -> Range:
+def _range(
+    statistics: Statistics, name: str, extremes: "numpy.typing.NDArray[numpy.float32]", method: RangeMethod
+) -> Range:
     if method.name == "moving-average":
         return moving_average(extremes, method)
     seen = least_and_greatest(extremes)

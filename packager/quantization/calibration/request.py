@@ -14,7 +14,7 @@ LEAST_BINS = 256
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method:
+class RangeMethod:
     """Method that computes ranges from statistics."""
 
     name: str = "minmax"
@@ -71,7 +71,7 @@ class CalibrationRequest:
     tensors: tuple[str, ...]
     """values of the main graph, inputs included"""
     samples: Samples
-    method: Method
+    method: RangeMethod
     threads: int = 2
     """samples that run at the same time; the ranges do not depend on it"""
     outputs: Path | None = None

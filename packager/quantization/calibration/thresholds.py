@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from packager.core.values import Range
 from packager.quantization.calibration.histogram import Histogram
-from packager.quantization.calibration.request import Method
+from packager.quantization.calibration.request import RangeMethod
 
 if TYPE_CHECKING:
     from numpy import bool_, float32, float64, int64
@@ -30,7 +30,7 @@ def least_and_greatest(extremes: "NDArray[float32]") -> Range:
     return Range(low=float(extremes[:, 0].min()), high=float(extremes[:, 1].max()))
 
 
-def moving_average(extremes: "NDArray[float32]", method: Method) -> Range:
+def moving_average(extremes: "NDArray[float32]", method: RangeMethod) -> Range:
     """ONNX Runtime's moving average: the first sample's range moves by `smoothing` of the way to each of the next
     ones."""
     low, high = map(float, extremes[0])
@@ -40,7 +40,7 @@ def moving_average(extremes: "NDArray[float32]", method: Method) -> Range:
     return Range(low=low, high=high)
 
 
-def percentile(histogram: Histogram, seen: Range, method: Method) -> Range:
+def percentile(histogram: Histogram, seen: Range, method: RangeMethod) -> Range:
     """ONNX Runtime's percentile: the lower edges of the bins in which the cumulated counts pass either percentile."""
     import numpy
 
@@ -57,7 +57,7 @@ def percentile(histogram: Histogram, seen: Range, method: Method) -> Range:
     return Range(low=low, high=max(low, min(high, seen.high)))
 
 
-def entropy(histogram: Histogram, seen: Range, method: Method) -> Range:
+def entropy(histogram: Histogram, seen: Range, method: RangeMethod) -> Range:
     """The limit whose 128 levels differ least from the values, by Kullback-Leibler divergence.
 
     S. Migacz, 8-bit inference with TensorRT, GTC 2017, with the choices of NVIDIA's pytorch-quantization: levels are
@@ -120,7 +120,7 @@ def _bounds(size: int) -> "NDArray[int64]":
     return -(-ends * numpy.arange(LEVELS + 1) // LEVELS)
 
 
-def mse(histogram: Histogram, seen: Range, method: Method) -> Range:
+def mse(histogram: Histogram, seen: Range, method: RangeMethod) -> Range:
     """The limit whose 8-bit integers have the smallest mean square error, rounding and clipping together."""
     import numpy
 
@@ -173,7 +173,7 @@ def square_errors(
     return result
 
 
-BY_HISTOGRAM: Mapping[str, Callable[[Histogram, Range, Method], Range]] = {
+BY_HISTOGRAM: Mapping[str, Callable[[Histogram, Range, RangeMethod], Range]] = {
     "percentile": percentile,
     "entropy": entropy,
     "mse": mse,

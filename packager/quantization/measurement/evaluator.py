@@ -9,7 +9,7 @@ from packager.core.contract import Contract
 from packager.core.errors import ConfigError, ModelError
 from packager.core.user_functions import is_function
 from packager.files.processes import limits
-from packager.files.processes.channel import CrashError, Program, raise_failure
+from packager.files.processes.channel import ChildProgram, CrashError, raise_failure
 from packager.files.processes.inherited import users_code
 from packager.files.processes.limits import OverTimeError
 from packager.quantization.measurement.child import ScoringJob
@@ -58,7 +58,7 @@ class Evaluator:
         self.uncompared: tuple[str, ...] = ()
         """outputs that are empty, NaN or infinite on every sample"""
         self._folder = folder
-        self._program: Program | None = None
+        self._program: ChildProgram | None = None
         self._samples = samples or Samples(reader="", description={}, count=0)
         self._job = ScoringJob(
             original=str(original.written(folder / "original.onnx")),
@@ -107,9 +107,9 @@ class Evaluator:
         worst = answer.get("worst", {})
         return Score(metric=self.metric, value=answer["score"], original=self.original, **worst)
 
-    def _start(self) -> Program:
+    def _start(self) -> ChildProgram:
         module = ["-m", "packager.quantization.measurement.child"]
-        self._program = Program(module, asdict(self._job), self._folder, inherits=users_code(), is_limited=True)
+        self._program = ChildProgram(module, asdict(self._job), self._folder, inherits=users_code(), is_limited=True)
         try:
             answer = self._program.answer(self._longest_s())
             while "done" in answer:

@@ -14,7 +14,7 @@ SHAVING = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sizes:
+class FileSizes:
     """Sizes of a model's files, weights included."""
 
     float_bytes: int
@@ -34,7 +34,7 @@ class Sizes:
         return f"{size(self.float_bytes)} becomes {size(self.quantized_bytes)}, {self.ratio:.2f} times the size"
 
 
-def gate(sizes: Sizes, latency: Latency | None, *, is_forced: bool = False) -> tuple[str, ...]:
+def gate(sizes: FileSizes, latency: Latency | None, *, is_forced: bool = False) -> tuple[str, ...]:
     """Sentences about a variant of these `sizes`; none if it is both smaller and faster.
 
     Raises GateError if it is neither, unless `is_forced`. Without a measured latency, size decides.

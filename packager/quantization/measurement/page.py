@@ -9,7 +9,7 @@ from packager.core.console import size
 from packager.quantization.measurement.latency import Latency
 from packager.quantization.measurement.layers import LayerError
 from packager.quantization.measurement.metrics import SQNR, Score
-from packager.quantization.measurement.report import QuantizationReport, SamplesUsed, Search
+from packager.quantization.measurement.report import QuantizationReport, ReportedSearch, SamplesUsed
 from packager.render.pages import parts
 from packager.render.pages.layers import Layer, LayersView, layers_view
 from packager.render.pages.numbers import decibels, milliseconds, plural, times
@@ -20,7 +20,7 @@ TEMPLATE = "report/quantization.html.j2"
 
 
 @dataclass(frozen=True, kw_only=True)
-class LatencyView:
+class QuantizationLatencyView:
     machine: str
     original: str
     quantized: str
@@ -39,7 +39,7 @@ class LeftView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChoiceView:
+class LayerChoiceView:
     layer: str
     scheme: str
     reason: str
@@ -56,17 +56,17 @@ class EvaluationView:
 @dataclass(frozen=True, kw_only=True)
 class SearchView:
     summary: str
-    choices: tuple[ChoiceView, ...]
+    choices: tuple[LayerChoiceView, ...]
     evaluations: tuple[EvaluationView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PageView:
+class QuantizationPageView:
     title: str
     tiles: tuple[TileView, ...]
     warnings: tuple[str, ...]
     facts: tuple[FactView, ...]
-    latencies: tuple[LatencyView, ...]
+    latencies: tuple[QuantizationLatencyView, ...]
     layers: tuple[LayersView, ...]
     left: tuple[LeftView, ...]
     search: SearchView | None
@@ -83,8 +83,8 @@ def page(report: QuantizationReport) -> str:
     return render(TEMPLATE, view(report))
 
 
-def view(report: QuantizationReport) -> PageView:
-    return PageView(
+def view(report: QuantizationReport) -> QuantizationPageView:
+    return QuantizationPageView(
         title=f"{report.model}: {report.variant}",
         tiles=tuple(_tiles(report)),
         warnings=(*report.warnings, *(report.calibration.warnings if report.calibration else ())),
@@ -153,10 +153,12 @@ def _calibration(used: SamplesUsed) -> str:
     return f"{plural(used.count, 'sample')} of {used.source}, ranges by {used.method}"
 
 
-def _latency(each: Latency) -> LatencyView:
+def _latency(each: Latency) -> QuantizationLatencyView:
     if each.skipped:
-        return LatencyView(machine=each.machine, original="", quantized="", ratio="", note=f"skipped: {each.skipped}")
-    return LatencyView(
+        return QuantizationLatencyView(
+            machine=each.machine, original="", quantized="", ratio="", note=f"skipped: {each.skipped}"
+        )
+    return QuantizationLatencyView(
         machine=each.machine,
         original=times(each.float_ms, each.float_spread_ms),
         quantized=times(each.quantized_ms, each.quantized_spread_ms),
@@ -191,7 +193,7 @@ def _left(report: QuantizationReport) -> Iterator[LeftView]:
         yield LeftView(operator=operator, count=len(names), reason=reason, names=", ".join(names))
 
 
-def _held_out(search: Search) -> str:
+def _held_out(search: ReportedSearch) -> str:
     found = search.held_out
     if found is None:
         return ""
@@ -200,10 +202,12 @@ def _held_out(search: Search) -> str:
     return f"; on {plural(found.count, 'sample')} that the search did not see, the drop is {found.drop:.3g}"
 
 
-def _search(search: Search) -> SearchView:
+def _search(search: ReportedSearch) -> SearchView:
     return SearchView(
         summary=f"{search.count} of at most {search.bound} evaluations were made{_held_out(search)}.",
-        choices=tuple(ChoiceView(layer=each.layer, scheme=each.scheme, reason=each.reason) for each in search.choices),
+        choices=tuple(
+            LayerChoiceView(layer=each.layer, scheme=each.scheme, reason=each.reason) for each in search.choices
+        ),
         evaluations=tuple(
             EvaluationView(
                 number=number,

@@ -12,7 +12,7 @@ from packager.quantization.search import HeldOut
 
 
 @dataclass(frozen=True, kw_only=True)
-class Side:
+class ReportedSide:
     """A model before or after quantization."""
 
     file: str
@@ -45,7 +45,7 @@ class LayerChoice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluation:
+class ReportedEvaluation:
     """A graph that a search tried."""
 
     what: str
@@ -57,8 +57,8 @@ class Evaluation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Search:
-    evaluations: tuple[Evaluation, ...]
+class ReportedSearch:
+    evaluations: tuple[ReportedEvaluation, ...]
     count: int
     """number of evaluations, including those for sensitivity, which are not listed"""
     bound: int
@@ -75,8 +75,8 @@ class QuantizationReport:
     model: str
     """its name"""
     variant: str
-    original: Side
-    quantized: Side
+    original: ReportedSide
+    quantized: ReportedSide
     quantizer: str
     settings: Mapping[str, str] = field(default_factory=dict)
     """of the quantizer, as in mobpack.toml"""
@@ -91,7 +91,7 @@ class QuantizationReport:
     """layers that stayed in float"""
     scales: KeptScales | None = None
     """scales that are those of the version before; null if none were to be kept"""
-    search: Search | None = None
+    search: ReportedSearch | None = None
     warnings: tuple[str, ...] = ()
     unverified: str = ""
     """how the samples were converted, if nothing states it: the metric cannot tell whether the model wants it so"""

@@ -28,7 +28,7 @@ BLOCKS = "MatMulNBits"
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredWeight:
     """A weight in integers, in the layout of the float one."""
 
     rows: "Callable[[int, int], NDArray[Any]]"
@@ -67,7 +67,7 @@ def _multiplier(after: Draft, operator: str, value: str) -> "NodeProto | None":
     return None
 
 
-def _stored(after: Draft, node: "NodeProto", weight: Weight, is_transposed: bool) -> Stored | None:
+def _stored(after: Draft, node: "NodeProto", weight: Weight, is_transposed: bool) -> StoredWeight | None:
     if node.op_type == BLOCKS:
         return _blocks(after, node, is_transposed)
     if node.op_type.endswith("Integer"):
@@ -78,7 +78,7 @@ def _stored(after: Draft, node: "NodeProto", weight: Weight, is_transposed: bool
     return _dequantized(after, source, weight)
 
 
-def _dequantized(after: Draft, node: "NodeProto", weight: Weight) -> Stored:
+def _dequantized(after: Draft, node: "NodeProto", weight: Weight) -> StoredWeight:
     integers, scale = (_array(after, name) for name in node.input[:2])
     zero = _array(after, node.input[2]) if len(node.input) > 2 and node.input[2] else None
     shape = [1] * len(weight.shape)
@@ -88,7 +88,7 @@ def _dequantized(after: Draft, node: "NodeProto", weight: Weight) -> Stored:
     return _linear(integers.reshape(weight.shape), scale.reshape(shape), None if zero is None else zero.reshape(shape))
 
 
-def _integers(after: Draft, node: "NodeProto", weight: Weight, is_transposed: bool) -> Stored | None:
+def _integers(after: Draft, node: "NodeProto", weight: Weight, is_transposed: bool) -> StoredWeight | None:
     """MatMulInteger and ConvInteger: the scale of the weight is multiplied in after them."""
     integers = _array(after, node.input[1])
     scale = _scale_behind(after, node.output[0])
@@ -112,7 +112,7 @@ def _scale_behind(after: Draft, product: str) -> "NDArray[Any] | None":
     return None
 
 
-def _blocks(after: Draft, node: "NodeProto", is_transposed: bool) -> Stored:
+def _blocks(after: Draft, node: "NodeProto", is_transposed: bool) -> StoredWeight:
     """MatMulNBits: (columns, blocks, bytes), scales (columns, blocks), zero point in the middle if none is given."""
     import numpy
 
@@ -135,10 +135,10 @@ def _blocks(after: Draft, node: "NodeProto", is_transposed: bool) -> Stored:
         numbers: NDArray[Any] = (matrix[:, first:last].astype(numpy.float32) - middle) * spread
         return numbers.T
 
-    return Stored(by_column if is_transposed else by_row)
+    return StoredWeight(by_column if is_transposed else by_row)
 
 
-def _linear(integers: "NDArray[Any]", scale: "NDArray[Any]", zero: "NDArray[Any] | None") -> Stored:
+def _linear(integers: "NDArray[Any]", scale: "NDArray[Any]", zero: "NDArray[Any] | None") -> StoredWeight:
     """(integers - zero) * scale, with broadcasting."""
     import numpy
 
@@ -152,14 +152,14 @@ def _linear(integers: "NDArray[Any]", scale: "NDArray[Any]", zero: "NDArray[Any]
         result: NDArray[Any] = numbers * part(scale, first, last)
         return result
 
-    return Stored(rows)
+    return StoredWeight(rows)
 
 
 def _array(draft: Draft, name: str) -> "NDArray[Any]":
     return draft.weight(name).array()
 
 
-def _sums(weight: Weight, stored: Stored) -> Sums:
+def _sums(weight: Weight, stored: StoredWeight) -> Sums:
     total = Sums()
     for first, last, numbers in _rows(weight):
         total += sums_of(numbers, stored.rows(first, last))

@@ -17,7 +17,7 @@ from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.processes import downloads
 from packager.files.store import Step, Store
-from packager.files.zips import Content, Link, unpack, write_zip
+from packager.files.zips import Content, ZipLink, unpack, write_zip
 from packager.providers import all_providers
 from packager.targets import included_runtime, signed_list
 from packager.targets.delivery import delivery_view
@@ -206,7 +206,7 @@ class Flutter:
         def make(folder: Path) -> None:
             content: dict[PurePosixPath, Content] = {path: text.encode() for path, text in sources.texts.items()}
             content |= sources.files
-            content |= {path: Link(target) for path, target in sources.links.items()}
+            content |= {path: ZipLink(target) for path, target in sources.links.items()}
             write_zip(folder / f"{stem}.zip", {stem / path: each for path, each in content.items()})
 
         made = store.results(ASSEMBLY, inputs, make)

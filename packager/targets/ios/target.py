@@ -19,7 +19,7 @@ from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.processes import downloads
 from packager.files.store import Step, Store
-from packager.files.zips import Content, Link, write_zip
+from packager.files.zips import Content, ZipLink, write_zip
 from packager.providers import CPU, PROVIDERS, providers_of
 from packager.targets import privacy, signed_list, swift_runtime, tuning
 from packager.targets.delivery import delivery_view
@@ -300,7 +300,7 @@ def _archive(stem: str, sources: Sources, store: Store) -> Path:
     def make(folder: Path) -> None:
         content: dict[PurePosixPath, Content] = {path: text.encode() for path, text in sources.texts.items()}
         content |= sources.files
-        content |= {path: Link(target) for path, target in sources.links.items()}
+        content |= {path: ZipLink(target) for path, target in sources.links.items()}
         write_zip(folder / f"{stem}.zip", {stem / path: each for path, each in content.items()})
 
     return store.results(ASSEMBLY, inputs, make) / f"{stem}.zip"

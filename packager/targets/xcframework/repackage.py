@@ -14,7 +14,7 @@ from typing import Literal
 
 from packager.core.errors import ConfigError, ToolError, nearest
 from packager.files import host
-from packager.files.replaced_folder import Kind, replaced
+from packager.files.replaced_folder import FolderKind, replaced
 from packager.targets.xcframework import folder
 from packager.targets.xcframework.layout import PLIST, Slice, read_plist, slices
 from packager.targets.xcframework.macho import Code, read
@@ -24,7 +24,7 @@ NAME = "onnxruntime"
 """Name of the library. All packages use the same name, so that two of them in one app fail to link, instead of running
 one package's models on a runtime reduced for the other's."""
 MARK = "mobpack.json"
-KIND = Kind(words="an .xcframework that mobpack made", mark=MARK, option="--out")
+KIND = FolderKind(words="an .xcframework that mobpack made", mark=MARK, option="--out")
 PIECE_BYTES = 1 << 20
 ALLOWED_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+.-]*")
 

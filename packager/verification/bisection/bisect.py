@@ -8,14 +8,14 @@ from pathlib import Path
 from packager.core.findings import IllConditioned
 from packager.verification.bisection import words
 from packager.verification.bisection.conditioning import moved
-from packager.verification.bisection.figures import ANYTHING, Limits
+from packager.verification.bisection.figures import ANYTHING, ErrorLimits
 from packager.verification.bisection.forcing import described
 from packager.verification.bisection.fusion import Fusion, merged
 from packager.verification.bisection.matching import Matched, matched
 from packager.verification.bisection.naming import named
 from packager.verification.bisection.outputs import Parting, part, swapped
-from packager.verification.bisection.repro import Case, leave
-from packager.verification.bisection.result import Bisection, Kind, Side
+from packager.verification.bisection.repro import ReproCase, leave
+from packager.verification.bisection.result import Bisection, BisectionKind, Side
 from packager.verification.bisection.running import RefusedError, arrays_in, fresh, run_piece, shapes_in
 from packager.verification.bisection.scan import Fault, Scan
 from packager.verification.bisection.subject import BisectionSubject, opened
@@ -35,7 +35,7 @@ def bisect(
     folder: Path,
     evidence: Path,
     *,
-    limits: Limits,
+    limits: ErrorLimits,
     memory_bytes: int = MEMORY_BYTES,
     progress: Callable[[int, int], None] = no_progress,
 ) -> Bisection:
@@ -76,7 +76,7 @@ def condemned(
     sample: Path,
     folder: Path,
     *,
-    limits: Limits,
+    limits: ErrorLimits,
     memory_bytes: int = MEMORY_BYTES,
     progress: Callable[[int, int], None] = no_progress,
 ) -> str:
@@ -129,7 +129,7 @@ class _Search:
         most = words.share(self.parting.max_rel_error)
         a, b = self.labels
         return Bisection(
-            kind=Kind.AGREEMENT, words=f"'{b}' gives what '{a}' gives: no output is off by more than {most}"
+            kind=BisectionKind.AGREEMENT, words=f"'{b}' gives what '{a}' gives: no output is off by more than {most}"
         )
 
     def answer(self) -> Bisection:
@@ -158,7 +158,7 @@ class _Search:
             return None
         moves = IllConditioned(sample=0, output=found.output, moves_by=found.max_abs_error, scale=found.scale)
         text = words.on_conditioning(*self.labels, moves, self.where)
-        return Bisection(kind=Kind.CONDITIONING, words=text, value=found.output)
+        return Bisection(kind=BisectionKind.CONDITIONING, words=text, value=found.output)
 
     def _small_fault(self) -> Bisection | None:
         """Diagnoses a node with an error below the absolute part of the tolerance, which later nodes may amplify."""
@@ -180,7 +180,7 @@ class _Search:
         wrong = next((b.outputs[mine] for mine, other in swaps.items() if b.outputs[mine] != a.outputs[other]), "")
         node = named(a, wrong, self.scan.usable) if wrong in a.producers and wrong in b.producers else None
         return Bisection(
-            kind=Kind.ORDER,
+            kind=BisectionKind.ORDER,
             words=words.on_order(a, b, swaps),
             node=node.name if node else None,
             operator=node.operator if node else "",
@@ -193,7 +193,7 @@ class _Search:
         text = words.on_node(*self.labels, row, fault.error, self.scan.limits, self.where)
         repro = self._left(self.scan, fault, text)
         return Bisection(
-            kind=Kind.NODE,
+            kind=BisectionKind.NODE,
             words=text,
             node=row.node,
             operator=row.operator,
@@ -207,7 +207,12 @@ class _Search:
         text = words.on_refusal(*self.labels, node.name, node.operator, fault.refusal, self.where)
         repro = self._left(self.scan, fault, text)
         return Bisection(
-            kind=Kind.REFUSAL, words=text, node=node.name, operator=node.operator, value=fault.value, repro=repro
+            kind=BisectionKind.REFUSAL,
+            words=text,
+            node=node.name,
+            operator=node.operator,
+            value=fault.value,
+            repro=repro,
         )
 
     def _fusion(self) -> Bisection | None:
@@ -217,12 +222,12 @@ class _Search:
             return None
         label = found.wrong.side.label
         if not found.first:
-            return Bisection(kind=Kind.FUSION, words=words.on_fusion_somewhere(label))
+            return Bisection(kind=BisectionKind.FUSION, words=words.on_fusion_somewhere(label))
         nodes = [named(found.wrong, name, scan.usable) for name in (found.first, found.last)]
         text = words.on_fusion(label, nodes[0].name, nodes[1].name)
         narrow, fault = self._merged(found)
         return Bisection(
-            kind=Kind.FUSION,
+            kind=BisectionKind.FUSION,
             words=text,
             node=nodes[0].name,
             operator=nodes[0].operator,
@@ -264,7 +269,7 @@ class _Search:
     def _growth(self) -> Bisection:
         worst = max(self.parting.errors, key=lambda error: error.max_rel_error, default=None)
         text = words.on_growth(*self.labels, self.scan.layers, worst, self.parting.refusal)
-        return Bisection(kind=Kind.GROWTH, words=text, value=worst.output if worst else "")
+        return Bisection(kind=BisectionKind.GROWTH, words=text, value=worst.output if worst else "")
 
     def _left(self, scan: Scan, fault: Fault, text: str) -> Path:
         """Writes files that reproduce `fault`; returns their folder."""
@@ -279,7 +284,7 @@ class _Search:
             self.scan.notes.append(f"'{fault.value}' is right if only its node runs")
         piece.graph.output[0].CopyFrom(described(fault.value, actual.get(fault.value, expected)))
         return leave(
-            Case(
+            ReproCase(
                 piece=piece,
                 subject=scan.b,
                 reference=scan.a.side.label,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ModelError
 from packager.core.findings import OutputError
-from packager.verification.bisection.figures import Limits
+from packager.verification.bisection.figures import ErrorLimits
 from packager.verification.bisection.running import RefusedError
 from packager.verification.bisection.subject import BisectionSubject
 from packager.verification.parity.conditioning import perturbed
@@ -23,7 +23,7 @@ def moved(
     sample: Path,
     folder: Path,
     expected: "Mapping[str, NDArray[Any]]",
-    limits: Limits,
+    limits: ErrorLimits,
 ) -> dict[str, OutputError]:
     """Value of `expected` -> its farthest movement relative to `limits`; without those that move only as far as the
     perturbed inputs, and empty if `piece` cannot be perturbed. Files go below `folder`.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class ErrorLimits:
     """Limit of an error: atol + rtol * scale."""
 
     tolerance: Tolerance
@@ -46,13 +46,13 @@ class Limits:
         return self.tolerance.share(error.max_abs_error, error.scale)
 
     @property
-    def relative(self) -> "Limits":
+    def relative(self) -> "ErrorLimits":
         """The limits without their absolute part: later nodes may amplify the error of an inner value, however small it
         is."""
         return replace(self, tolerance=replace(self.tolerance, atol=0.0))
 
 
-ANYTHING = Limits(tolerance=Tolerance(max_rel_error=float("inf"), atol=0.0))
+ANYTHING = ErrorLimits(tolerance=Tolerance(max_rel_error=float("inf"), atol=0.0))
 """Limits that nothing exceeds."""
 
 

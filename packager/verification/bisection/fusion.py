@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager.verification.bisection.figures import Limits
+from packager.verification.bisection.figures import ErrorLimits
 from packager.verification.bisection.outputs import Parting, whole
 from packager.verification.bisection.running import RefusedError, fresh, run_file, run_piece
 from packager.verification.bisection.subject import BisectionSubject
@@ -36,7 +36,7 @@ def merged(
     parting: Parting,
     sample: Path,
     folder: Path,
-    limits: Limits,
+    limits: ErrorLimits,
     values: Sequence[str],
 ) -> Fusion | None:
     """The side that is right only if it runs node by node, and which of `values` its merged nodes skip; None if neither
@@ -70,7 +70,7 @@ class _Search:
     """folder with the outputs of the other side"""
     sample: Path
     folder: Path
-    limits: Limits
+    limits: ErrorLimits
 
     def is_right_alone(self) -> bool:
         """Whether the file itself gives the expected outputs without optimizations."""

@@ -90,7 +90,7 @@ def _element(kind: "TypeProto") -> str:
 
 
 @dataclass(kw_only=True)
-class Planner:
+class ChunkPlanner:
     """Plans chunks of as many values as fit."""
 
     memory_bytes: int

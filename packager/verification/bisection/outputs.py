@@ -10,7 +10,7 @@ from packager.core.errors import ModelError
 from packager.core.findings import OutputError
 from packager.engines.runners import Outcome, Runnable, Session
 from packager.files import host
-from packager.verification.bisection.figures import Limits
+from packager.verification.bisection.figures import ErrorLimits
 from packager.verification.bisection.running import fresh
 from packager.verification.bisection.subject import BisectionSubject
 from packager.verification.parity.outcomes import read_array
@@ -33,11 +33,11 @@ class Parting:
     refusal: str = ""
     """why the second side does not run on it"""
 
-    def share(self, limits: Limits) -> float:
+    def share(self, limits: ErrorLimits) -> float:
         """The largest error relative to its limit."""
         return math.inf if self.refusal else max(map(limits.share, self.errors), default=0.0)
 
-    def parts(self, limits: Limits) -> bool:
+    def parts(self, limits: ErrorLimits) -> bool:
         return bool(self.refusal) or any(limits.exceeds(error) for error in self.errors)
 
     @property
@@ -45,7 +45,9 @@ class Parting:
         return math.inf if self.refusal else max((error.max_rel_error for error in self.errors), default=0.0)
 
 
-def part(a: BisectionSubject, b: BisectionSubject, samples: Sequence[Path], folder: Path, limits: Limits) -> Parting:
+def part(
+    a: BisectionSubject, b: BisectionSubject, samples: Sequence[Path], folder: Path, limits: ErrorLimits
+) -> Parting:
     """Runs both on all of `samples`; their outputs on the worst one stay in `folder`.
 
     Raises ModelError if one of them does not open, or the first side runs on none of the samples.
@@ -103,7 +105,7 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def _errors(names: Sequence[str], found: Parting, limits: Limits) -> Iterator[OutputError]:
+def _errors(names: Sequence[str], found: Parting, limits: ErrorLimits) -> Iterator[OutputError]:
     for index, name in enumerate(names):
         yield limits.compared(name, read_array(found.a / f"{index}.npy"), read_array(found.b / f"{index}.npy"))
 
@@ -113,7 +115,7 @@ def _kept(found: Parting, folder: Path) -> Parting:
     return replace(found, a=folder / "a", b=folder / "b")
 
 
-def swapped(parting: Parting, a: BisectionSubject, b: BisectionSubject, limits: Limits) -> Mapping[int, int]:
+def swapped(parting: Parting, a: BisectionSubject, b: BisectionSubject, limits: ErrorLimits) -> Mapping[int, int]:
     """Output of the second side -> the output of the first side whose values it has, by index; empty unless all outputs
     are the same in another order."""
     count = len(a.outputs)
@@ -131,6 +133,6 @@ def swapped(parting: Parting, a: BisectionSubject, b: BisectionSubject, limits: 
     return found
 
 
-def _is_same(parting: Parting, a: int, b: int, limits: Limits) -> bool:
+def _is_same(parting: Parting, a: int, b: int, limits: ErrorLimits) -> bool:
     error = limits.compared("", read_array(parting.a / f"{a}.npy"), read_array(parting.b / f"{b}.npy"))
     return not limits.exceeds(error)

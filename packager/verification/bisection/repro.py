@@ -22,7 +22,7 @@ PROGRAM = Path(__file__).with_name("reproduce.py")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
+class ReproCase:
     """The fault to reproduce."""
 
     piece: "ModelProto"
@@ -38,7 +38,7 @@ class Case:
     words: str
 
 
-def leave(case: Case, folder: Path, *, inside_bytes: int = INSIDE_BYTES) -> Path:
+def leave(case: ReproCase, folder: Path, *, inside_bytes: int = INSIDE_BYTES) -> Path:
     """Fills `folder`, which is created, and returns it. The same case gives the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     total = sum(size_of(tensor) for tensor in case.piece.graph.initializer)
@@ -57,7 +57,7 @@ def leave(case: Case, folder: Path, *, inside_bytes: int = INSIDE_BYTES) -> Path
     return folder
 
 
-def _session(case: Case) -> dict[str, Any]:
+def _session(case: ReproCase) -> dict[str, Any]:
     return {
         "runner": case.subject.side.label,
         "entries": dict(sorted(case.subject.side.settings.items())),
@@ -65,7 +65,7 @@ def _session(case: Case) -> dict[str, Any]:
     }
 
 
-def _readme(case: Case) -> str:
+def _readme(case: ReproCase) -> str:
     operators = ", ".join(dict.fromkeys(node.op_type for node in case.piece.graph.node))
     return f"""{case.words}
 

@@ -25,7 +25,7 @@ class Side:
     needs_fp16: bool = False
 
 
-class Kind(StrEnum):
+class BisectionKind(StrEnum):
     """Kind of a result."""
 
     NODE = "node"
@@ -65,7 +65,7 @@ class ValueDifference:
 class Bisection:
     """The place where two sides part."""
 
-    kind: Kind
+    kind: BisectionKind
     words: str
     """the result in a sentence or two"""
     node: str | None = None

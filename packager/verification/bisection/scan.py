@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from packager.core.findings import OutputError
 from packager.verification.bisection.conditioning import moved
-from packager.verification.bisection.figures import Limits, are_alike
+from packager.verification.bisection.figures import ErrorLimits, are_alike
 from packager.verification.bisection.forcing import forced, given
-from packager.verification.bisection.matching import Matched, Planner
+from packager.verification.bisection.matching import ChunkPlanner, Matched
 from packager.verification.bisection.naming import named
 from packager.verification.bisection.result import ValueDifference
 from packager.verification.bisection.running import RefusedError, fresh, run_piece
@@ -62,7 +62,7 @@ class Scan:
     b: BisectionSubject
     sample: Path
     folder: Path
-    limits: Limits
+    limits: ErrorLimits
     memory_bytes: int
     is_refused: bool
     """whether the second side does not run on the sample"""
@@ -83,7 +83,7 @@ class Scan:
         """The first fault; None if there is none."""
         sizes = dict(self.matched.sizes)
         borders = {name: self._needed([name]) for name in self._usable}
-        planner = Planner(memory_bytes=self.memory_bytes, sizes=sizes, borders=borders)
+        planner = ChunkPlanner(memory_bytes=self.memory_bytes, sizes=sizes, borders=borders)
         done = 0
         for chunk in planner.chunks(self.matched.values):
             if found := self._chunk(chunk, planner):
@@ -100,7 +100,7 @@ class Scan:
     def _needed(self, values: Iterable[str]) -> tuple[str, ...]:
         return tuple(name for name in self.b.region(values, self._usable).borders if name in self._usable)
 
-    def _chunk(self, chunk: tuple[str, ...], planner: Planner) -> Fault | None:
+    def _chunk(self, chunk: tuple[str, ...], planner: ChunkPlanner) -> Fault | None:
         """Compares a chunk: in halves if one side refuses it; again without values that turn out to be something
         else."""
         waiting = deque([chunk])

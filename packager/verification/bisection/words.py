@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from packager.core.findings import IllConditioned, OutputError
-from packager.verification.bisection.figures import Limits
+from packager.verification.bisection.figures import ErrorLimits
 from packager.verification.bisection.result import ValueDifference
 from packager.verification.bisection.subject import BisectionSubject
 
@@ -16,7 +16,7 @@ def share(error: float) -> str:
     return "NaN, infinity or other integers" if math.isinf(error) else f"{error:.3g} of its largest value"
 
 
-def on_node(a: str, b: str, row: ValueDifference, error: OutputError, limits: Limits, where: str) -> str:
+def on_node(a: str, b: str, row: ValueDifference, error: OutputError, limits: ErrorLimits, where: str) -> str:
     if error.failure:
         how = f"has another form: {error.failure}"
     elif error.is_exact:

@@ -1,19 +1,19 @@
 """Compares what ships with the original."""
 
 from packager.samples import sample_files
-from packager.verification.parity.check import Checked, check
+from packager.verification.parity.check import CheckedParity, check
 from packager.verification.parity.drawing import REDRAWS, SEEDS, movement
 from packager.verification.parity.outcomes import array_of, numbers_in
 from packager.verification.parity.reference import (
     Accepted,
+    OriginalOutputs,
     Reference,
-    References,
     graph_of,
     random_inputs,
     run_original,
 )
 from packager.verification.parity.rows import rows_of, sorted_outputs
-from packager.verification.parity.runs import Runs
+from packager.verification.parity.runs import SampleRuns
 from packager.verification.parity.scale import NO_RANGE, Scale
 from packager.verification.parity.settings import ParitySettings
 from packager.verification.parity.subject import Subject, is_own_original
@@ -25,11 +25,11 @@ __all__ = [
     "REDRAWS",
     "SEEDS",
     "Accepted",
-    "Checked",
+    "CheckedParity",
+    "OriginalOutputs",
     "ParitySettings",
     "Reference",
-    "References",
-    "Runs",
+    "SampleRuns",
     "Scale",
     "Subject",
     "Tolerance",

@@ -15,7 +15,7 @@ from packager.files.hashes import known_sha256
 from packager.verification.parity.drawing import Drawn, draw, ill_conditioned
 from packager.verification.parity.judging import Judge
 from packager.verification.parity.metrics import Comparison
-from packager.verification.parity.reference import Reference, References, is_reshaped
+from packager.verification.parity.reference import OriginalOutputs, Reference, is_reshaped
 from packager.verification.parity.rows import Rows, rows_of
 from packager.verification.parity.settings import ParitySettings
 from packager.verification.parity.subject import Subject, is_own_original
@@ -24,7 +24,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checked:
+class CheckedParity:
     parity: Parity
     worst: Drawn | None = None
     """the sample with the largest error"""
@@ -65,10 +65,10 @@ def check(
     runner: Runner,
     settings: ParitySettings,
     folder: Path,
-    references: References | None = None,
+    references: OriginalOutputs | None = None,
     *,
     progress: Progress = silent,
-) -> Checked:
+) -> CheckedParity:
     """Compares the results of `runner` on `subject` with its original; files go below `folder`, an existing scratch
     folder.
 
@@ -77,7 +77,7 @@ def check(
 
     Raises ModelError if the original model does not run on the samples, ConfigError if given samples do not fit it.
     """
-    references = references or References(folder)
+    references = references or OriginalOutputs(folder)
     reference = references.of(subject.original, settings)
     ran = _ran(subject, runner, settings, references, folder, progress)
     has_distance = bool(ran.outputs) and is_own_original(subject.variant)
@@ -116,11 +116,11 @@ def check(
         unstable_outputs=tuple(specs[index].name for index in sorted(reference.unstable)),
     )
     worst = ran.worst or draw(subject.original, settings, references)[0]
-    return Checked(parity=parity, worst=worst, worst_outputs=ran.worst_outputs, doubtful=ran.doubtful)
+    return CheckedParity(parity=parity, worst=worst, worst_outputs=ran.worst_outputs, doubtful=ran.doubtful)
 
 
 def _distances(
-    subject: Subject, settings: ParitySettings, references: References, reference: Reference
+    subject: Subject, settings: ParitySettings, references: OriginalOutputs, reference: Reference
 ) -> Iterator[OutputError]:
     """The distance between the variant, whose outputs are `reference`, and the user's model, and whether it is too
     large."""
@@ -133,7 +133,7 @@ def _ran(
     subject: Subject,
     runner: Runner,
     settings: ParitySettings,
-    references: References,
+    references: OriginalOutputs,
     folder: Path,
     progress: Progress,
 ) -> Ran:
@@ -147,7 +147,7 @@ def _tried(
     subject: Subject,
     runner: Runner,
     settings: ParitySettings,
-    references: References,
+    references: OriginalOutputs,
     folder: Path,
     progress: Progress,
 ) -> Ran:
@@ -165,7 +165,9 @@ def _tried(
         return Ran(skipped="; ".join(filter(None, (error.message, error.hint))))
 
 
-def _session(subject: Subject, runner: Runner, runnable: Runnable, references: References, folder: Path) -> Session:
+def _session(
+    subject: Subject, runner: Runner, runnable: Runnable, references: OriginalOutputs, folder: Path
+) -> Session:
     """A session of `runnable`, which remembers its runs if the runner's results depend on the file alone."""
     if not (subject.compiled and runner.identity()):
         return runner.open(runnable, folder)
@@ -180,7 +182,7 @@ def _compared(
     session: Session,
     subject: Subject,
     settings: ParitySettings,
-    references: References,
+    references: OriginalOutputs,
     folder: Path,
     progress: Progress,
 ) -> Ran:
@@ -206,7 +208,7 @@ def _compared(
 
 
 def _as_needed(
-    comparing: "Comparing", original: Variant, settings: ParitySettings, references: References
+    comparing: "Comparing", original: Variant, settings: ParitySettings, references: OriginalOutputs
 ) -> Iterator[Drawn]:
     """The samples, and more while too many of them are ill-conditioned."""
     drawn = draw(original, settings, references)

@@ -12,7 +12,7 @@ from packager.engines.runners import Outcome
 from packager.verification.parity.conditioning import Movement
 from packager.verification.parity.judging import Judge
 from packager.verification.parity.metrics import Comparison
-from packager.verification.parity.reference import References
+from packager.verification.parity.reference import OriginalOutputs
 from packager.verification.parity.settings import ParitySettings
 
 REDRAWS = 3
@@ -32,7 +32,7 @@ class Drawn:
     """the original's outputs for the perturbed sample; empty if it cannot be perturbed"""
 
 
-def draw(original: Variant, settings: ParitySettings, references: References, times: int = 0) -> tuple[Drawn, ...]:
+def draw(original: Variant, settings: ParitySettings, references: OriginalOutputs, times: int = 0) -> tuple[Drawn, ...]:
     """The samples in order; after `times` draws other random ones, or none: given ones are never drawn again.
 
     Raises ModelError if the original does not run on the first ones.
@@ -62,7 +62,7 @@ def movement(
     original: Variant,
     settings: ParitySettings,
     number: int,
-    references: References,
+    references: OriginalOutputs,
     *,
     but: frozenset[int] = frozenset(),
 ) -> IllConditioned | None:

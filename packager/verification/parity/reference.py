@@ -13,13 +13,24 @@ from packager.core.values import ElementType, Model, TensorSpec, Variant, baseli
 from packager.engines.runners import RUNNERS, Outcome, Runnable, Session
 from packager.files.processes.limits import OverTimeError
 from packager.models.ranges import known_ranges
-from packager.samples import Found, Lost, SampleSet, Source, find, flow_of, given, growth_of, marked, typical
+from packager.samples import (
+    FoundInputs,
+    Lost,
+    SampleSet,
+    SampleSource,
+    find,
+    flow_of,
+    given,
+    growth_of,
+    marked,
+    typical,
+)
 from packager.verification.parity.conditioning import Movement, perturbed
 from packager.verification.parity.limits import SizeLimit, size_limit, unlimited
 from packager.verification.parity.metrics import Comparison, difference
 from packager.verification.parity.outcomes import array_of, numbers_in
 from packager.verification.parity.rows import rows_of
-from packager.verification.parity.runs import Runs, Which
+from packager.verification.parity.runs import SampleRuns, Which
 from packager.verification.parity.scale import Scale, of_range
 from packager.verification.parity.settings import ParitySettings
 from packager.verification.parity.subject import is_own_original
@@ -56,17 +67,17 @@ class Beside:
     """of the graph's float outputs"""
 
 
-class References:
+class OriginalOutputs:
     """Outputs of original models: each runs once, however many files are compared with it."""
 
     def __init__(self, folder: Path) -> None:
         """Samples and outputs go below `folder`, which must exist as long as they are used."""
         self.folder = folder
-        self.runs = Runs(folder=folder)
+        self.runs = SampleRuns(folder=folder)
         self.known: dict[tuple[object, ...], Reference] = {}
         self.compared: dict[Reference, Beside] = {}
         self.moved: dict[tuple[bytes, Path], Movement] = {}
-        self.typical: dict[Source, SampleSet] = {}
+        self.typical: dict[SampleSource, SampleSet] = {}
 
     def of(self, original: Variant, settings: ParitySettings) -> Reference:
         """Raises ModelError if the model does not run on the samples, ConfigError if given ones do not fit it."""
@@ -90,7 +101,7 @@ class References:
             self.known[key] = _with_outcomes(variant, samples, outcomes, folder, source.text)
         return self.known[key]
 
-    def typical_samples(self, source: Source) -> SampleSet:
+    def typical_samples(self, source: SampleSource) -> SampleSet:
         """The samples of `source`, each read once."""
         if source not in self.typical:
             self.typical[source] = typical(source, self._new_folder())
@@ -123,7 +134,9 @@ class References:
         return self.compared[reference]
 
 
-def run_original(original: Variant, samples: SampleSet, folder: Path, runs: Runs | None = None) -> tuple[Outcome, ...]:
+def run_original(
+    original: Variant, samples: SampleSet, folder: Path, runs: SampleRuns | None = None
+) -> tuple[Outcome, ...]:
     """The outputs of `original` for every sample, below `folder`, which is created; those in `runs` are not computed
     again."""
     folder.mkdir(exist_ok=True)
@@ -134,12 +147,14 @@ def run_original(original: Variant, samples: SampleSet, folder: Path, runs: Runs
 class Accepted:
     """Random inputs that an original accepts."""
 
-    found: Found
+    found: FoundInputs
     outcomes: tuple[Outcome, ...]
     """its outputs for each sample"""
 
 
-def random_inputs(original: Variant, folder: Path, *, count: int, seed: int, earlier: Runs | None = None) -> Accepted:
+def random_inputs(
+    original: Variant, folder: Path, *, count: int, seed: int, earlier: SampleRuns | None = None
+) -> Accepted:
     """Random samples that `original` accepts, and its outputs for them, below `folder`; those in `earlier` are not
     computed again.
 
@@ -224,14 +239,14 @@ def is_reshaped(spec: TensorSpec, outcomes: Sequence[Outcome], index: int) -> bo
     )
 
 
-def _session(original: Variant, open_session: Callable[[], Session], runs: Runs | None) -> Session:
+def _session(original: Variant, open_session: Callable[[], Session], runs: SampleRuns | None) -> Session:
     if runs is None:
         return open_session()
     which: Which = ("original", original.model.path, original.model.sha256, original.graph, original.weights)
     return runs.session(which, open_session)
 
 
-def _outcomes(original: Variant, samples: Sequence[Path], folder: Path, runs: Runs | None) -> Iterator[Outcome]:
+def _outcomes(original: Variant, samples: Sequence[Path], folder: Path, runs: SampleRuns | None) -> Iterator[Outcome]:
     (cpu,) = RUNNERS["cpu"]("")
     with _session(original, lambda: cpu.open(graph_of(original, folder), folder), runs) as session:
         for number, sample in enumerate(samples):
@@ -258,7 +273,7 @@ def _perturbed(original: Variant, samples: Sequence[Path], folder: Path) -> Sequ
         return unmoved  # the original runs, so what was added to it is at fault: then nothing is known
 
 
-def _beside(variant: Variant, reference: Reference, folder: Path, runs: Runs) -> Beside:
+def _beside(variant: Variant, reference: Reference, folder: Path, runs: SampleRuns) -> Beside:
     model = variant.model
     outcomes = run_original(baseline(model), reference.samples, folder, runs)
     if refused := next((outcome.error for outcome in outcomes if outcome.error), ""):
@@ -300,7 +315,7 @@ def _errors(model: Model, outcomes: Sequence[Outcome], reference: Reference) -> 
         yield comparison.result()
 
 
-def _reference(original: Variant, settings: ParitySettings, folder: Path, runs: Runs) -> Reference:
+def _reference(original: Variant, settings: ParitySettings, folder: Path, runs: SampleRuns) -> Reference:
     """The user's samples, or random ones that the original accepts, and its outputs for them."""
     model = original.model
     if settings.samples:

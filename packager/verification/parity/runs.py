@@ -20,7 +20,7 @@ Which = tuple[object, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class About:
+class SessionAbout:
     """Description of a session."""
 
     about: str
@@ -29,13 +29,13 @@ class About:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Runs:
+class SampleRuns:
     """Outcomes by model and by the content of the sample."""
 
     folder: Path
     """must exist as long as they are used"""
     outputs: dict[tuple[Which, str], Path] = field(default_factory=dict)
-    opened: dict[Which, About] = field(default_factory=dict)
+    opened: dict[Which, SessionAbout] = field(default_factory=dict)
     """models that were opened before"""
 
     def session(self, which: Which, open_session: Callable[[], Session]) -> "RememberedSession":
@@ -64,7 +64,7 @@ class Runs:
 class RememberedSession:
     """A session that runs only samples that the model has not run before."""
 
-    def __init__(self, runs: Runs, which: Which, open_session: Callable[[], Session]) -> None:
+    def __init__(self, runs: SampleRuns, which: Which, open_session: Callable[[], Session]) -> None:
         self._runs, self._which, self._open = runs, which, open_session
         self._session: Session | None = None
         self._stack = ExitStack()
@@ -72,7 +72,9 @@ class RememberedSession:
     def open(self) -> Session:
         if self._session is None:
             found = self._stack.enter_context(self._open())
-            self._runs.opened[self._which] = About(about=found.about, placed=found.placed, node_count=found.node_count)
+            self._runs.opened[self._which] = SessionAbout(
+                about=found.about, placed=found.placed, node_count=found.node_count
+            )
             self._session = found
         return self._session
 

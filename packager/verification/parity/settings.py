@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packager.samples import Source
+from packager.samples import SampleSource
 from packager.verification.parity.tolerance import Tolerance
 
 ANY = Tolerance()
@@ -22,7 +22,7 @@ class ParitySettings:
     """None for the default that belongs to the rtol"""
     distance: Tolerance = ANY
     """allowed distance between a variant and the user's model"""
-    typical: Source | None = None
+    typical: SampleSource | None = None
     """samples for that if `samples` are not given: random numbers are outside of the calibrated ranges"""
     outputs: Mapping[str, Tolerance] = field(default_factory=dict)
     """outputs with a tolerance of their own"""
@@ -34,7 +34,7 @@ class ParitySettings:
         return self.outputs.get(output, self.general)
 
     @property
-    def distance_source(self) -> Source | None:
+    def distance_source(self) -> SampleSource | None:
         """The source of the samples for `distance`; None if they are those of the comparison."""
         return None if self.samples else self.typical
 

@@ -7,10 +7,10 @@ from packager.engines.environments.runtime import shipped_version
 from packager.engines.session.refusals import explain
 from packager.files.atomic import link_or_copy
 from packager.providers import provider_of
-from packager.verification.partition.measured import SESSION_ENTRIES, Assignment, assignment, mark
+from packager.verification.partition.measured import SESSION_ENTRIES, OfferedNodes, assignment, mark
 
 
-def measure_on_android(model: Path, provider: str, scratch: Path) -> Assignment:
+def measure_on_android(model: Path, provider: str, scratch: Path) -> OfferedNodes:
     """Like `measured.measure`, for the ONNX file `model` whose external data lie beside it.
 
     NNAPI's drivers are not here: this measures which nodes its provider hands over, not what a phone's driver does with

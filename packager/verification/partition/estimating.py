@@ -6,7 +6,7 @@ Only layers count: convolutions, products and recurrences take nearly all of the
 import math
 from collections.abc import Iterator, Sequence, Set
 
-from packager.core.cost import Cost, Estimate, Kind, Layer
+from packager.core.cost import Cost, Estimate, LayerCost, LayerKind
 from packager.graph.view import Graph, Node, Value
 from packager.graph.work import layers
 
@@ -21,7 +21,7 @@ def estimated(graph: Graph, partitions: Sequence[Sequence[str]], cost: Cost) -> 
     taken = {name for names in partitions for name in names}
     work = layers(graph)
     inside = [layer for name, each in work.items() if name in taken for layer in each]
-    slower = max(Kind, key=lambda kind: _loss_ms(inside, kind, cost))
+    slower = max(LayerKind, key=lambda kind: _loss_ms(inside, kind, cost))
     slow = [layer for layer in inside if layer.kind is slower]
     return Estimate(
         cpu_ms=sum(cost.cpu.ms(layer) for each in work.values() for layer in each),
@@ -36,7 +36,7 @@ def estimated(graph: Graph, partitions: Sequence[Sequence[str]], cost: Cost) -> 
     )
 
 
-def _loss_ms(inside: Sequence[Layer], kind: Kind, cost: Cost) -> float:
+def _loss_ms(inside: Sequence[LayerCost], kind: LayerKind, cost: Cost) -> float:
     """How much longer the layers of `kind` take on the provider than on the CPU."""
     return sum(cost.own.ms(layer) - cost.cpu.ms(layer) for layer in inside if layer.kind is kind)
 

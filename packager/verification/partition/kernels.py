@@ -13,7 +13,7 @@ from packager.core.errors import ModelError, ToolError
 from packager.core.findings import KernelProof
 from packager.core.values import Compiled, Format, Style
 from packager.engines.environments import Shipped, ensure
-from packager.engines.environments.release import Release
+from packager.engines.environments.release import PinnedRuntime
 from packager.engines.session.refusals import explain
 from packager.graph.view import Graph, Node
 from packager.models.graphs import read_graph as read_onnx
@@ -81,7 +81,7 @@ def prove_in(compiled: Compiled, release: str, scratch: Path) -> KernelProof:
 
     Raises ModelError if it does not load, ToolError if the release cannot be installed.
     """
-    environment = Release(release=release)
+    environment = PinnedRuntime(release=release)
     if compiled.style is Style.CONTEXT or compiled.processor:
         what = "a binary for one chip" if compiled.style is Style.CONTEXT else "it computes in 16 bits, on ARM only"
         return skipped(compiled, f"{what}: not opened in this release", runtime=environment.package)

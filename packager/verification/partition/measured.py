@@ -30,7 +30,7 @@ NO_SETTINGS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class ProviderSource:
     """An environment in which a provider can be asked."""
 
     environment: str
@@ -40,14 +40,14 @@ class Source:
 
 
 SOURCES = {
-    CPU.NAME: Source(environment="runtime", options={}, words=""),
-    "qnn": Source(environment="qnn", options=qnn.OPTIONS, words=f", {qnn.WORDS}"),
-    "webgpu": Source(environment="webgpu", options={}, words=f", {webgpu.WORDS}"),
+    CPU.NAME: ProviderSource(environment="runtime", options={}, words=""),
+    "qnn": ProviderSource(environment="qnn", options=qnn.OPTIONS, words=f", {qnn.WORDS}"),
+    "webgpu": ProviderSource(environment="webgpu", options={}, words=f", {webgpu.WORDS}"),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
-class Node:
+class OfferedNode:
     """A node as the provider was offered it."""
 
     op: str
@@ -63,11 +63,11 @@ class Subgraph:
 
     provider: str
     """ONNX Runtime's name: `QNNExecutionProvider`"""
-    nodes: tuple[Node, ...]
+    nodes: tuple[OfferedNode, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Assignment:
+class OfferedNodes:
     subgraphs: tuple[Subgraph, ...]
     by: str
     """description of the measurement"""
@@ -103,7 +103,7 @@ def measure(
     options: Mapping[str, str],
     scratch: Path,
     settings: Mapping[str, str] = NO_SETTINGS,
-) -> Assignment:
+) -> OfferedNodes:
     """Has `provider` open `model` (.ort or .onnx) with the session's `settings`; returns which of its nodes it takes.
 
     `data_folder` holds the external data of a graph whose weights lie elsewhere. For an ORT-format file the provider is
@@ -175,11 +175,11 @@ def mark(model: Path, data_folder: Path | None, scratch: Path) -> Marked:
     return Marked(path=path, data_folder=data_folder, nodes=nodes, names=names)
 
 
-def assignment(answer: Mapping[str, Any], marked: Marked, *, by: str, refusal: str = "") -> Assignment:
+def assignment(answer: Mapping[str, Any], marked: Marked, *, by: str, refusal: str = "") -> OfferedNodes:
     """The assignment in a child's answer about the marked nodes."""
     subgraphs = tuple(_subgraphs(answer, marked.names))
     followers = _followers(subgraphs, marked.nodes, marked.names)
-    return Assignment(subgraphs=subgraphs, by=by, names=marked.names, followers=followers, refusal=refusal)
+    return OfferedNodes(subgraphs=subgraphs, by=by, names=marked.names, followers=followers, refusal=refusal)
 
 
 def ready(name: str) -> Environment:
@@ -239,7 +239,7 @@ def _name(node: "NodeProto") -> str:
 def _subgraphs(answer: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Subgraph]:
     for subgraph in answer.get("subgraphs", ()):  # none if even the ONNX graph is refused
         nodes = tuple(
-            Node(
+            OfferedNode(
                 op=node["op"],
                 domain=node["domain"],
                 names=tuple(dict.fromkeys(names[int(mark)] for mark in MARK.findall(node["name"]))),

@@ -8,7 +8,7 @@ core/optimizer/qdq_transformer/selectors_actions/ of ONNX Runtime 1.21, and comp
 from packager.graph.view import Graph, Node
 from packager.verification.partition.clips import is_redundant
 from packager.verification.partition.selectors import SELECTORS
-from packager.verification.partition.unit import DEQUANTIZE, QUANTIZE, NodeUnit, Port, Quantization
+from packager.verification.partition.unit import DEQUANTIZE, QUANTIZE, NodeUnit, Quantization, UnitPort
 
 DOMAINS = ("", "com.ms.internal.nhwc", "com.microsoft")
 """Domains of operators in the middle of a group."""
@@ -30,27 +30,27 @@ def _single(node: Node) -> NodeUnit:
     return NodeUnit(target=node, inputs=inputs, outputs=outputs)
 
 
-def _ports(node: Node) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
+def _ports(node: Node) -> tuple[tuple[UnitPort, ...], tuple[UnitPort, ...]]:
     """Inputs and outputs of a node by itself; quantized operators have their scales among the inputs."""
 
-    def port(value: int, scale: int, *, name: str = "") -> Port:
+    def port(value: int, scale: int, *, name: str = "") -> UnitPort:
         given = [*node.inputs, "", "", ""]
-        return Port(
+        return UnitPort(
             value=name or given[value], quantization=Quantization(scale=given[scale], zero_point=given[scale + 1])
         )
 
-    plain = tuple(Port(value=name) for name in node.outputs)
+    plain = tuple(UnitPort(value=name) for name in node.outputs)
     match node.op:
         case "DequantizeLinear":
             return (port(0, 1),), plain
         case "QuantizeLinear":
-            return (Port(value=node.inputs[0]),), (port(0, 1, name=node.outputs[0]),)
+            return (UnitPort(value=node.inputs[0]),), (port(0, 1, name=node.outputs[0]),)
         case "QLinearSigmoid" | "QLinearAveragePool" | "QLinearGlobalAveragePool" | "QLinearLeakyRelu":
             return (port(0, 1),), (port(0, 3, name=node.outputs[0]),)
         case "QLinearConv" | "QLinearMatMul" | "QLinearAdd" | "QLinearMul":
-            bias = tuple(Port(value=name) for name in node.inputs[8:9])
+            bias = tuple(UnitPort(value=name) for name in node.inputs[8:9])
             return (port(0, 1), port(3, 4), *bias), (port(0, 6, name=node.outputs[0]),)
-    return tuple(Port(value=name) for name in node.inputs), plain
+    return tuple(UnitPort(value=name) for name in node.inputs), plain
 
 
 def _group(node: Node, graph: Graph) -> NodeUnit | None:
@@ -86,18 +86,18 @@ def _group(node: Node, graph: Graph) -> NodeUnit | None:
     )
 
 
-def _outer_input(name: str, dequantizers: tuple[Node, ...]) -> Port:
+def _outer_input(name: str, dequantizers: tuple[Node, ...]) -> UnitPort:
     for node in dequantizers:
         if node.outputs[0] == name:
-            return Port(value=node.inputs[0], quantization=_quantization(node))
-    return Port(value=name)
+            return UnitPort(value=node.inputs[0], quantization=_quantization(node))
+    return UnitPort(value=name)
 
 
-def _outer_output(name: str, quantizers: tuple[Node, ...]) -> Port:
+def _outer_output(name: str, quantizers: tuple[Node, ...]) -> UnitPort:
     for node in quantizers:
         if node.inputs[0] == name:
-            return Port(value=node.outputs[0], quantization=_quantization(node))
-    return Port(value=name)
+            return UnitPort(value=node.outputs[0], quantization=_quantization(node))
+    return UnitPort(value=name)
 
 
 def _quantization(node: Node) -> Quantization:

@@ -16,7 +16,7 @@ from packager.verification.partition import coreml, groups, nnapi, xnnpack
 from packager.verification.partition.device import measure_on_android
 from packager.verification.partition.estimating import estimated
 from packager.verification.partition.kernels import graph_of
-from packager.verification.partition.measured import SOURCES, Assignment, measure
+from packager.verification.partition.measured import SOURCES, OfferedNodes, measure
 from packager.verification.partition.own import Border, border_of
 from packager.verification.partition.rules import Prediction
 
@@ -187,11 +187,11 @@ def _measured(plan: Plan, choice: Choice, graph: Graph, scratch: Path) -> Partit
     )
 
 
-def _names(assignment: Assignment) -> set[str]:
+def _names(assignment: OfferedNodes) -> set[str]:
     return {subgraph.provider for subgraph in assignment.subgraphs} - {"CPUExecutionProvider"}
 
 
-def _merged(assignment: Assignment, taken: frozenset[str], graph: Graph) -> frozenset[str]:
+def _merged(assignment: OfferedNodes, taken: frozenset[str], graph: Graph) -> frozenset[str]:
     """Nodes that were folded before the provider was asked, between nodes that it took."""
     gone = set(assignment.gone)
     return frozenset(

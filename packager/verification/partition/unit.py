@@ -17,7 +17,7 @@ class Quantization:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Port:
+class UnitPort:
     """An input or output of a unit: the value outside of it, before DequantizeLinear or after QuantizeLinear."""
 
     value: str
@@ -28,8 +28,8 @@ class Port:
 @dataclass(frozen=True, kw_only=True)
 class NodeUnit:
     target: Node
-    inputs: tuple[Port, ...]
-    outputs: tuple[Port, ...]
+    inputs: tuple[UnitPort, ...]
+    outputs: tuple[UnitPort, ...]
     dequantizers: tuple[Node, ...] = ()
     quantizers: tuple[Node, ...] = ()
     clip: Node | None = None

@@ -41,7 +41,7 @@ class OutputResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recorded:
+class RecordedOutputs:
     """Samples in a folder, and the framework's outputs for them."""
 
     folder: Path
@@ -72,7 +72,7 @@ def in_words(sizes: Sequence[Mapping[str, int]], first: str) -> tuple[str, ...]:
 
 
 def compare(
-    graph: Path, outputs: Sequence[str], recorded: Recorded, folder: Path, *, rtol: float, atol: float
+    graph: Path, outputs: Sequence[str], recorded: RecordedOutputs, folder: Path, *, rtol: float, atol: float
 ) -> tuple[OutputResult, ...]:
     """Compares ONNX Runtime's outputs with the framework's, for each of `outputs`, by the rule of a build: |error| <=
     atol + rtol * scale, the output's largest value over all samples.
@@ -94,7 +94,7 @@ def compare(
     return tuple(found.values())
 
 
-def _scales(graph: Path, outputs: Sequence[str], recorded: Recorded) -> dict[str, Scale]:
+def _scales(graph: Path, outputs: Sequence[str], recorded: RecordedOutputs) -> dict[str, Scale]:
     """The scale of each output: its largest value over all samples, or its known range."""
     import numpy
     import onnx
@@ -110,7 +110,7 @@ def _scales(graph: Path, outputs: Sequence[str], recorded: Recorded) -> dict[str
     return scales
 
 
-def refusal(results: Sequence[OutputResult], output: Path, recorded: Recorded) -> ParityError | None:
+def refusal(results: Sequence[OutputResult], output: Path, recorded: RecordedOutputs) -> ParityError | None:
     """The error for outputs over tolerance; None if all are within."""
     failed = [each for each in results if each.failure]
     if not failed:
@@ -128,7 +128,7 @@ def _in_all(result: OutputResult) -> str:
 
 
 def _values(
-    session: "Session", outputs: Sequence[str], recorded: Recorded, number: int, place: Path
+    session: "Session", outputs: Sequence[str], recorded: RecordedOutputs, number: int, place: Path
 ) -> Iterator[tuple[str, Any, Any]]:
     """The name of each output, its values of the framework on one sample, and those of ONNX Runtime."""
     import numpy

@@ -33,7 +33,7 @@ def keep(scratch: Path, folder: Path) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class WrittenModel:
     """A model that was written, and its differences from the framework's outputs."""
 
     files: tuple[Path, ...]

@@ -13,8 +13,8 @@ from packager.measuring.devices import Device, comparing, gates
 from packager.measuring.devices.comparing import DeviceBaseline
 from packager.measuring.devices.document import DeviceDocument, DeviceRow, MethodEntry, NotMeasured
 from packager.measuring.devices.gates import DeviceGate
-from packager.measuring.devices.measuring import Measured, Method, measure
-from packager.measuring.devices.rows import Contender
+from packager.measuring.devices.measuring import DeviceMethod, MeasuredDevice, measure
+from packager.measuring.devices.rows import DeviceContender
 from packager.measuring.devices.samples import sample_of
 from packager.render.pages import parts
 from packager.render.pages.numbers import plural
@@ -33,16 +33,16 @@ from packager.workflows.device.preparing import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class DeviceBenchRequest:
     wanted: Wanted
-    method: Method = field(default_factory=Method)
+    method: DeviceMethod = field(default_factory=DeviceMethod)
     sample: Path | None = None
     """the user's inputs, .npz keyed by input name; None for the package's own"""
     gates: tuple[DeviceGate, ...] = ()
     baseline: DeviceBaseline | None = None
 
 
-def bench(request: Request, console: Console) -> DeviceDocument:
+def bench(request: DeviceBenchRequest, console: Console) -> DeviceDocument:
     """Times the models of a package on all chosen devices at once.
 
     Raises ToolError if nothing could be timed; devices that fail or go away are in the results with the reason.
@@ -81,11 +81,11 @@ def bench(request: Request, console: Console) -> DeviceDocument:
         )
 
 
-def _on_device(found: Ready, device: Device, request: Request, bar: Bar) -> Measured:
+def _on_device(found: Ready, device: Device, request: DeviceBenchRequest, bar: Bar) -> MeasuredDevice:
     made = equipped(found, device, request.wanted, Console(quiet=True))
     folder = found.scratch / f"device-{found.chosen.devices.index(device)}"
     folder.mkdir()
-    contenders: list[Contender] = []
+    contenders: list[DeviceContender] = []
     lacking: list[NotMeasured] = []
     for model in models_of(found, made, request.wanted, folder):
         try:
@@ -101,7 +101,7 @@ def _on_device(found: Ready, device: Device, request: Request, bar: Bar) -> Meas
         for provider in providers_of(model, request.wanted):
             own = folder / f"{len(contenders)}"
             own.mkdir()
-            contenders.append(Contender(model=model, provider=provider, sample=sample, folder=own))
+            contenders.append(DeviceContender(model=model, provider=provider, sample=sample, folder=own))
     bar.add(len(contenders) * request.method.rounds)
     measured = measure(made, contenders, request.method, bar.advance)
     return replace(measured, skipped=(*measured.skipped, *lacking))
@@ -119,7 +119,7 @@ def _nothing(failures: Sequence[tuple[Device, MobpackError]], skipped: Sequence[
     return ToolError(f"nothing could be timed: {reason}", hint="do as it says, or name other providers")
 
 
-def method_of(method: Method) -> MethodEntry:
+def method_of(method: DeviceMethod) -> MethodEntry:
     """The entry that says how times were taken."""
     return MethodEntry(
         threads=method.threads,

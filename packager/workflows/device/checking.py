@@ -13,23 +13,23 @@ from packager.engines.runners import Runner
 from packager.files.store import Store
 from packager.measuring.devices import Device, Link
 from packager.measuring.devices import package as packages
-from packager.measuring.devices.choosing import Chosen, choose
+from packager.measuring.devices.choosing import ChosenDevices, choose
 from packager.measuring.devices.device_opening import Equipped
 from packager.measuring.devices.document import DeviceEntry
 from packager.measuring.devices.equipping import equip, equip_alone
 from packager.measuring.devices.measuring import described
-from packager.measuring.devices.package import DevicePackage, Runtime
+from packager.measuring.devices.package import AndroidRuntime, DevicePackage
 from packager.measuring.devices.runner import device_runners
 from packager.measuring.devices.shared_references import SharedReferences
 from packager.render.pages.numbers import plural
 from packager.verification.kept import refuse_other
 from packager.verification.numbers import compare_all
 from packager.workflows import bisect
-from packager.workflows.bisect import Found
+from packager.workflows.bisect import Bisected
 from packager.workflows.device.preparing import Bar, Wanted, absent_entries, failed, link, on_each
 from packager.workflows.gates import keep_evidence, refuse_failed
 from packager.workflows.planning import plan_all
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 from packager.workflows.shared_store import store_of
 
 TARGET = "android"
@@ -37,7 +37,7 @@ DEVICE = "device"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checked:
+class CheckedDevices:
     plans: tuple[Plan, ...]
     report: Report
     devices: tuple[DeviceEntry, ...]
@@ -45,12 +45,12 @@ class Checked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Program:
+class DeviceChecks:
     """The program that opens files on devices, and the devices."""
 
     link: Link
-    chosen: Chosen
-    runtime: Runtime
+    chosen: ChosenDevices
+    runtime: AndroidRuntime
     package: DevicePackage | None
     archives: tuple[Path, ...]
 
@@ -77,20 +77,20 @@ class Unprinted(Console):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
+class DeviceWork:
     """All that is the same for every device."""
 
     config: Config
     plans: tuple[Plan, ...]
     wanted: Wanted
-    program: Program
+    program: DeviceChecks
     store: Store
     references: SharedReferences
     folder: Path
     evidence: Path
 
 
-def check(config: Config, request: Request, wanted: Wanted, console: Console) -> Checked:
+def check(config: Config, request: BuildRequest, wanted: Wanted, console: Console) -> CheckedDevices:
     """Compares every file that ships with its original, on all chosen devices at once with all providers: golden
     vectors' samples or the user's, with the tolerances of `mobpack check`. Evidence of failures goes to the folder of
     `request`.
@@ -108,7 +108,7 @@ def check(config: Config, request: Request, wanted: Wanted, console: Console) ->
         folder, evidence = scratch / "comparing", scratch / "evidence"
         folder.mkdir()
         evidence.mkdir()
-        work = Work(
+        work = DeviceWork(
             config=config,
             plans=plans,
             wanted=wanted,
@@ -127,10 +127,10 @@ def check(config: Config, request: Request, wanted: Wanted, console: Console) ->
         )
         if report.failures:
             report = keep_evidence(plans, report, request.rules, console)
-    return Checked(plans=plans, report=report, devices=entries)
+    return CheckedDevices(plans=plans, report=report, devices=entries)
 
 
-def on_all(work: Work, console: Console) -> tuple[list[Compared], tuple[DeviceEntry, ...]]:
+def on_all(work: DeviceWork, console: Console) -> tuple[list[Compared], tuple[DeviceEntry, ...]]:
     """Comparisons of devices that can run something, in their order, and the entries of all. Raises the error of the
     project, if there is one, and KeyboardInterrupt if the user interrupts."""
     program = work.program
@@ -161,7 +161,7 @@ def on_all(work: Work, console: Console) -> tuple[list[Compared], tuple[DeviceEn
     return [each for _, each in done], listed
 
 
-def on_device(work: Work, device: Device, console: Console) -> Compared:
+def on_device(work: DeviceWork, device: Device, console: Console) -> Compared:
     """Files that a device did not come to, because it went away, are skipped."""
     folder = work.folder / f"device-{work.program.chosen.devices.index(device)}"
     folder.mkdir()
@@ -177,8 +177,8 @@ def on_device(work: Work, device: Device, console: Console) -> Compared:
 
 
 def bisected(
-    config: Config, request: Request, wanted: Wanted, sides: tuple[str, str], console: Console
-) -> tuple[Found, ...]:
+    config: Config, request: BuildRequest, wanted: Wanted, sides: tuple[str, str], console: Console
+) -> tuple[Bisected, ...]:
     """Finds the first node where two sides diverge, one of which is `device:PROVIDER`. Raises ConfigError for other
     sides, and if several devices are meant."""
     refuse_other(request.rules.evidence)
@@ -212,7 +212,7 @@ def shipped_files(plans: tuple[Plan, ...]) -> frozenset[str]:
     return frozenset(each.sha256 for plan in plans for each in plan.files)
 
 
-def program_for(wanted: Wanted, store: Store, scratch: Path, console: Console) -> Program:
+def program_for(wanted: Wanted, store: Store, scratch: Path, console: Console) -> DeviceChecks:
     """The program, for all devices that are chosen. The classes and the library of a package that was built tell which
     provider takes which node; it is not needed."""
     joined = link()
@@ -225,10 +225,10 @@ def program_for(wanted: Wanted, store: Store, scratch: Path, console: Console) -
     runtime = package.runtime if package else packages.runtime_of(wanted.runtime, folder)
     with console.step("make the program for the devices"):
         archives = joined.archives([package.classes] if package else [], [runtime.classes], store)
-    return Program(link=joined, chosen=chosen, runtime=runtime, package=package, archives=archives)
+    return DeviceChecks(link=joined, chosen=chosen, runtime=runtime, package=package, archives=archives)
 
 
-def equipped(program: Program, device: Device, wanted: Wanted, console: Console) -> Equipped:
+def equipped(program: DeviceChecks, device: Device, wanted: Wanted, console: Console) -> Equipped:
     """Raises ToolError for a device that cannot run it."""
     with console.step(f"equip {device.name}"):
         if program.package:
@@ -236,7 +236,7 @@ def equipped(program: Program, device: Device, wanted: Wanted, console: Console)
         return equip_alone(program.link, device, program.runtime, program.archives, timeout_s=wanted.timeout_s)
 
 
-def judge(found: Checked) -> None:
+def judge(found: CheckedDevices) -> None:
     """Raises ParityError for a failed comparison, ModelError for a file that a device refuses, ToolError if
     nothing ran."""
     refuse_failed(found.report)

@@ -18,10 +18,10 @@ from packager.measuring.devices.adb import dexing
 from packager.measuring.devices.comparing import DeviceBaseline
 from packager.measuring.devices.document import DeviceDocument
 from packager.measuring.devices.farms import collecting, results
-from packager.measuring.devices.farms.app import FarmApp, Program, make_app
+from packager.measuring.devices.farms.app import FarmApp, FarmProgram, make_app
 from packager.measuring.devices.farms.job import write_job
 from packager.measuring.devices.gates import DeviceGate
-from packager.measuring.devices.measuring import Method
+from packager.measuring.devices.measuring import DeviceMethod
 from packager.workflows.device.benching import method_of, numbered
 
 ABIS = ("arm64-v8a", "armeabi-v7a", "x86_64", "x86")
@@ -62,7 +62,7 @@ def app(request: AppRequest, console: Console) -> tuple[FarmApp, tuple[str, ...]
                 hint="name others with --abi",
             )
         with console.step("make the app and its test"):
-            program = Program(
+            program = FarmProgram(
                 job=scratch / "job",
                 jars=(package.classes, package.runtime.classes, *dexing.libraries(store)),
                 driver=dexing.driver(package.runtime.classes, java_package, store),
@@ -97,7 +97,7 @@ def read(path: Path, wanted: Sequence[DeviceGate], baseline: DeviceBaseline | No
     if any(each.is_search for each in found):
         console.say(f"these are the first rounds of a search: `mobpack tune --from {path}` decides it")
     devices = tuple(each.device for each in found)
-    method = Method(rounds=max(each.rounds for each in found), threads=found[0].threads, cool_down_s=0)
+    method = DeviceMethod(rounds=max(each.rounds for each in found), threads=found[0].threads, cool_down_s=0)
     compared = tuple(comparing.compared(devices, rows, baseline, method.threads)) if baseline else ()
     return DeviceDocument(
         schema_version=1,
@@ -130,7 +130,7 @@ def collect(path: Path, console: Console) -> collecting.Collected:
     return collected
 
 
-def serials(found: Sequence[collecting.Result]) -> list[str]:
+def serials(found: Sequence[collecting.CollectedDocument]) -> list[str]:
     """Names of the devices: their models, with numbers where several are alike."""
     seen: dict[str, int] = {}
     names = []

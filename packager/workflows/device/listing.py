@@ -8,7 +8,7 @@ from packager.core.to_json import plain
 from packager.measuring.devices import READY, Device
 from packager.measuring.devices.choosing import Absent, choose, describe_all
 from packager.measuring.devices.iphones import has_apples_tools, iphones
-from packager.measuring.devices.storage import Storage
+from packager.measuring.devices.storage import DeviceStorage
 from packager.workflows.device.preparing import link, on_each
 
 COLUMNS = ("serial", "state", "device", "chip", "Android", "API", "processors")
@@ -75,7 +75,7 @@ def clean(patterns: Sequence[str]) -> list[tuple[str, int]]:
     done."""
     joined = link()
     done, failures = on_each(
-        choose(joined, patterns).devices, lambda device: Storage(link=joined, device=device).clean(), joined.halt
+        choose(joined, patterns).devices, lambda device: DeviceStorage(link=joined, device=device).clean(), joined.halt
     )
     if failures:
         device, error = failures[0]

@@ -15,7 +15,7 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.measuring.devices import LINKS, Device, Link
 from packager.measuring.devices import package as packages
-from packager.measuring.devices.choosing import Absent, Chosen, choose
+from packager.measuring.devices.choosing import Absent, ChosenDevices, choose
 from packager.measuring.devices.device_answers import PackagedModel
 from packager.measuring.devices.device_opening import ANSWER_S, Equipped
 from packager.measuring.devices.device_session import describe
@@ -50,7 +50,7 @@ class Ready:
     """A package and the devices that it runs on."""
 
     link: Link
-    chosen: Chosen
+    chosen: ChosenDevices
     package: DevicePackage
     archives: tuple[Path, ...]
     store: Store

@@ -1,6 +1,6 @@
 """Exports a PyTorch module to ONNX and compares the result with PyTorch's own outputs."""
 
-from packager.workflows.export.request import Axis, Request
-from packager.workflows.export.steps import Result, run
+from packager.workflows.export.request import Axis, ExportRequest
+from packager.workflows.export.steps import ExportResult, run
 
-__all__ = ["Axis", "Request", "Result", "run"]
+__all__ = ["Axis", "ExportRequest", "ExportResult", "run"]

@@ -20,12 +20,12 @@ from packager.files.processes.channel import Channel
 from packager.workflows.export import sampling, tracing
 from packager.workflows.export.factory import given
 from packager.workflows.export.preparing import Warn, prepared
-from packager.workflows.export.request import Job
+from packager.workflows.export.request import ExportJob
 
 GRAPH = "graph.onnx"
 
 
-def export(job: Job, warn: Warn) -> dict[str, Any]:
+def export(job: ExportJob, warn: Warn) -> dict[str, Any]:
     """Runs every step that needs PyTorch; `steps.Exported` documents the keys. Raises MobpackError."""
     import_torch()
     made = given(job.factory, Path(job.code_folder))
@@ -76,7 +76,7 @@ def shared_weights(module: Any) -> list[str]:
 
 
 def main() -> int:
-    job = Job.read(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    job = ExportJob.read(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     channel = Channel.taken_over()
     warnings.simplefilter("ignore")  # PyTorch's warnings concern its internals
     logging.disable(logging.WARNING)

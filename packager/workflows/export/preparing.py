@@ -11,7 +11,7 @@ from packager.core.errors import ModelError
 from packager.workflows.export.factory import Given, Tensors
 from packager.workflows.export.failures import frames
 from packager.workflows.export.outputs import distance, named_outputs, register
-from packager.workflows.export.request import Job
+from packager.workflows.export.request import ExportJob
 from packager.workflows.export.running import call, run, short, weight_types
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Prepared:
     """outputs for the example inputs"""
 
 
-def prepared(given: Given, job: Job, warn: Warn) -> Prepared:
+def prepared(given: Given, job: ExportJob, warn: Warn) -> Prepared:
     """The module ready for export, and its outputs for the example. Raises ModelError if the outputs are random or
     change with every run."""
     refuse_halves(given)
@@ -100,7 +100,7 @@ def warn_of_doubles(given: Given, warn: Warn) -> None:
         warn(f"input {', '.join(doubles)} is float64: few mobile kernels support it; use float32")
 
 
-def refuse_unstable(given: Given, outputs: "dict[str, Tensor]", job: Job) -> None:
+def refuse_unstable(given: Given, outputs: "dict[str, Tensor]", job: ExportJob) -> None:
     """Raises ModelError if a second run on the example gives different outputs."""
     before = {name: each.clone() for name, each in given.module.named_buffers()}
     again = named_outputs(run(given, given.inputs, Path(job.code_folder)), given.inputs, job.output_names)
@@ -124,7 +124,7 @@ def refuse_unstable(given: Given, outputs: "dict[str, Tensor]", job: Job) -> Non
     )
 
 
-def drawing_lines(given: Given, job: Job) -> list[str]:
+def drawing_lines(given: Given, job: ExportJob) -> list[str]:
     """The user's lines that draw random numbers, or a line that names the operator if they are not in the user's
     files."""
     from torch.utils._python_dispatch import TorchDispatchMode
@@ -145,7 +145,7 @@ def drawing_lines(given: Given, job: Job) -> list[str]:
     return list(found)
 
 
-def _outputs(given: Given, job: Job, warn: Warn) -> "dict[str, Tensor]":
+def _outputs(given: Given, job: ExportJob, warn: Warn) -> "dict[str, Tensor]":
     """Outputs for the example inputs; warns about inputs that the module modifies."""
     folder = Path(job.code_folder)
     copies = {name: each.clone() for name, each in given.inputs.items()}

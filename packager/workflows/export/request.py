@@ -26,7 +26,7 @@ class Axis:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class ExportRequest:
     factory: str
     """`module:function`, which returns the module and example inputs"""
     code_folder: Path
@@ -50,7 +50,7 @@ class Request:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class ExportJob:
     """A request as passed to the PyTorch process."""
 
     factory: str
@@ -66,7 +66,7 @@ class Job:
     output_names: tuple[str, ...]
 
     @classmethod
-    def of(cls, request: Request, folder: Path) -> Self:
+    def of(cls, request: ExportRequest, folder: Path) -> Self:
         return cls(
             factory=request.factory,
             code_folder=str(request.code_folder),

@@ -11,7 +11,7 @@ from packager.samples.sample import write_arrays
 from packager.workflows.export.factory import Given, Tensors
 from packager.workflows.export.outputs import named_outputs
 from packager.workflows.export.preparing import Prepared, Warn
-from packager.workflows.export.request import DYNAMIC_HINT, Axis, Job
+from packager.workflows.export.request import DYNAMIC_HINT, Axis, ExportJob
 from packager.workflows.export.running import run
 
 if TYPE_CHECKING:
@@ -78,7 +78,9 @@ def enlarged(given: Given, axes: Sequence[Axis]) -> Tensors:
     return inputs_with(given, axes, sizes, torch.Generator().manual_seed(0), is_example=True)
 
 
-def record(prepared: Prepared, axes: Sequence[Axis], job: Job, warn: Warn) -> tuple[list[dict[str, int]], list[Shapes]]:
+def record(
+    prepared: Prepared, axes: Sequence[Axis], job: ExportJob, warn: Warn
+) -> tuple[list[dict[str, int]], list[Shapes]]:
     """Writes samples and PyTorch's outputs for them; returns the sizes of the dynamic dimensions in each sample, and
     the shapes of its outputs.
 
@@ -106,7 +108,7 @@ def record(prepared: Prepared, axes: Sequence[Axis], job: Job, warn: Warn) -> tu
     return done, shapes
 
 
-def _record(prepared: Prepared, axes: Sequence[Axis], sizes: dict[str, int], number: int, job: Job) -> Shapes:
+def _record(prepared: Prepared, axes: Sequence[Axis], sizes: dict[str, int], number: int, job: ExportJob) -> Shapes:
     """Writes one sample with `sizes` and returns the shapes of its outputs. Raises ModelError if the module rejects
     it."""
     import torch

@@ -10,16 +10,16 @@ from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.files.atomic import atomic_files
 from packager.files.hashes import sha256_of
 from packager.files.processes import limits
-from packager.files.processes.channel import CrashError, Program, raise_failure
+from packager.files.processes.channel import ChildProgram, CrashError, raise_failure
 from packager.files.processes.inherited import users_code
 from packager.files.store import Store
 from packager.graph.traversal import taken_by
 from packager.models.opsets import max_opset
 from packager.workflows.conversion import comparison, graph, writing
-from packager.workflows.conversion.comparison import OutputResult, Recorded
-from packager.workflows.conversion.writing import Written
+from packager.workflows.conversion.comparison import OutputResult, RecordedOutputs
+from packager.workflows.conversion.writing import WrittenModel
 from packager.workflows.export.child import GRAPH
-from packager.workflows.export.request import Axis, Job, Request
+from packager.workflows.export.request import Axis, ExportJob, ExportRequest
 from packager.workflows.gates import Rules, refuse_warnings
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ INSTALL = 'pip install "mobpack[torch]"'
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result(Written):
+class ExportResult(WrittenModel):
     torch: str
     """version of PyTorch"""
 
@@ -50,7 +50,7 @@ class Exported:
     """shapes of every output, for each sample"""
 
 
-def run(request: Request, store: Store, console: Console) -> Result:
+def run(request: ExportRequest, store: Store, console: Console) -> ExportResult:
     """Exports, compares and writes the model. On failure, writes nothing and raises a MobpackError."""
     refuse(request)
     refuse_missing()
@@ -66,7 +66,7 @@ def run(request: Request, store: Store, console: Console) -> Result:
             size_bytes, sha256 = sum(file.stat().st_size for file in written), sha256_of(written[0])
             if request.keep:
                 writing.keep(scratch, request.keep)
-    return Result(
+    return ExportResult(
         files=tuple(request.output.with_name(file.name) for file in written),
         size_bytes=size_bytes,
         sha256=sha256,
@@ -79,7 +79,7 @@ def run(request: Request, store: Store, console: Console) -> Result:
     )
 
 
-def refuse(request: Request) -> None:
+def refuse(request: ExportRequest) -> None:
     """Raises an error for a request that cannot succeed, before PyTorch is started."""
     writing.refuse_output(request.output)
     if ":" not in request.factory:
@@ -102,12 +102,12 @@ def refuse_missing() -> None:
             raise ToolError(f"{name} is not installed in this Python", hint=f"run: {INSTALL}")
 
 
-def export(request: Request, scratch: Path, console: Console) -> Exported:
+def export(request: ExportRequest, scratch: Path, console: Console) -> Exported:
     """Exports and records in a process of its own. Raises the error that it reports, or ModelError if it crashes."""
     answer: dict[str, Any] = {}
-    job = asdict(Job.of(request, scratch))
+    job = asdict(ExportJob.of(request, scratch))
     module = ["-m", "packager.workflows.export.child"]
-    with Program(module, job, scratch, inherits=users_code(), is_limited=True) as program:
+    with ChildProgram(module, job, scratch, inherits=users_code(), is_limited=True) as program:
         program.close_stdin()
         try:
             for answer in program.lines(limits.seconds(limits.SLOW)):
@@ -133,7 +133,7 @@ def export(request: Request, scratch: Path, console: Console) -> Exported:
     )
 
 
-def read(scratch: Path, exported: Exported, request: Request, console: Console) -> "ModelProto":
+def read(scratch: Path, exported: Exported, request: ExportRequest, console: Console) -> "ModelProto":
     """The graph to write. Raises ModelError if it does not match the request."""
     proto = graph.read(scratch / GRAPH)
     graph.refuse_other_opset(proto, request.opset)
@@ -177,7 +177,7 @@ def warn_of_unused(proto: "ModelProto", console: Console) -> None:
 
 
 def compare(
-    path: Path, exported: Exported, scratch: Path, request: Request, console: Console
+    path: Path, exported: Exported, scratch: Path, request: ExportRequest, console: Console
 ) -> tuple[OutputResult, ...]:
     """Compares every output. Raises ParityError for one over tolerance, unless forced."""
     recorded = recorded_in(scratch, exported)
@@ -195,8 +195,8 @@ def compare(
     return errors
 
 
-def recorded_in(folder: Path, exported: Exported) -> Recorded:
-    return Recorded(
+def recorded_in(folder: Path, exported: Exported) -> RecordedOutputs:
+    return RecordedOutputs(
         folder=folder,
         framework="PyTorch",
         words=comparison.in_words(exported.sizes, "the example inputs"),
@@ -206,6 +206,6 @@ def recorded_in(folder: Path, exported: Exported) -> Recorded:
     )
 
 
-def as_json(result: Result) -> dict[str, Any]:
+def as_json(result: ExportResult) -> dict[str, Any]:
     """The result for `--json`."""
     return result.as_json({"torch": result.torch})

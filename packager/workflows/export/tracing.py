@@ -10,7 +10,7 @@ from packager.core.errors import MobpackError, ModelError
 from packager.workflows.export.factory import Tensors
 from packager.workflows.export.failures import is_own, own_lines
 from packager.workflows.export.preparing import Prepared
-from packager.workflows.export.request import Axis, Job
+from packager.workflows.export.request import Axis, ExportJob
 
 DATA_DEPENDENT = ("GuardOnDataDependentSymNode", "UserError", "Unsupported", "DataDependentOutputException")
 """PyTorch's errors for code that branches on tensor values"""
@@ -32,7 +32,7 @@ class Quoted(NamedTuple):
         return f"  {file}, line {self.line}, in {self.function}: {self.code}"
 
 
-def traced(prepared: Prepared, axes: Sequence[Axis], example: Tensors, job: Job) -> Any:
+def traced(prepared: Prepared, axes: Sequence[Axis], example: Tensors, job: ExportJob) -> Any:
     """The ONNXProgram of a module, traced with `example`. Raises ModelError."""
     import torch
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from packager.measuring.fleet.outcome import Trouble
-from packager.measuring.fleet.projects import Project
+from packager.measuring.fleet.projects import FleetProject
 from packager.verification.partition.report import Gates
 from packager.workflows import unchanged
 from packager.workflows.fleet.expanding import Expanded
@@ -17,7 +17,7 @@ SHARES = 4
 class Asked:
     """A fleet to build, and how."""
 
-    projects: tuple[Project, ...]
+    projects: tuple[FleetProject, ...]
     out: Path
     evidence: Path
     targets: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class Asked:
 
 
 @dataclass(kw_only=True)
-class Found:
+class FoundProjects:
     """The projects, before anything runs."""
 
     expanded: list[Expanded] = field(default_factory=list)
@@ -53,6 +53,6 @@ class Found:
     """those of which nothing has changed since they were built"""
     known: dict[str, Expanded] = field(default_factory=dict)
     """all that have a configuration"""
-    begun: dict[str, unchanged.Start] = field(default_factory=dict)
+    begun: dict[str, unchanged.BuildStart] = field(default_factory=dict)
     sent: dict[str, unchanged.Summary] = field(default_factory=dict)
     """those of `same` that another machine has built, with its words"""

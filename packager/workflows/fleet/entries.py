@@ -5,18 +5,18 @@ from pathlib import Path
 from typing import Any
 
 from packager.measuring.fleet.document import ProjectEntry
-from packager.measuring.fleet.graph import Graph
-from packager.measuring.fleet.outcome import Outcome, State, Trouble
-from packager.measuring.fleet.projects import Project
+from packager.measuring.fleet.graph import TaskGraph
+from packager.measuring.fleet.outcome import TaskOutcome, TaskState, Trouble
+from packager.measuring.fleet.projects import FleetProject
 from packager.measuring.fleet.results import cells_of
 from packager.targets.target import variants_of
 from packager.workflows import unchanged
-from packager.workflows.fleet.asked import Asked, Found
+from packager.workflows.fleet.asked import Asked, FoundProjects
 from packager.workflows.fleet.expanding import Expanded
 
 
 def entry_of(
-    project: Project, asked: Asked, found: Found, graph: Graph, outcomes: Mapping[str, Outcome]
+    project: FleetProject, asked: Asked, found: FoundProjects, graph: TaskGraph, outcomes: Mapping[str, TaskOutcome]
 ) -> ProjectEntry:
     name = project.name
     if name in found.troubles:
@@ -35,7 +35,7 @@ def entry_of(
     if bad is None:
         cells = cells_of(out, _variants(each))
         return _row(name, models, "built", None, seconds, f"{name}/report.html", warnings, cells)
-    state = "skipped" if bad.state is State.SKIPPED else "failed"
+    state = "skipped" if bad.state is TaskState.SKIPPED else "failed"
     trouble = bad.trouble or Trouble(message="a task before it failed")
     return _row(name, models, state, trouble, seconds, "", warnings, cells_of(Path(), _variants(each)))
 
@@ -76,11 +76,11 @@ def _row(
     )
 
 
-def targets_of(found: Found) -> tuple[str, ...]:
+def targets_of(found: FoundProjects) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for each in found.known.values() for name in each.targets))
 
 
-def keep(asked: Asked, found: Found, graph: Graph, outcomes: Mapping[str, Outcome]) -> None:
+def keep(asked: Asked, found: FoundProjects, graph: TaskGraph, outcomes: Mapping[str, TaskOutcome]) -> None:
     """Records what was built, so that the next run ends at once where nothing has changed."""
     ended = {name: (found.same[name], summary) for name, summary in found.sent.items()}
     for each in found.expanded:
@@ -114,9 +114,9 @@ def exit_code_of(entries: Sequence[ProjectEntry], gates: Sequence[str]) -> int:
     return failed[0] if failed else 6 if gates else 0
 
 
-def means(graph: Graph, outcomes: Mapping[str, Outcome]) -> dict[str, float]:
+def means(graph: TaskGraph, outcomes: Mapping[str, TaskOutcome]) -> dict[str, float]:
     took: dict[str, list[float]] = {}
     for task in graph:
-        if outcomes[task.key].state is State.DONE:
+        if outcomes[task.key].state is TaskState.DONE:
             took.setdefault(str(task.work.kind), []).append(outcomes[task.key].seconds)
     return {kind: round(sum(times) / len(times), 4) for kind, times in took.items()}

@@ -11,14 +11,14 @@ from packager.core.console import Console
 from packager.core.errors import ToolError
 from packager.measuring.fleet.ahead import Ahead
 from packager.measuring.fleet.cluster import Cluster, connected
-from packager.measuring.fleet.graph import Graph, Kind, Task
-from packager.measuring.fleet.outcome import State
+from packager.measuring.fleet.graph import Task, TaskGraph, TaskKind
+from packager.measuring.fleet.outcome import TaskState
 from packager.measuring.fleet.progress import Board, Lines, LiveTable, is_live
 from packager.measuring.fleet.resources import RUNNER, Worker, able, hosts, largest
-from packager.measuring.fleet.running import Progress, Runs
+from packager.measuring.fleet.running import GraphRuns, Progress
 from packager.quantizers import Auto
 from packager.workflows.fleet import steps
-from packager.workflows.fleet.asked import SHARES, Asked, Found
+from packager.workflows.fleet.asked import SHARES, Asked, FoundProjects
 from packager.workflows.fleet.entries import targets_of
 from packager.workflows.fleet.expanding import graph_of, markers, with_needs
 from packager.workflows.fleet.finding import Stores, done_before
@@ -29,8 +29,8 @@ SEEN = 50
 
 
 def run(
-    asked: Asked, found: Found, place: steps.Place, stores: Stores, console: Console
-) -> tuple[Graph, int, Runs, set[str]]:
+    asked: Asked, found: FoundProjects, place: steps.FleetFolders, stores: Stores, console: Console
+) -> tuple[TaskGraph, int, GraphRuns, set[str]]:
     """Runs what is not known yet. Returns the graph, the number of tasks that were known, the runs, and the evaluations
     of searches that were made ahead."""
     whole = graph_of(found.expanded, SHARES)
@@ -58,7 +58,7 @@ def run(
         searches = {task.key: task for task in graph if _is_search(task, found, workers)}
         ahead = Ahead(cluster=cluster, run=steps.ahead, arguments=(place,), searches=searches)
         with _shown(graph, found, workers, cluster, console) as progress:
-            runs = Runs(
+            runs = GraphRuns(
                 cluster=cluster,
                 workers=workers,
                 run=steps.run,
@@ -75,20 +75,22 @@ def run(
     return graph, len(done), runs, ahead.made
 
 
-def _is_search(task: Task, found: Found, workers: Sequence[Worker]) -> bool:
+def _is_search(task: Task, found: FoundProjects, workers: Sequence[Worker]) -> bool:
     """Whether a task is a search for a quantizer that every worker can help with."""
-    if task.work.kind is not Kind.QUANTIZE or len(able(workers, task.needs)) < len(workers):
+    if task.work.kind is not TaskKind.QUANTIZE or len(able(workers, task.needs)) < len(workers):
         return False
     return isinstance(found.known[task.projects[0]].config.quantizer_of(task.work.variant), Auto)
 
 
-def repeat_alone(graph: Graph, runs: Runs, arguments: Callable[[Task], tuple[Any, ...]], console: Console) -> None:
+def repeat_alone(
+    graph: TaskGraph, runs: GraphRuns, arguments: Callable[[Task], tuple[Any, ...]], console: Console
+) -> None:
     """Repeats tasks that took too much memory, or ended their worker: one by one, on the largest worker, with other
     `arguments`; then what waited for them."""
     again = [key for key, each in runs.outcomes.items() if each.is_over_memory]
     if not again:
         return
-    first = [key for key in again if runs.outcomes[key].state is State.FAILED]
+    first = [key for key in again if runs.outcomes[key].state is TaskState.FAILED]
     console.say(
         f"  tasks that took more memory than their worker has, or ended it: {len(first)}; they run again, alone"
     )
@@ -101,12 +103,12 @@ def repeat_alone(graph: Graph, runs: Runs, arguments: Callable[[Task], tuple[Any
             if bad:
                 runs.block(task, bad)
                 continue
-            alone = Graph()
+            alone = TaskGraph()
             alone.add(replace(task, after=()))
             runs.all(alone, only=largest(runs.workers))
 
 
-def _files(found: Found) -> list[str]:
+def _files(found: FoundProjects) -> list[str]:
     """Some files that every worker must see at the same path."""
     files = [str(table.path) for each in found.expanded for table in each.config.model.values()]
     return list(dict.fromkeys(path for path in files if Path(path).exists()))[:SEEN]
@@ -129,16 +131,18 @@ def _say_who_is_trusted(workers: Sequence[Worker], console: Console) -> None:
         console.say(f"  worker {names[0]}{more}: runs code of {trusted}")
 
 
-def _runner_needs(graph: Graph, found: Found, workers: Sequence[Worker]) -> Iterator[tuple[str, dict[str, float]]]:
+def _runner_needs(
+    graph: TaskGraph, found: FoundProjects, workers: Sequence[Worker]
+) -> Iterator[tuple[str, dict[str, float]]]:
     """Task -> the runners that a worker must have for it. Comparisons need theirs; a build needs those that the project
     requires, and others that it compares on where one worker has them all."""
     configs = {each.project.name: each.config for each in found.expanded}
     for task in graph:
         parity = configs[task.projects[0]].parity
         wanted: dict[str, float] = {}
-        if task.work.kind is Kind.COMPARE and able(workers, {RUNNER + task.work.runner: 1}):
+        if task.work.kind is TaskKind.COMPARE and able(workers, {RUNNER + task.work.runner: 1}):
             wanted = {RUNNER + task.work.runner: 1}
-        elif task.work.kind is Kind.BUILD:
+        elif task.work.kind is TaskKind.BUILD:
             wanted = {RUNNER + name: 1 for name in parity.require}
             for name in parity.runners:
                 more = {**wanted, RUNNER + name: 1.0}
@@ -149,7 +153,7 @@ def _runner_needs(graph: Graph, found: Found, workers: Sequence[Worker]) -> Iter
 
 @contextmanager
 def _shown(
-    graph: Graph, found: Found, workers: Sequence[Worker], cluster: Cluster, console: Console
+    graph: TaskGraph, found: FoundProjects, workers: Sequence[Worker], cluster: Cluster, console: Console
 ) -> Iterator[Progress]:
     board = Board(graph=graph, worker_count=len(workers))
     projects = [each.project.name for each in found.expanded]

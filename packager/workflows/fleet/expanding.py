@@ -10,8 +10,8 @@ from packager.core.to_json import plain
 from packager.engines.runners import RECORDED, RUNNERS
 from packager.files.hashes import known_sha256
 from packager.files.store import key_of
-from packager.measuring.fleet.graph import Graph, Kind, Task, Work
-from packager.measuring.fleet.projects import Project
+from packager.measuring.fleet.graph import Task, TaskGraph, TaskKind, TaskWork
+from packager.measuring.fleet.projects import FleetProject
 from packager.quantization.variants import settings_of
 from packager.quantizers import Auto, NoQuantizer, StaticQdq
 from packager.targets.target import variants_of
@@ -23,7 +23,7 @@ from packager.workflows.requested import requested_targets
 class Expanded:
     """A project with its configuration."""
 
-    project: Project
+    project: FleetProject
     config: Config
     targets: tuple[str, ...]
     """including those that wrappers need"""
@@ -31,29 +31,29 @@ class Expanded:
     """key of its build in the store of several machines; empty if the build is not shared"""
 
 
-def expanded(project: Project, targets: Sequence[str]) -> Expanded:
+def expanded(project: FleetProject, targets: Sequence[str]) -> Expanded:
     """Raises ConfigError, as `mobpack build` does."""
     config = project.config(targets)
     return Expanded(project=project, config=config, targets=requested_targets(config, targets))
 
 
-def graph_of(projects: Sequence[Expanded], shares: int) -> Graph:
+def graph_of(projects: Sequence[Expanded], shares: int) -> TaskGraph:
     """The tasks of all projects; a search for sensitive layers has at most `shares` tasks."""
-    graph = Graph()
+    graph = TaskGraph()
     for each in projects:
         _add(graph, each, shares)
     return graph
 
 
-def _add(graph: Graph, found: Expanded, shares: int) -> None:
+def _add(graph: TaskGraph, found: Expanded, shares: int) -> None:
     before: list[str] = []
     for model in found.config.model:
         before += _Branch(graph=graph, found=found, model=model, shares=shares).add()
-    build = Work(kind=Kind.BUILD, project=found.project, targets=found.targets, shared=found.shared)
+    build = TaskWork(kind=TaskKind.BUILD, project=found.project, targets=found.targets, shared=found.shared)
     _put(graph, found, build, [found.project.name, str(found.project.file)], before)
 
 
-def _put(graph: Graph, found: Expanded, work: Work, about: object, after: Sequence[str]) -> str:
+def _put(graph: TaskGraph, found: Expanded, work: TaskWork, about: object, after: Sequence[str]) -> str:
     key = f"{work.kind}-{key_of([work.kind, about, list(after)])[:24]}"
     needs = dict(found.project.needs)
     return graph.add(Task(key=key, work=work, after=tuple(after), projects=(found.project.name,), needs=needs))
@@ -63,7 +63,7 @@ def _put(graph: Graph, found: Expanded, work: Work, about: object, after: Sequen
 class _Branch:
     """The tasks of one model of a project."""
 
-    graph: Graph
+    graph: TaskGraph
     found: Expanded
     model: str
     shares: int
@@ -72,7 +72,7 @@ class _Branch:
         """Keys of the last ones."""
         config = self.found.config
         table = config.model[self.model].model_dump(mode="json")
-        first = self._put(Kind.PREPARE, [self.model, table], [])
+        first = self._put(TaskKind.PREPARE, [self.model, table], [])
         known = config.targets()
         own = [name for name in self.found.targets if name in known]
         variants: dict[str, list[str]] = {}
@@ -84,13 +84,13 @@ class _Branch:
                     variants[variant] = self._variant(variant, first)
                 after |= dict.fromkeys(variants[variant])
             about = [self.model, name, plain(known[name])]
-            planned.append(self._put(Kind.PLAN, about, [*after], target=name))
+            planned.append(self._put(TaskKind.PLAN, about, [*after], target=name))
         runners = self._runners()
         if len(runners) < 2:
             return planned
         about = [[self.model, plain(known[name])] for name in own]
         parity = config.parity.model_dump(mode="json")
-        return [self._put(Kind.COMPARE, [about, parity, name], planned, runner=name) for name in runners]
+        return [self._put(TaskKind.COMPARE, [about, parity, name], planned, runner=name) for name in runners]
 
     def _variant(self, variant: str, first: str) -> list[str]:
         recipe = self.found.config.quantizer_of(variant)
@@ -100,35 +100,37 @@ class _Branch:
         if isinstance(recipe, StaticQdq | Auto):
             calibration = plain(recipe.calibration)
             measured = [recipe.methods, recipe.exclude] if isinstance(recipe, Auto) else []
-            after = [self._put(Kind.CALIBRATE, [calibration, measured], after, variant=variant)]
+            after = [self._put(TaskKind.CALIBRATE, [calibration, measured], after, variant=variant)]
         if isinstance(recipe, Auto):
             after = self._scores(variant, recipe, after)
-        return [self._put(Kind.QUANTIZE, [variant, settings_of(recipe), str(recipe)], after, variant=variant)]
+        return [self._put(TaskKind.QUANTIZE, [variant, settings_of(recipe), str(recipe)], after, variant=variant)]
 
     def _scores(self, variant: str, recipe: Auto, after: list[str]) -> list[str]:
         """Scores of the whole model, one for each method; then of single layers, should those be needed."""
         about = [variant, str(recipe)]
-        whole = [self._put(Kind.SCORE, [*about, each], after, variant=variant, method=each) for each in recipe.methods]
+        whole = [
+            self._put(TaskKind.SCORE, [*about, each], after, variant=variant, method=each) for each in recipe.methods
+        ]
         shares = [(number, self.shares) for number in range(self.shares)]
-        return [self._put(Kind.SCORE, [*about, each], whole, variant=variant, share=each) for each in shares]
+        return [self._put(TaskKind.SCORE, [*about, each], whole, variant=variant, share=each) for each in shares]
 
     def _runners(self) -> list[str]:
         table = self.found.config.parity
         recorded = [RECORDED] if table.recorded else []
         return [name for name in dict.fromkeys((*table.runners, *table.require, *recorded)) if name in RUNNERS]
 
-    def _put(self, kind: Kind, about: object, after: Sequence[str], **named: Any) -> str:
-        work = Work(kind=kind, project=self.found.project, targets=self.found.targets, model=self.model, **named)
+    def _put(self, kind: TaskKind, about: object, after: Sequence[str], **named: Any) -> str:
+        work = TaskWork(kind=kind, project=self.found.project, targets=self.found.targets, model=self.model, **named)
         return _put(self.graph, self.found, work, about, after)
 
 
-def markers(graph: Graph, projects: Sequence[Expanded]) -> dict[str, object]:
+def markers(graph: TaskGraph, projects: Sequence[Expanded]) -> dict[str, object]:
     """Task -> what its result depends on, for those whose inputs can be listed; builds have none."""
     found: dict[str, object] = {}
     inputs = dict(_listed(projects))
     for task in graph:
         name = task.projects[0]
-        if task.work.kind is not Kind.BUILD and name in inputs:
+        if task.work.kind is not TaskKind.BUILD and name in inputs:
             found[task.key] = [task.key, inputs[name]]
     return found
 
@@ -155,9 +157,9 @@ def only(config: Config, model: str, runner: str = "") -> Config:
     return config.model_copy(update=changes)
 
 
-def with_needs(graph: Graph, extra: dict[str, dict[str, float]]) -> Graph:
+def with_needs(graph: TaskGraph, extra: dict[str, dict[str, float]]) -> TaskGraph:
     """The graph with more needs of some tasks."""
-    found = Graph()
+    found = TaskGraph()
     for task in graph:
         found.add(replace(task, needs={**task.needs, **extra.get(task.key, {})}))
     return found

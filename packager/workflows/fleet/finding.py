@@ -10,12 +10,12 @@ from packager.core.console import Console
 from packager.core.errors import MobpackError
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.measuring.fleet.graph import Graph
+from packager.measuring.fleet.graph import TaskGraph
 from packager.measuring.fleet.outcome import Trouble
 from packager.workflows import unchanged
 from packager.workflows.confinement import refuse_outside
 from packager.workflows.fleet import steps
-from packager.workflows.fleet.asked import Asked, Found
+from packager.workflows.fleet.asked import Asked, FoundProjects
 from packager.workflows.fleet.expanding import Expanded, expanded
 from packager.workflows.fleet.marks import is_done
 from packager.workflows.ingredients import Installed
@@ -28,8 +28,8 @@ FETCHERS = 8
 """Number of releases that are fetched at the same time."""
 
 
-def expand(asked: Asked) -> Found:
-    found = Found()
+def expand(asked: Asked) -> FoundProjects:
+    found = FoundProjects()
     machines: dict[tuple[tuple[str, str], ...], str] = {}
     for project in asked.projects:
         try:
@@ -68,8 +68,8 @@ def _command(asked: Asked, each: Expanded) -> dict[str, object]:
     }
 
 
-def place_of(asked: Asked, ledger: Path) -> steps.Place:
-    return steps.Place(
+def place_of(asked: Asked, ledger: Path) -> steps.FleetFolders:
+    return steps.FleetFolders(
         out=asked.out.absolute(),
         evidence=asked.evidence.absolute(),
         ledger=ledger,
@@ -81,7 +81,9 @@ def place_of(asked: Asked, ledger: Path) -> steps.Place:
     )
 
 
-def fetch_releases(asked: Asked, found: Found, place: steps.Place, stores: "Stores", console: Console) -> None:
+def fetch_releases(
+    asked: Asked, found: FoundProjects, place: steps.FleetFolders, stores: "Stores", console: Console
+) -> None:
     """Puts releases in place that another machine has built from the very same: their projects count as unchanged.
     Others get the key under which theirs will be shared."""
     installed = Installed()
@@ -147,7 +149,7 @@ class Stores:
                 finish(each.remote, self._console)
 
 
-def done_before(graph: Graph, marks: Mapping[str, object], found: Found, stores: Stores) -> Iterator[str]:
+def done_before(graph: TaskGraph, marks: Mapping[str, object], found: FoundProjects, stores: Stores) -> Iterator[str]:
     """Keys of tasks that were done before, here or on a machine that shares its results."""
     projects = {each.project.name: each for each in found.expanded}
     for key, inputs in marks.items():

@@ -14,11 +14,11 @@ from packager.core.errors import ConfigError
 from packager.measuring.fleet import comparing, page
 from packager.measuring.fleet.ahead import evaluations
 from packager.measuring.fleet.document import FleetDocument, RunEntry
-from packager.measuring.fleet.graph import Graph
-from packager.measuring.fleet.running import Runs
+from packager.measuring.fleet.graph import TaskGraph
+from packager.measuring.fleet.running import GraphRuns
 from packager.measuring.fleet.writing import read, write
 from packager.workflows.fleet import steps
-from packager.workflows.fleet.asked import Asked, Found
+from packager.workflows.fleet.asked import Asked, FoundProjects
 from packager.workflows.fleet.entries import entry_of, exit_code_of, failed_gates, keep, means, targets_of
 from packager.workflows.fleet.executing import run
 from packager.workflows.fleet.finding import Stores, expand, fetch_releases, place_of
@@ -37,8 +37,8 @@ def fleet(asked: Asked, console: Console) -> FleetDocument:
     if not found.known and found.troubles:
         first = next(iter(found.troubles.values()))
         raise ConfigError(first.message, hint=first.hint)
-    runs: Runs | None = None
-    graph, known, made, ahead = Graph(), 0, list[str](), set[str]()
+    runs: GraphRuns | None = None
+    graph, known, made, ahead = TaskGraph(), 0, list[str](), set[str]()
     with _ledger() as ledger:
         place = place_of(asked, ledger)
         stores = Stores(asked, console)
@@ -94,7 +94,7 @@ def _ledger() -> Iterator[Path]:
 
 
 @contextmanager
-def _tidy(asked: Asked, found: Found) -> Iterator[None]:
+def _tidy(asked: Asked, found: FoundProjects) -> Iterator[None]:
     """After an interrupt, removes what the builds that were ended have begun to write beside the projects' folders."""
     names = "|".join(re.escape(each.project.name) for each in found.expanded)
     begun = re.compile(rf"\.({names})\.[0-9a-f]{{12}}")

@@ -15,25 +15,25 @@ from packager.core.console import Console
 from packager.core.errors import MobpackError, UnprovenError
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.measuring.fleet.graph import Kind, Task, Work
+from packager.measuring.fleet.graph import Task, TaskKind, TaskWork
 from packager.measuring.fleet.idle import EVALUATION, is_idle
 from packager.measuring.fleet.memory import memory_of_worker, watched
-from packager.measuring.fleet.outcome import Outcome, State, Trouble, blocked
-from packager.measuring.fleet.projects import Project
+from packager.measuring.fleet.outcome import TaskOutcome, TaskState, Trouble, blocked
+from packager.measuring.fleet.projects import FleetProject
 from packager.quantization.variants import build_variant, calibrate, evaluate_ahead, score
 from packager.quantizers import Auto, StaticQdq
 from packager.verification.numbers import compare_all
-from packager.verification.parity import References
+from packager.verification.parity import OriginalOutputs
 from packager.verification.partition.report import Gates
 from packager.workflows import build
 from packager.workflows.fleet.expanding import only
 from packager.workflows.fleet.marks import mark
 from packager.workflows.gates import Rules
-from packager.workflows.ingredients import Project as Described
+from packager.workflows.ingredients import BuildProject as Described
 from packager.workflows.origins import origins_of
 from packager.workflows.planning import load_model, plan_all
 from packager.workflows.private_models import is_private
-from packager.workflows.requested import Request
+from packager.workflows.requested import BuildRequest
 from packager.workflows.runtimes import choose_runtimes
 from packager.workflows.shared_builds import SharedBuild, offer, summarized
 from packager.workflows.shared_store import doubting, finish, named, remote_of
@@ -41,7 +41,7 @@ from packager.workflows.trust import refuse_code
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class FleetFolders:
     """Where the tasks of one run read and write: the same on every worker."""
 
     out: Path
@@ -77,7 +77,7 @@ class Notebook(Console):
         self.cautions.append(text)
 
 
-def run(task: Task, place: Place, marker: object, *before: Outcome) -> Outcome:
+def run(task: Task, place: FleetFolders, marker: object, *before: TaskOutcome) -> TaskOutcome:
     """Does `task` unless one of the tasks `before` it did not succeed. Raises no error that a user can act on: the
     outcome says it."""
     for each in before:
@@ -92,7 +92,7 @@ def run(task: Task, place: Place, marker: object, *before: Outcome) -> Outcome:
     return _attempt(task, place, act)
 
 
-def ahead(task: Task, place: Place, share: tuple[int, int]) -> Outcome:
+def ahead(task: Task, place: FleetFolders, share: tuple[int, int]) -> TaskOutcome:
     """Evaluates a share (number, of how many) of what the search of `task`, which runs on another worker, may try next.
     Ends with that search, or when something else waits for this worker."""
 
@@ -106,12 +106,12 @@ def ahead(task: Task, place: Place, share: tuple[int, int]) -> Outcome:
     return _attempt(task, place, act)
 
 
-def _attempt(task: Task, place: Place, act: Callable[[Store, Console], None]) -> Outcome:
+def _attempt(task: Task, place: FleetFolders, act: Callable[[Store, Console], None]) -> TaskOutcome:
     console, started, made = Notebook(), time.perf_counter(), _Ledger(place.ledger)
     asked: list[str] = []
     trouble = None
 
-    def attempt(place: Place) -> None:
+    def attempt(place: FleetFolders) -> None:
         config = _config(task.work, place)
         with opened(config, place, console, made, asked.append) as store:
             act(store, console)
@@ -128,13 +128,15 @@ def _attempt(task: Task, place: Place, act: Callable[[Store, Console], None]) ->
             trouble = Trouble(message=error.message, hint=error.hint, exit_code=error.EXIT_CODE)
         except Exception as error:  # a poisoned model must not take others with it
             trouble = _internal(error)
-    return Outcome(
+    return TaskOutcome(
         key=task.key,
-        state=State.FAILED if trouble else State.DONE,
+        state=TaskState.FAILED if trouble else TaskState.DONE,
         seconds=time.perf_counter() - started,
         worker=f"{platform.node()}:{os.getpid()}",
         made=tuple(made.names),
-        asked=tuple(name for name in asked if name.startswith(EVALUATION)) if task.work.kind is Kind.QUANTIZE else (),
+        asked=tuple(name for name in asked if name.startswith(EVALUATION))
+        if task.work.kind is TaskKind.QUANTIZE
+        else (),
         warnings=tuple(console.warnings),
         cautions=tuple(console.cautions),
         trouble=trouble,
@@ -145,7 +147,7 @@ def _attempt(task: Task, place: Place, act: Callable[[Store, Console], None]) ->
 
 @contextlib.contextmanager
 def opened(
-    config: Config, place: Place, console: Console, made: Callable[[str], None], asked: Callable[[str], None]
+    config: Config, place: FleetFolders, console: Console, made: Callable[[str], None], asked: Callable[[str], None]
 ) -> Iterator[Store]:
     """The store of a task, with the remote one of `--cache` or of the project behind it: its results are sent before
     the task ends, so that those after it find them on other machines."""
@@ -189,19 +191,19 @@ class _Ledger:
 
 
 @lru_cache(maxsize=64)
-def _configured(project: Project, targets: tuple[str, ...], has_code: bool) -> Config:
+def _configured(project: FleetProject, targets: tuple[str, ...], has_code: bool) -> Config:
     config = project.config(targets)
     if not has_code:
         refuse_code(config)
     return config
 
 
-def _prepare(work: Work, place: Place, store: Store, console: Console) -> None:
+def _prepare(work: TaskWork, place: FleetFolders, store: Store, console: Console) -> None:
     config = _config(work, place)
     load_model(work.model, config.model[work.model], store, console)
 
 
-def _calibrate(work: Work, place: Place, store: Store, console: Console) -> None:
+def _calibrate(work: TaskWork, place: FleetFolders, store: Store, console: Console) -> None:
     config = _config(work, place)
     recipe = config.quantizer_of(work.variant)
     assert isinstance(recipe, StaticQdq | Auto)
@@ -209,7 +211,7 @@ def _calibrate(work: Work, place: Place, store: Store, console: Console) -> None
     calibrate(model, work.variant, recipe, store, console)
 
 
-def _score(work: Work, place: Place, store: Store, console: Console) -> None:
+def _score(work: TaskWork, place: FleetFolders, store: Store, console: Console) -> None:
     config = _config(work, place)
     recipe = config.quantizer_of(work.variant)
     assert isinstance(recipe, Auto)
@@ -218,27 +220,27 @@ def _score(work: Work, place: Place, store: Store, console: Console) -> None:
     score(model, work.variant, recipe, part, store, console)
 
 
-def _quantize(work: Work, place: Place, store: Store, console: Console) -> None:
+def _quantize(work: TaskWork, place: FleetFolders, store: Store, console: Console) -> None:
     config = _config(work, place)
     model = load_model(work.model, config.model[work.model], store, console)
     build_variant(model, work.variant, config.quantizer_of(work.variant), store, console)
 
 
-def _plan(work: Work, place: Place, store: Store, console: Console) -> None:
+def _plan(work: TaskWork, place: FleetFolders, store: Store, console: Console) -> None:
     config = only(_config(work, place), work.model)
     runtimes = choose_runtimes(config, (work.target,), store, console)
     plan_all(config, (work.target,), store, console, runtimes)
 
 
-def _compare(work: Work, place: Place, store: Store, console: Console) -> None:
+def _compare(work: TaskWork, place: FleetFolders, store: Store, console: Console) -> None:
     config = only(_config(work, place), work.model, work.runner)
     runtimes = choose_runtimes(config, work.targets, store, console)
     planned = plan_all(config, work.targets, store, console, runtimes)
     with store.scratch() as scratch, store.scratch() as folder:
-        compare_all(planned.plans, config, References(scratch), store, console, folder, folder)
+        compare_all(planned.plans, config, OriginalOutputs(scratch), store, console, folder, folder)
 
 
-def _build(work: Work, place: Place, store: Store, console: Console) -> None:
+def _build(work: TaskWork, place: FleetFolders, store: Store, console: Console) -> None:
     """The ordinary build: it finds what the tasks before it have made, and makes what is missing. Its release is sent
     to other machines."""
     config, project = _config(work, place), work.project
@@ -254,13 +256,13 @@ def _build(work: Work, place: Place, store: Store, console: Console) -> None:
         offer(SharedBuild(key=work.shared, out=request.out), made, summarized(made), store)
 
 
-def described(project: Project, config: Config) -> Described:
+def described(project: FleetProject, config: Config) -> Described:
     return Described(config=config, file=project.file, settings=project.settings, shapes=())
 
 
-def request_of(project: Project, config: Config, targets: tuple[str, ...], place: Place) -> Request:
+def request_of(project: FleetProject, config: Config, targets: tuple[str, ...], place: FleetFolders) -> BuildRequest:
     """The build of a project, as `mobpack build` would be asked for it."""
-    return Request(
+    return BuildRequest(
         targets=targets,
         out=place.out / project.name,
         rules=Rules(gates=_gates(config, place.gates), strict=place.strict, evidence=place.evidence / project.name),
@@ -277,18 +279,18 @@ def _gates(config: Config, given: Gates) -> Gates:
     )
 
 
-def _config(work: Work, place: Place) -> Config:
+def _config(work: TaskWork, place: FleetFolders) -> Config:
     return _configured(work.project, work.targets, place.has_code)
 
 
-STEPS: Mapping[Kind, Callable[[Work, Place, Store, Console], None]] = {
-    Kind.PREPARE: _prepare,
-    Kind.CALIBRATE: _calibrate,
-    Kind.SCORE: _score,
-    Kind.QUANTIZE: _quantize,
-    Kind.PLAN: _plan,
-    Kind.COMPARE: _compare,
-    Kind.BUILD: _build,
+STEPS: Mapping[TaskKind, Callable[[TaskWork, FleetFolders, Store, Console], None]] = {
+    TaskKind.PREPARE: _prepare,
+    TaskKind.CALIBRATE: _calibrate,
+    TaskKind.SCORE: _score,
+    TaskKind.QUANTIZE: _quantize,
+    TaskKind.PLAN: _plan,
+    TaskKind.COMPARE: _compare,
+    TaskKind.BUILD: _build,
 }
 
 

@@ -1,7 +1,7 @@
 """Reads models of other frameworks, and compares what their converters write with the frameworks themselves."""
 
 from packager.workflows.importing.fetched import run
-from packager.workflows.importing.request import Request
-from packager.workflows.importing.steps import Result
+from packager.workflows.importing.request import ImportRequest
+from packager.workflows.importing.steps import ImportResult
 
-__all__ = ["Request", "Result", "run"]
+__all__ = ["ImportRequest", "ImportResult", "run"]

@@ -1,7 +1,7 @@
 """Loads a model in its framework, records its outputs and converts it; a process of its own, in the framework's
 environment (`starting.py`).
 
-It reads the JSON of a `Job` and prints JSON lines: `{"warn": text}` for each warning, then the keys of
+It reads the JSON of a `ImportJob` and prints JSON lines: `{"warn": text}` for each warning, then the keys of
 `starting.Answer`, or `{"failed": class in packager.core.errors, "message", "hint"}`. The job's folder receives
 `graph.onnx`, with its weights beside it, and `samples` and `recorded`, with one file per sample.
 """
@@ -19,18 +19,18 @@ from typing import Any
 from packager.core.errors import MobpackError, ModelError
 from packager.files.atomic import NO_SPACE
 from packager.files.processes.channel import Channel
-from packager.importers import IMPORTERS, Source
+from packager.importers import IMPORTERS, ImportSource
 from packager.workflows.importing import sampling
-from packager.workflows.importing.request import Job
+from packager.workflows.importing.request import ImportJob
 
 GRAPH = "graph.onnx"
 Say = Callable[[dict[str, Any]], None]
 
 
-def imported(job: Job, say: Say) -> dict[str, Any]:
+def imported(job: ImportJob, say: Say) -> dict[str, Any]:
     """Every step that needs the framework. Raises MobpackError."""
     importer = IMPORTERS[job.importer]()
-    source = Source(text=job.text, path=Path(job.path))
+    source = ImportSource(text=job.text, path=Path(job.path))
     with in_words(f"{importer.FRAMEWORK} cannot load {job.text}", "it may be damaged, or from another version"):
         loaded = importer.load(source)
     recorded = sampling.record(loaded, job, say)
@@ -61,7 +61,7 @@ def in_words(what: str, hint: str) -> Iterator[None]:
 
 
 def main() -> int:
-    job = Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    job = ImportJob(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     channel = Channel.taken_over()
     warnings.simplefilter("ignore")  # those of frameworks concern their internals
     logging.disable(logging.WARNING)

@@ -9,14 +9,14 @@ from packager.files.store import Store
 from packager.workflows.conversion import writing
 from packager.workflows.importing import hub, steps
 from packager.workflows.importing.hub import lock
-from packager.workflows.importing.request import Request
-from packager.workflows.importing.steps import Result
+from packager.workflows.importing.request import ImportRequest
+from packager.workflows.importing.steps import ImportResult
 
 SHORT = 12
 """digits of a commit in texts"""
 
 
-def run(request: Request, store: Store, console: Console) -> Result:
+def run(request: ImportRequest, store: Store, console: Console) -> ImportResult:
     """Imports, compares and writes the model, and for one of the hub its lock, `OUTPUT.lock`. On failure, writes
     nothing and raises a MobpackError."""
     model = hub.parse(request.source)

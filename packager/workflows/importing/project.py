@@ -11,11 +11,11 @@ from packager.core.user_functions import is_function
 from packager.files.atomic import link_or_copy
 from packager.files.hashes import known_sha256, sha256_of
 from packager.files.store import Step, Store
-from packager.importers import IMPORTERS, Importer, Source
+from packager.importers import IMPORTERS, Importer, ImportSource
 from packager.models.skeleton import READABLE
 from packager.workflows.importing import starting, steps
 from packager.workflows.importing.hub.naming import PREFIXES
-from packager.workflows.importing.request import Request
+from packager.workflows.importing.request import ImportRequest
 
 IMPORTS = Step(
     name="imports",
@@ -51,9 +51,9 @@ def importer_of(path: Path, table: ImporterTable) -> Importer:
     return starting.importer_of(source_of(path), table.name)
 
 
-def source_of(path: Path) -> Source:
+def source_of(path: Path) -> ImportSource:
     """The source that an absolute path of a project means: a file, a folder, or a function of a module beside it."""
-    return Source(text=path.name, path=path.parent if is_code(path) else path)
+    return ImportSource(text=path.name, path=path.parent if is_code(path) else path)
 
 
 def is_code(path: Path) -> bool:
@@ -92,7 +92,7 @@ def onnx_of(name: str, table: ModelTable, store: Store, console: Console) -> Pat
         raise ConfigError(f"model.{name}: encoders are read from .onnx files only", hint="import both parts first")
     source = source_of(table.path)
     importer = starting.importer_of(source, table.importer.name)
-    request = Request(
+    request = ImportRequest(
         source=source.text,
         folder=table.path.parent,
         output=Path(f"{source.path.stem}{ONNX}" if not is_code(table.path) else f"{name}{ONNX}"),
@@ -114,7 +114,7 @@ def onnx_of(name: str, table: ModelTable, store: Store, console: Console) -> Pat
     return made / request.output
 
 
-def made_in(request: Request, folder: Path, store: Store, console: Console) -> None:
+def made_in(request: ImportRequest, folder: Path, store: Store, console: Console) -> None:
     steps.run(replace(request, output=folder / request.output), store, console)
 
 

@@ -10,7 +10,7 @@ SAMPLES = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class ImportRequest:
     source: str
     """a file, a folder, `module:function`, or a model of the hub, `hf:owner/name`"""
     folder: Path
@@ -42,7 +42,7 @@ class Request:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class ImportJob:
     """An import as passed to the framework's process."""
 
     importer: str

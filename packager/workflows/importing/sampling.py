@@ -12,7 +12,7 @@ from packager.importers.importer import Arrays, Drawing, Input, Loaded, OfOperat
 from packager.samples.domains import Interval, domains_in
 from packager.samples.fit import DTYPES
 from packager.samples.sample import write_arrays
-from packager.workflows.importing.request import Job
+from packager.workflows.importing.request import ImportJob
 
 if TYPE_CHECKING:
     import numpy
@@ -33,7 +33,7 @@ HINT_SIZES = "give sizes that it accepts with --size NAME=SIZE, or inputs with -
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recorded:
+class RecordedSamples:
     """Samples and outputs that were written to `samples` and `recorded`."""
 
     outputs: tuple[str, ...]
@@ -43,7 +43,7 @@ class Recorded:
     """shapes of the outputs, for each sample"""
 
 
-def record(loaded: Loaded, job: Job, say: Callable[[dict[str, Any]], None]) -> Recorded:
+def record(loaded: Loaded, job: ImportJob, say: Callable[[dict[str, Any]], None]) -> RecordedSamples:
     """Runs the framework on every sample. Raises ModelError if it rejects all of them, ConfigError if it rejects one of
     the user's."""
     refuse_unknown_sizes(loaded.inputs, job.sizes)
@@ -71,10 +71,10 @@ def record(loaded: Loaded, job: Job, say: Callable[[dict[str, Any]], None]) -> R
         raise ModelError(f"the model rejects random inputs with {refused[0]}", hint=HINT_SIZES)
     for failure in refused:
         say({"warn": f"not compared with {failure}"})
-    return Recorded(outputs=outputs, sizes=sizes, shapes=shapes)
+    return RecordedSamples(outputs=outputs, sizes=sizes, shapes=shapes)
 
 
-def larger_factor(inputs: Sequence[Input], job: Job) -> int:
+def larger_factor(inputs: Sequence[Input], job: ImportJob) -> int:
     """The next factor of the sizes of random inputs; 0 if no dimension is open, or none may be larger."""
     names = {size for each in inputs for size in each.shape if isinstance(size, str)} - {"batch", *job.sizes}
     larger = (each for each in FACTORS if each > job.factor)
@@ -96,7 +96,7 @@ def plain(value: Any) -> "numpy.ndarray[Any, Any]":
     return array.astype(str) if array.dtype == object else array
 
 
-def random(loaded: Loaded, job: Job) -> Iterator[Arrays]:
+def random(loaded: Loaded, job: ImportJob) -> Iterator[Arrays]:
     """Reproducible inputs, with other sizes for dynamic dimensions in every sample; only one if nothing varies."""
     import numpy
 

@@ -9,10 +9,10 @@ import packager
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError, nearest
 from packager.files.processes import limits
-from packager.files.processes.channel import CrashError, Program, raise_failure
+from packager.files.processes.channel import ChildProgram, CrashError, raise_failure
 from packager.files.processes.inherited import users_code
-from packager.importers import IMPORTERS, Importer, Input, Source
-from packager.workflows.importing.request import Job, Request
+from packager.importers import IMPORTERS, Importer, ImportSource, Input
+from packager.workflows.importing.request import ImportJob, ImportRequest
 from packager.workflows.importing.sampling import HINT_SIZES
 
 CHILD = "packager.workflows.importing.child"
@@ -52,7 +52,7 @@ class Answer:
     """inputs and outputs in the graph -> their names"""
 
 
-def importer_of(source: Source, name: str = "") -> Importer:
+def importer_of(source: ImportSource, name: str = "") -> Importer:
     """The plug-in `name`, or else the one that reads `source`. Raises ConfigError if there is none."""
     if name:
         if name not in IMPORTERS:
@@ -69,10 +69,10 @@ def importer_of(source: Source, name: str = "") -> Importer:
     return found[0]
 
 
-def run(importer: Importer, source: Source, request: Request, scratch: Path, console: Console) -> Answer:
+def run(importer: Importer, source: ImportSource, request: ImportRequest, scratch: Path, console: Console) -> Answer:
     """Runs the import in the importer's environment. Raises ToolError if that is missing, the error that the process
     reports, or ModelError if it crashes."""
-    job: Job | None = job_of(importer, source, request, scratch)
+    job: ImportJob | None = job_of(importer, source, request, scratch)
     answer: dict[str, Any] = {}
     while job:
         answer, job = _answered(importer, source, job, scratch, console)
@@ -81,8 +81,8 @@ def run(importer: Importer, source: Source, request: Request, scratch: Path, con
 
 
 def _answered(
-    importer: Importer, source: Source, job: Job, scratch: Path, console: Console
-) -> tuple[dict[str, Any], Job | None]:
+    importer: Importer, source: ImportSource, job: ImportJob, scratch: Path, console: Console
+) -> tuple[dict[str, Any], ImportJob | None]:
     """The last line that the process prints; after a crash on random inputs, the job with larger ones."""
     answer: dict[str, Any] = {}
     larger = 0
@@ -120,17 +120,17 @@ def answer_of(answer: Mapping[str, Any]) -> Answer:
     )
 
 
-def started(importer: Importer, job: Job, scratch: Path) -> Program:
+def started(importer: Importer, job: ImportJob, scratch: Path) -> ChildProgram:
     """The process, in the environment of `importer`. Raises ToolError if that is not installed."""
     environment = importer.ENVIRONMENT
     if environment is None:
-        return Program(["-m", CHILD], asdict(job), scratch, inherits=users_code(), is_limited=True)
+        return ChildProgram(["-m", CHILD], asdict(job), scratch, inherits=users_code(), is_limited=True)
     if missing := environment.missing():
         hint = environment.borrowed_from or f"mobpack doctor --install {environment.name}"
         raise ToolError(f"{importer.FRAMEWORK} is {missing}", hint=f"run: {hint}")
     command = (*environment.command(), "-c", MOUNT)
     variables = environment.variables()
-    return Program(
+    return ChildProgram(
         [CHILD],
         asdict(job),
         scratch,
@@ -141,8 +141,8 @@ def started(importer: Importer, job: Job, scratch: Path) -> Program:
     )
 
 
-def job_of(importer: Importer, source: Source, request: Request, scratch: Path) -> Job:
-    return Job(
+def job_of(importer: Importer, source: ImportSource, request: ImportRequest, scratch: Path) -> ImportJob:
+    return ImportJob(
         importer=importer.NAME,
         text=source.text,
         path=str(source.path),

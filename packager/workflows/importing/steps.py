@@ -12,18 +12,18 @@ from packager.files.atomic import atomic_files
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.graph.traversal import all_nodes
-from packager.importers import Importer, Source
+from packager.importers import Importer, ImportSource
 from packager.models.load import IMPORTED
 from packager.models.renaming import rename
 from packager.workflows.conversion import comparison, graph, writing
-from packager.workflows.conversion.comparison import OutputResult, Recorded
-from packager.workflows.conversion.writing import Written
+from packager.workflows.conversion.comparison import OutputResult, RecordedOutputs
+from packager.workflows.conversion.writing import WrittenModel
 from packager.workflows.gates import Rules, refuse_warnings
 from packager.workflows.importing import layout, starting
 from packager.workflows.importing.child import GRAPH
 from packager.workflows.importing.hub.naming import PREFIXES
 from packager.workflows.importing.layout import Taken
-from packager.workflows.importing.request import Request
+from packager.workflows.importing.request import ImportRequest
 from packager.workflows.importing.starting import Answer
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result(Written):
+class ImportResult(WrittenModel):
     importer: str
     origin: str
     """in one sentence"""
@@ -41,7 +41,7 @@ class Result(Written):
     """name and version"""
 
 
-def run(request: Request, store: Store, console: Console) -> Result:
+def run(request: ImportRequest, store: Store, console: Console) -> ImportResult:
     """Imports, compares and writes the model. On failure, writes nothing and raises a MobpackError."""
     writing.refuse_output(request.output)
     source = source_of(request)
@@ -62,7 +62,7 @@ def run(request: Request, store: Store, console: Console) -> Result:
             size_bytes, sha256 = sum(file.stat().st_size for file in written), sha256_of(written[0])
             if request.keep:
                 writing.keep(scratch, request.keep)
-    return Result(
+    return ImportResult(
         files=tuple(request.output.with_name(file.name) for file in written),
         size_bytes=size_bytes,
         sha256=sha256,
@@ -78,10 +78,10 @@ def run(request: Request, store: Store, console: Console) -> Result:
     )
 
 
-def source_of(request: Request) -> Source:
+def source_of(request: ImportRequest) -> ImportSource:
     """Raises ConfigError for a name that the system cannot have."""
     if request.fetched:
-        return Source(text=request.source, path=request.fetched)
+        return ImportSource(text=request.source, path=request.fetched)
     path = (request.folder / request.source).absolute()
     try:
         is_there = path.exists()
@@ -89,10 +89,10 @@ def source_of(request: Request) -> Source:
         raise ConfigError(f"{request.source[:80]}: {error.strerror}", hint="check the path") from error
     if is_function(request.source) and not is_there:
         path = request.folder.absolute()
-    return Source(text=request.source, path=path)
+    return ImportSource(text=request.source, path=path)
 
 
-def refuse(importer: Importer, source: Source, request: Request) -> None:
+def refuse(importer: Importer, source: ImportSource, request: ImportRequest) -> None:
     """Raises ConfigError for a request that cannot succeed, or that would run code that nobody has allowed."""
     if not source.path.exists():
         raise ConfigError(f"{source.text}: no such file or folder", hint="check the path")
@@ -151,7 +151,7 @@ def refuse_other_ports(proto: "ModelProto", answer: Answer) -> None:
         )
 
 
-def freed_layout(proto: "ModelProto", scratch: Path, request: Request, console: Console) -> Taken:
+def freed_layout(proto: "ModelProto", scratch: Path, request: ImportRequest, console: Console) -> Taken:
     """Takes channels last off the border of the graph, and off the samples, unless the request keeps it."""
     if request.is_layout_kept:
         layout.remove_pairs(proto.graph)
@@ -163,7 +163,7 @@ def freed_layout(proto: "ModelProto", scratch: Path, request: Request, console: 
     return freed
 
 
-def said(source: Source, answer: Answer, errors: Sequence[OutputResult], freed: Taken) -> str:
+def said(source: ImportSource, answer: Answer, errors: Sequence[OutputResult], freed: Taken) -> str:
     """Origin of the model in one sentence, for the file and the manifest."""
     worst = max((each.max_abs_error for each in errors), default=0.0)
     layouts = f"; channels first: {', '.join(freed.names)}" if freed.names else ""
@@ -175,7 +175,7 @@ def said(source: Source, answer: Answer, errors: Sequence[OutputResult], freed: 
 
 
 def compare(
-    proto: "ModelProto", answer: Answer, scratch: Path, request: Request, console: Console
+    proto: "ModelProto", answer: Answer, scratch: Path, request: ImportRequest, console: Console
 ) -> tuple[OutputResult, ...]:
     """Compares every output. Raises ParityError for one over tolerance, unless forced."""
     folder = scratch / "compared"
@@ -194,8 +194,8 @@ def compare(
     return errors
 
 
-def recorded_in(folder: Path, answer: Answer) -> Recorded:
-    return Recorded(
+def recorded_in(folder: Path, answer: Answer) -> RecordedOutputs:
+    return RecordedOutputs(
         folder=folder,
         framework=answer.framework,
         words=comparison.in_words(answer.sizes, "sample 0"),
@@ -205,7 +205,7 @@ def recorded_in(folder: Path, answer: Answer) -> Recorded:
     )
 
 
-def as_json(result: Result) -> dict[str, Any]:
+def as_json(result: ImportResult) -> dict[str, Any]:
     """The result for `--json`."""
     origin = {"importer": result.importer, "framework": result.framework, "converter": result.converter}
     return result.as_json(origin)

@@ -21,7 +21,7 @@ UNUSABLE = re.compile(r"[\x00-\x1f\x7f$]")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layout:
+class XcodeFolders:
     """Folders on this machine; written files refer to each other by relative paths only."""
 
     config: Path
@@ -35,7 +35,7 @@ class Layout:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScriptView:
+class XcodeScriptView:
     """mobpack-build.sh; paths are shell words, relative to the script's folder."""
 
     folder: str
@@ -46,9 +46,9 @@ class ScriptView:
     source_root: str
 
 
-def integration(layout: Layout, package: SwiftPackage, inputs: Iterable[Path]) -> Mapping[str, str]:
+def integration(layout: XcodeFolders, package: SwiftPackage, inputs: Iterable[Path]) -> Mapping[str, str]:
     """File names in `layout.out` -> texts. Raises ConfigError for a path that Xcode cannot read."""
-    view = ScriptView(
+    view = XcodeScriptView(
         folder=shlex.quote(relative(layout.config.parent, layout.out)),
         config=shlex.quote(layout.config.name),
         dist=shlex.quote(relative(layout.dist, layout.out)),

@@ -12,18 +12,18 @@ from packager import __version__
 from packager.core.errors import ConfigError
 from packager.core.values import Sources
 from packager.files.processes import downloads
-from packager.files.replaced_folder import Kind, replaced
+from packager.files.replaced_folder import FolderKind, replaced
 from packager.render.templates import render, write_sources
 from packager.workflows.xcode.files import relative
 from packager.workflows.xcode.package import RuntimePackage, SwiftPackage
 
 MARK = "mobpack.json"
-PLUGIN = Kind(words="a plugin of mobpack xcode", mark=MARK, option="--plugin")
+PLUGIN = FolderKind(words="a plugin of mobpack xcode", mark=MARK, option="--plugin")
 CODE = "Plugins/MobpackPlugin/MobpackPlugin.swift"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ManifestView:
+class PluginManifestView:
     """Package.swift"""
 
     swift_tools: str
@@ -87,12 +87,12 @@ def outputs_of(package: SwiftPackage) -> Iterator[str]:
     return (path.relative_to(top).as_posix() for path in sorted(found))
 
 
-def manifest_view(package: SwiftPackage) -> ManifestView:
+def manifest_view(package: SwiftPackage) -> PluginManifestView:
     """System versions from the built package's manifest, and its runtime, which lies inside the plugin's package if it
     lay beside."""
     text = (package.folder / "Package.swift").read_text(encoding="utf-8")
     runtime = package.runtime
-    return ManifestView(
+    return PluginManifestView(
         swift_tools=str(downloads.pins()["ios"]["swift-tools"]),
         c_module=f"C{package.product}",
         runtime=replace(runtime, place=runtime.identity) if package.runtime_folder else runtime,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from packager.workflows.xcode.files import INPUTS, OUTPUTS, SCRIPT, Layout, in_xcode, relative
+from packager.workflows.xcode.files import INPUTS, OUTPUTS, SCRIPT, XcodeFolders, in_xcode, relative
 from packager.workflows.xcode.package import SwiftPackage
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Wiring:
     outputs: str
 
 
-def wiring(layout: Layout, package: SwiftPackage) -> Wiring:
+def wiring(layout: XcodeFolders, package: SwiftPackage) -> Wiring:
     """The edits that add `package` to a project in `layout.source_root`."""
     script = relative(layout.out / SCRIPT, layout.source_root)
     return Wiring(

@@ -6,7 +6,7 @@ from functools import cache
 
 from packager.contract.tokenization import unicode
 from packager.contract.tokenization.pages import number_of
-from packager.contract.tokenization.pairs import Found, Merge, Pairs, product_of
+from packager.contract.tokenization.pairs import FoundPairs, Merge, TokenPairs, product_of
 from packager.contract.tokenization.pairs import look_up as look_up_pairs
 from packager.contract.tokenization.pairs import pairs as made_pairs
 from packager.contract.tokenization.stages import everywhere
@@ -56,7 +56,7 @@ def write(writer: Writer, found: Characters) -> Characters:
         composes = inner.node("And", can, inner.node("Equal", places, of_owner))
         target = inner.node("Compress", owner, composes, axis=0)
         merging = (inner.node("Compress", each, composes, axis=0) for each in (pair.ranks, pair.slots))
-        product = product_of(inner, table, Found(ranks=next(merging), slots=next(merging)))
+        product = product_of(inner, table, FoundPairs(ranks=next(merging), slots=next(merging)))
         points = inner.node("ScatterElements", points, target, product, axis=0)
         more = inner.node("Compress", replaced, composes, axis=0)
         replaced = inner.node("ScatterElements", replaced, target, more, axis=0, reduction="add")
@@ -74,7 +74,7 @@ def write(writer: Writer, found: Characters) -> Characters:
 
 
 @cache
-def _table() -> tuple[Pairs, Mapping[int, int]]:
+def _table() -> tuple[TokenPairs, Mapping[int, int]]:
     """The pairs as a table, and the numbers that their code points have in it; 0 is that of all others."""
     known = sorted({point for pair in pairs() for point in pair})
     numbers = {point: number for number, point in enumerate(known, 1)}

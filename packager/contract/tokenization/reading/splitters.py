@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from packager.contract.tokenization import patterns, unicode
 from packager.contract.tokenization.definition import Chunks, Cutter, Prefix, Scripts, Split, Splitter
 from packager.contract.tokenization.normalizing.steps import Each
-from packager.contract.tokenization.patterns import Choice, Repeat, Set
+from packager.contract.tokenization.patterns import Alternation, Repeat, Set
 from packager.contract.tokenization.reading.normalizers import pattern
 from packager.contract.tokenization.reading.part import Part
 
@@ -71,10 +71,10 @@ def _splitters(part: Part) -> Iterator[Splitter | Cutter]:
             raise part.unsupported()
 
 
-def _words() -> Choice:
+def _words() -> Alternation:
     r"""`\w+|[^\w\s]+`, of which Rust has another idea than Oniguruma: joiners are part of a word, fractions are not."""
     word, white = unicode.members("word"), unicode.members("white")
-    return Choice(tuple(Repeat(each, 1, None) for each in (Set(word), Set(word | white, is_negated=True))))
+    return Alternation(tuple(Repeat(each, 1, None) for each in (Set(word), Set(word | white, is_negated=True))))
 
 
 def _metaspace(part: Part) -> Iterator[Splitter]:

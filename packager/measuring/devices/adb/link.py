@@ -17,7 +17,7 @@ from packager.files.processes.commands import last_lines
 from packager.files.store import Store
 from packager.measuring.devices.adb import dexing
 from packager.measuring.devices.adb.program import VARIABLES, adb
-from packager.measuring.devices.link import READY, Device, Finished, GoneError, Listed, Start
+from packager.measuring.devices.link import READY, Device, DeviceProgram, Finished, GoneError, ListedDevice
 
 PROPERTY = re.compile(r"^\[(.+?)\]: \[(.*)\]$", re.MULTILINE)
 GONE = re.compile(
@@ -58,7 +58,7 @@ class Adb:
     program: Path = field(default_factory=adb)
     halt: threading.Event = field(default_factory=threading.Event)
 
-    def listed(self) -> tuple[Listed, ...]:
+    def listed(self) -> tuple[ListedDevice, ...]:
         done = self._run(["devices"], ANSWER_S)
         if done.code:
             raise ToolError(
@@ -67,10 +67,10 @@ class Adb:
             )
         lines = done.output.partition("List of devices attached")[2].splitlines()
         pairs = [line.split("\t", 1) for line in lines if "\t" in line]
-        found = (Listed(serial=serial, state=_state(state)) for serial, state in pairs)
+        found = (ListedDevice(serial=serial, state=_state(state)) for serial, state in pairs)
         return tuple(sorted(found, key=lambda each: each.serial))
 
-    def advice(self, found: Listed) -> str:
+    def advice(self, found: ListedDevice) -> str:
         return ADVICE.get(found.state, "see `adb devices`")
 
     def describe(self, serial: str) -> Device:
@@ -121,7 +121,7 @@ class Adb:
         if done.code:
             raise self._failure(serial, done, f"copying {place} from the device")
 
-    def start(self, serial: str, program: Start, folder: Path, stderr: Any) -> "subprocess.Popen[Any]":
+    def start(self, serial: str, program: DeviceProgram, folder: Path, stderr: Any) -> "subprocess.Popen[Any]":
         starter = PROGRAMS.get(program.abi, "app_process")
         variables = {
             **program.variables,

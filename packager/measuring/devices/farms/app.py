@@ -29,7 +29,7 @@ VENDORS = ("libcdsprpc.so", "libOpenCL.so", "libneuron_runtime.so", "libedgetpu_
 
 
 @dataclass(frozen=True, kw_only=True)
-class Program:
+class FarmProgram:
     """The job of the app, and the code that it needs."""
 
     job: Path
@@ -71,7 +71,7 @@ class TestView:
     label: str
 
 
-def make_app(program: Program, label: str, output: Path) -> FarmApp:
+def make_app(program: FarmProgram, label: str, output: Path) -> FarmApp:
     """Writes the three files to the folder `output`, all or none. Raises ToolError if a tool is missing or fails."""
     tools, key, output = android_tools(), debug_key(), output.absolute()
     with tempfile.TemporaryDirectory() as name, atomic_files(output) as unfinished:
@@ -94,7 +94,7 @@ def make_app(program: Program, label: str, output: Path) -> FarmApp:
     return FarmApp(app=output / APP, bundle=output / BUNDLE, test=output / TEST)
 
 
-def compiled(program: Program, work: Path) -> tuple[Path, Path]:
+def compiled(program: FarmProgram, work: Path) -> tuple[Path, Path]:
     """Jars with the classes of the app and of its instrumentation."""
     folder = templates_folder() / TEMPLATES
     sources = {path.name: path.read_text(encoding="utf-8") for path in sorted((folder / "kotlin").glob("*.kt"))}

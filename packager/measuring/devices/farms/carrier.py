@@ -21,7 +21,7 @@ LINE = re.compile(
 
 
 @dataclass
-class Parts:
+class CarriedParts:
     """Lines that were seen of one document."""
 
     count: int
@@ -51,11 +51,11 @@ def documents_in(lines: Iterable[str]) -> tuple[list[bytes], list[Incomplete]]:
 
     Lines may come in any order and more than once: a log holds what a status holds, too.
     """
-    found: dict[str, Parts] = {}
+    found: dict[str, CarriedParts] = {}
     for line in lines:
         if MARK not in line or not (match := LINE.search(line)):
             continue
-        parts = found.setdefault(match["crc"], Parts(int(match["count"])))
+        parts = found.setdefault(match["crc"], CarriedParts(int(match["count"])))
         if 1 <= (index := int(match["index"])) <= parts.count:
             parts.seen.setdefault(index, match["part"])
     complete: list[bytes] = []
@@ -69,7 +69,7 @@ def documents_in(lines: Iterable[str]) -> tuple[list[bytes], list[Incomplete]]:
     return complete, incomplete
 
 
-def _joined(name: str, parts: Parts) -> bytes | Incomplete:
+def _joined(name: str, parts: CarriedParts) -> bytes | Incomplete:
     if parts.missing():
         return Incomplete(name, f"{parts.missing()} of {parts.count} lines are missing")
     document = bytes.fromhex("".join(parts.seen[index] for index in range(1, parts.count + 1)))

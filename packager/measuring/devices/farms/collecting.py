@@ -25,7 +25,7 @@ LONGEST_LINE = 2**20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class CollectedDocument:
     """One document of results."""
 
     place: str
@@ -35,7 +35,7 @@ class Result:
 
 @dataclass
 class Collected:
-    results: list[Result] = field(default_factory=list)
+    results: list[CollectedDocument] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """what was there, and could not be used, in sentences"""
     files: int = 0
@@ -58,7 +58,7 @@ def collect(path: Path) -> Collected:
                 text = json.dumps(document, sort_keys=True)
                 if text not in seen:
                     seen.add(text)
-                    collected.results.append(Result(place=place, document=document))
+                    collected.results.append(CollectedDocument(place=place, document=document))
     if not collected.results:
         found = "; ".join((f"{collected.files} files were read", *collected.problems))
         raise ToolError(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from packager.core.errors import ToolError
 from packager.measuring.devices.device_answers import PackagedModel, about_of, tests_of, timed_of
 from packager.measuring.devices.document import STRICT, DeviceEntry, DeviceRow, NotMeasured, PackageEntry
-from packager.measuring.devices.farms.collecting import Result
+from packager.measuring.devices.farms.collecting import CollectedDocument
 from packager.measuring.devices.link import Device
-from packager.measuring.devices.rows import Contender, Round, Sample, rows_of
+from packager.measuring.devices.rows import DeviceContender, DeviceRound, DeviceSample, rows_of
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -92,7 +92,7 @@ class FarmDocument:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class FarmResults:
     """Everything that one document says."""
 
     device: DeviceEntry
@@ -105,7 +105,7 @@ class Measured:
     """whether there are other rounds than these, of a search"""
 
 
-def measured(result: Result, serial: str) -> Measured:
+def measured(result: CollectedDocument, serial: str) -> FarmResults:
     """The rows of one document; `serial` names the device, as farms do not tell the serial number.
 
     Raises ToolError for a document of another form.
@@ -133,7 +133,7 @@ def measured(result: Result, serial: str) -> Measured:
         for each in contenders
         if not each.rounds
     )
-    return Measured(
+    return FarmResults(
         device=entry,
         package=document.package,
         threads=document.threads,
@@ -144,7 +144,7 @@ def measured(result: Result, serial: str) -> Measured:
     )
 
 
-def document_of(result: Result) -> FarmDocument:
+def document_of(result: CollectedDocument) -> FarmDocument:
     """Raises ToolError for a document of another form."""
     with _known(result):
         return _adapter().validate_python(dict(result.document))
@@ -185,7 +185,7 @@ def failure_of(each: Exchange) -> str:
 
 
 @contextmanager
-def _known(result: Result) -> Iterator[None]:
+def _known(result: CollectedDocument) -> Iterator[None]:
     """Raises ToolError for what no document of mobpack has."""
     try:
         yield
@@ -194,9 +194,9 @@ def _known(result: Result) -> Iterator[None]:
         raise ToolError(f"{result.place} has results that mobpack does not know: {reason}", hint=HINT) from error
 
 
-def _contenders(exchanges: Sequence[Exchange]) -> Iterator[Contender]:
+def _contenders(exchanges: Sequence[Exchange]) -> Iterator[DeviceContender]:
     """Models with their providers, the CPU first: others are compared with it."""
-    found: dict[tuple[str, str], Contender] = {}
+    found: dict[tuple[str, str], DeviceContender] = {}
     for each in sorted(exchanges, key=lambda each: (each.round, each.model, each.provider.lower() != "cpu")):
         key = (each.model, each.provider.lower())
         contender = found.setdefault(key, _contender(*key))
@@ -205,19 +205,19 @@ def _contenders(exchanges: Sequence[Exchange]) -> Iterator[Contender]:
     return iter(found.values())
 
 
-def _contender(name: str, provider: str) -> Contender:
+def _contender(name: str, provider: str) -> DeviceContender:
     model = PackagedModel(class_name="", name=name, version="", inputs=(), outputs=(), providers=(), tests_itself=True)
-    return Contender(model=model, provider=provider, sample=Sample(path=Path(), expected={}), folder=Path())
+    return DeviceContender(model=model, provider=provider, sample=DeviceSample(path=Path(), expected={}), folder=Path())
 
 
-def _add(contender: Contender, each: Exchange) -> None:
+def _add(contender: DeviceContender, each: Exchange) -> None:
     """Adds a round, or the reason why there is none."""
     if failure := failure_of(each):
         contender.refusal = failure
         return
     contender.about = about_of(each.open)
     contender.rounds.append(
-        Round(
+        DeviceRound(
             timed=timed_of(each.time),
             load_s=each.open["load_ns"] / 1e9,
             base_bytes=each.open.get("base_bytes"),
@@ -227,7 +227,7 @@ def _add(contender: Contender, each: Exchange) -> None:
         _compare(contender, each.self_test)
 
 
-def _compare(contender: Contender, answer: Mapping[str, Any]) -> None:
+def _compare(contender: DeviceContender, answer: Mapping[str, Any]) -> None:
     if "outputs" not in answer:
         contender.differs = True
         return

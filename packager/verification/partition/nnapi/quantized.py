@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from packager.graph.view import Value
 from packager.verification.partition.nnapi.view import DOES_NOT_LOAD, LEVEL_3, View
-from packager.verification.partition.unit import Port
+from packager.verification.partition.unit import UnitPort
 
 SINGLE = frozenset(
     "DequantizeLinear QuantizeLinear QLinearConv QLinearMatMul QLinearAdd QLinearMul QLinearSigmoid "
@@ -52,7 +52,7 @@ def two_inputs(view: View) -> str:
     return ""
 
 
-def required(view: View, port: Port, what: str, scale: float, zero_point: int) -> str:
+def required(view: View, port: UnitPort, what: str, scale: float, zero_point: int) -> str:
     """Why `port` lacks the required scale and zero point, or empty (HasRequiredScaleAndZeroPoint)."""
     found = view.scale(port)
     if found is None or view.zero_point(port) is None:
@@ -64,7 +64,7 @@ def required(view: View, port: Port, what: str, scale: float, zero_point: int) -
     return ""
 
 
-def _port(view: View, port: Port, what: str, *, may_be_int8: bool) -> str:
+def _port(view: View, port: UnitPort, what: str, *, may_be_int8: bool) -> str:
     quantization = port.quantization
     if quantization is None:
         return f"{what} is not quantized{DOES_NOT_LOAD}"

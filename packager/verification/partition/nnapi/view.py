@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from packager.verification.partition.unit import Port, number
+from packager.verification.partition.unit import UnitPort, number
 from packager.verification.partition.unit_view import UnitView
 
 LEVEL_1, LEVEL_2, LEVEL_3, LEVEL_4 = 27, 28, 29, 30
@@ -17,11 +17,11 @@ class View(UnitView):
     """27 for Android 8.1, 28 for 9, 29 for 10, 30 for 11, 31 for 12 and later"""
     use_nchw: bool = False
 
-    def scale(self, port: Port) -> float | None:
+    def scale(self, port: UnitPort) -> float | None:
         """The scale of a quantized input or output; None if it is not constant."""
         return number(self.graph.value(port.quantization.scale)) if port.quantization else None
 
-    def zero_point(self, port: Port) -> int | None:
+    def zero_point(self, port: UnitPort) -> int | None:
         """The zero point of a quantized input or output, which the provider reads as unsigned; None if it is not
         constant."""
         if not port.quantization:

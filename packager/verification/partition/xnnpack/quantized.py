@@ -4,7 +4,7 @@ Written from detail/utils.cc, nn/conv_base.cc, nn/max_pool.cc and math/softmax.c
 Runtime.
 """
 
-from packager.verification.partition.unit import Port, number
+from packager.verification.partition.unit import UnitPort, number
 from packager.verification.partition.xnnpack.view import View
 
 PER_CHANNEL = "int8 per channel"
@@ -25,7 +25,7 @@ def why_not(view: View) -> str:
     return ""
 
 
-def kind(view: View, port: Port) -> str:
+def kind(view: View, port: UnitPort) -> str:
     """The type of a quantized value, or why it has none (GetTensorQuantType in detail/utils.cc)."""
     value, quantization = view.graph.value(port.value), port.quantization
     if quantization is None:

@@ -11,7 +11,7 @@ from packager.core.errors import ToolError
 from packager.engines.environments.environment import make_once
 from packager.engines.environments.hub import HUB
 from packager.files.hashes import sha256_of
-from packager.files.processes.channel import CrashError, Program, raise_failure
+from packager.files.processes.channel import ChildProgram, CrashError, raise_failure
 from packager.files.processes.inherited import NETWORK, PYTHON
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
@@ -110,7 +110,7 @@ def asked(job: Mapping[str, Any], scratch: Path, model: HubModel) -> dict[str, A
         )
     command = (*HUB.command(), "-c", MOUNT)
     variables = HUB.variables()
-    with Program([CHILD], job, scratch, command=command, inherits=HUB_CLIENT, environment=variables) as program:
+    with ChildProgram([CHILD], job, scratch, command=command, inherits=HUB_CLIENT, environment=variables) as program:
         program.close_stdin()
         try:
             [answer] = program.lines()
