@@ -22,7 +22,7 @@ LAYERS = (
     ("distribution", "runtimes"),
     ("compile", "config"),
     ("contract", "importers", "samples", "targets"),
-    ("models",),
+    ("description", "models"),
     ("engines", "quantizers", "render", "signing", "vectors"),
     ("files", "graph", "providers"),
     ("__init__", "core"),

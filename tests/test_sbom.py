@@ -15,6 +15,7 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 
+from packager import description
 from packager.core import components
 from packager.core.card import Card, Dataset, Metric
 from packager.core.components import Parts
@@ -263,7 +264,7 @@ def test_without_its_library_spdx_says_how_to_install_it(monkeypatch: pytest.Mon
 
 @pytest.mark.kotlin
 @pytest.mark.processes
-def test_a_build_writes_bills_inside_and_beside_every_package(tmp_path: Path) -> None:
+def test_a_build_writes_bills_and_descriptions_inside_and_bills_beside_every_package(tmp_path: Path) -> None:
     saved(tmp_path / "net.onnx", linear())
     (tmp_path / "mobpack.toml").write_text(
         '[package]\nname = "net"\nlicense = "MIT"\n\n[model.net]\npath = "net.onnx"\n'
@@ -283,12 +284,16 @@ def test_a_build_writes_bills_inside_and_beside_every_package(tmp_path: Path) ->
     dist = tmp_path / "dist"
     with zipfile.ZipFile(dist / "android/net-1.0.0.aar") as archive:
         library = archive.read("META-INF/com.example.net/sbom.cdx.json")
+        apis = {"android": archive.read("META-INF/com.example.net/api.json")}
     with zipfile.ZipFile(dist / "swift/net-1.0.0.zip") as archive:
         package = archive.read("net-1.0.0/sbom.cdx.json")
+        apis["ios"] = archive.read("net-1.0.0/api.json")
     with tarfile.open(dist / "npm/react-native-net-1.0.0.tgz") as archive:
-        file = archive.extractfile("package/sbom.cdx.json")
-        assert file is not None
-        module = file.read()
+        files = [archive.extractfile(f"package/{name}") for name in ("sbom.cdx.json", "api.json")]
+        module, apis["react_native"] = (file.read() for file in files if file)
+    for target, text in apis.items():
+        api = description.read(text.decode(), target)
+        assert (api.target, api.package, [each.class_name for each in api.models]) == (target, "net", ["Net"])
     beside = {
         "android/net-1.0.0.cdx.json": library,
         "swift/net-1.0.0.cdx.json": package,

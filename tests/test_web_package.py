@@ -62,6 +62,7 @@ def test_a_package_has_javascript_types_models_and_one_build_of_onnxruntime(unpa
     assert {path for path in found if not path.startswith("lib/")} == {
         "LICENSE-onnxruntime.txt",
         "README.md",
+        "api.json",
         "package.json",
         "sbom.cdx.json",
         "onnxruntime/ort-wasm-simd-threaded.wasm",

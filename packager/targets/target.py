@@ -212,6 +212,8 @@ class Printed(Protocol):
     """Steps that targets and wrappers share: render a view, assemble the package."""
 
     NAME: ClassVar[str]
+    LANGUAGE: ClassVar[str]
+    """language of its API"""
     MODELS_IN: ClassVar[Mapping[str, str]]
     """kind of artifact -> the folder in it with the files of models, between slashes; after `TOP` where it must lie in
     the archive's one folder, because code has folders of the same name"""

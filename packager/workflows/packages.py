@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from packager import description
 from packager.compile.operators import operator_config
 from packager.config import SOURCE, Config
 from packager.core.components import Parts
 from packager.core.console import Announce, Console
 from packager.core.findings import Report
 from packager.core.values import Package, Plan, Sources, distinct_files
+from packager.description import API
 from packager.distribution import release, sbom
 from packager.distribution.sbom import DescribedModels
 from packager.files.store import Store
@@ -78,11 +80,17 @@ def narrowed(target: Target, plans: tuple[Plan, ...]) -> Target:
 
 @dataclass(frozen=True)
 class Bills:
-    """Contents of the bills of materials of one target's package."""
+    """Contents of the bills of materials of one target's package, and of the description of its API."""
 
     contents: Contents
     plans: Sequence[Plan]
     config: Config
+
+    def api(self, target: Printed) -> str:
+        """The public API of the package."""
+        made = self.contents
+        api = description.describe(made.package, self.plans, made.golden, target=target.NAME, language=target.LANGUAGE)
+        return description.printed(api)
 
     def inside(self, parts: Parts) -> str:
         """The bill in the package, which depends on its contents alone."""
@@ -109,9 +117,10 @@ def described(config: Config) -> DescribedModels:
 def package_target(
     target: Printed, view: Any, bills: Bills, staging: Path, store: Store, request: BuildRequest, announce: Announce
 ) -> list[Shipped]:
-    """Renders, assembles and lays out one target below `staging`, its bill of materials inside and beside."""
+    """Renders, assembles and lays out one target below `staging`, with the description of its API inside, and its bill
+    of materials inside and beside."""
     parts = target.parts(view)
-    sources = with_bill(target.render(view), bills.inside(parts))
+    sources = with_texts(target.render(view), {API: bills.api(target), SBOM: bills.inside(parts)})
     artifacts = target.assemble(view, sources, store, announce)
     announce("lay it out")
     shipped = target.layout(view, artifacts, staging, sources.texts[SBOM])
@@ -123,8 +132,8 @@ def package_target(
     return shipped
 
 
-def with_bill(sources: Sources, bill: str) -> Sources:
-    return replace(sources, texts=dict(sorted({**sources.texts, SBOM: bill}.items())))
+def with_texts(sources: Sources, texts: Mapping[PurePosixPath, str]) -> Sources:
+    return replace(sources, texts=dict(sorted({**sources.texts, **texts}.items())))
 
 
 def operators_of(target: Target, package: Package, plans: tuple[Plan, ...], staging: Path) -> list[Shipped]:

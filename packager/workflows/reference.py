@@ -1,5 +1,6 @@
-"""Writes docs/configuration.md and the schemas mobpack, report, bench and fleet in docs/ from the types and docstrings
-of the configuration, the report and the results of `mobpack bench` and `mobpack fleet`.
+"""Writes docs/configuration.md and the schemas mobpack, report, api, bench and fleet in docs/ from the types and
+docstrings of the configuration, the report, the descriptions of packages and the results of `mobpack bench` and
+`mobpack fleet`.
 
 Run `python -m packager.workflows.reference` after adding a key; a test compares the files with its output.
 """
@@ -11,6 +12,7 @@ from typing import Any
 
 from packager.config import FILE_NAME, Config
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS
+from packager.description import Api
 from packager.measuring.bench.document import BenchDocument
 from packager.measuring.devices.document import DeviceDocument
 from packager.measuring.fleet.document import FleetDocument
@@ -58,6 +60,13 @@ def report_schema() -> dict[str, Any]:
     from pydantic import TypeAdapter
 
     return {"$schema": DIALECT, **TypeAdapter(ReportDocument).json_schema()}
+
+
+def api_schema() -> dict[str, Any]:
+    """JSON schema of the api.json in packages."""
+    from pydantic import TypeAdapter
+
+    return {"$schema": DIALECT, **TypeAdapter(Api).json_schema()}
 
 
 def bench_schema() -> dict[str, Any]:
@@ -121,6 +130,7 @@ def main() -> None:
     schemas = {
         "mobpack": schema(),
         "report": report_schema(),
+        "api": api_schema(),
         "bench": bench_schema(),
         "devices": devices_schema(),
         "fleet": fleet_schema(),

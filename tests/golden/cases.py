@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path, PurePosixPath
 
+from packager import description
 from packager.compile.compile import REPLAY
 from packager.compile.plan import NO_PACKING
 from packager.core import names
@@ -185,6 +186,15 @@ class Paged:
 
     def sources(self) -> Sources:
         return self.target.render(self.target.view(self.package, self.plans, Report(parities=()), golden=self.golden))
+
+
+def api_of(case: Case | Wrapped | Published | Paged) -> description.Api:
+    """The API of the package, as a build describes it."""
+    inside = (case,) if isinstance(case, Case | Paged) else (case.android, case.ios)
+    plans = [plan for each in inside if each for plan in each.plans]
+    golden = {key: found for each in inside if each for key, found in each.golden.items()}
+    target = case.target
+    return description.describe(case.package, plans, golden, target=target.NAME, language=target.LANGUAGE)
 
 
 def specs(prefix: str, *tensors: tuple[str, ElementType, tuple[Dimension, ...]]) -> tuple[TensorSpec, ...]:

@@ -1,17 +1,20 @@
 """Lays out an Android library archive (.aar) and writes the manifest and consumer rules."""
 
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from packager.files.zips import Content, write_zip
+from packager.files.zips import ZIP_EPOCH, Content, write_zip
 from packager.render.templates import render
 from packager.targets.android.names import ONNXRUNTIME
 from packager.targets.partials import MANIFEST, with_partial
-from packager.targets.target import SBOM, PackagedRuntime
+from packager.targets.target import PackagedRuntime
 
 ASSETS = PurePosixPath("assets")
+META_INF = PurePosixPath("META-INF")
 NO_FILES: Mapping[PurePosixPath, Path] = {}
+NO_TEXTS: Mapping[str, str] = {}
 AAR_METADATA = PurePosixPath("META-INF/com/android/build/gradle/aar-metadata.properties")
 RUNTIME_JAR = PurePosixPath("libs/onnxruntime.jar")
 """Place of a bundled runtime's classes: Gradle puts the jars of a library there as well."""
@@ -67,7 +70,7 @@ def write_aar(
     classes_jar: Path,
     consumer_rules: str,
     readme: str,
-    sbom: str = "",
+    about: Mapping[str, str] = NO_TEXTS,
     assets: Mapping[PurePosixPath, Content],
     licenses: Mapping[PurePosixPath, Path],
     namespace: str,
@@ -78,10 +81,10 @@ def write_aar(
     """Writes the archive to `path` and returns it, including `libraries` of the package's own, by path in the archive,
     and the libraries and classes of `runtime`, if given.
 
-    `assets` are keyed by path below assets/, `licenses` by file name. Licences and the bill of materials go to
-    META-INF/<namespace>/ of the archive, which Android's build ignores. In classes.jar they would be merged into the
-    app, where two libraries with a META-INF/LICENSE clash. `min_compile_sdk` is the oldest compileSdk of apps that use
-    the library.
+    `assets` are keyed by path below assets/, `licenses` by file name, and `about`, the texts about the package, too.
+    These two go to META-INF/<namespace>/ of the archive, which Android's build ignores. In classes.jar they would be
+    merged into the app, where two libraries with a META-INF/LICENSE clash. `min_compile_sdk` is the oldest compileSdk
+    of apps that use the library.
     """
     entries: dict[PurePosixPath, Content] = {
         PurePosixPath("AndroidManifest.xml"): manifest.encode(),
@@ -92,13 +95,20 @@ def write_aar(
         AAR_METADATA: _aar_metadata(min_compile_sdk).encode(),
     }
     entries |= {ASSETS / name: file for name, file in assets.items()}
-    entries |= {PurePosixPath("META-INF") / namespace / name: file for name, file in licenses.items()}
-    entries |= {PurePosixPath("META-INF") / namespace / SBOM: sbom.encode()} if sbom else {}
+    entries |= {META_INF / namespace / name: file for name, file in licenses.items()}
+    entries |= {META_INF / namespace / name: text.encode() for name, text in about.items()}
     entries |= libraries
     if runtime:
         entries |= runtime.libraries
         entries |= {RUNTIME_JAR: runtime.classes} if runtime.classes else {}
     return write_zip(path, entries)
+
+
+def add(path: Path, about: Mapping[str, str], namespace: str) -> None:
+    """Adds the texts about the package to the archive that Gradle has made."""
+    with zipfile.ZipFile(path, "a") as archive:
+        for name, text in about.items():
+            archive.writestr(zipfile.ZipInfo((META_INF / namespace / name).as_posix(), ZIP_EPOCH), text)
 
 
 def write_runtime_aar(path: Path, runtime: PackagedRuntime, *, min_sdk: int) -> Path:

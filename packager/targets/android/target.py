@@ -16,6 +16,7 @@ from packager.core.names import EXAMPLE_GROUP
 from packager.core.strict_tables import STRICT
 from packager.core.tuned import Tuned, refuse_chips
 from packager.core.values import Artifact, Model, Package, Plan, Sources
+from packager.description import API
 from packager.engines.environments.runtime import Runtime
 from packager.files import host
 from packager.files.hashes import sha256_of
@@ -85,6 +86,7 @@ RELEASED = "../../maven"
 @dataclass(frozen=True, kw_only=True)
 class Android:
     NAME: ClassVar[str] = "android"
+    LANGUAGE: ClassVar[str] = "Kotlin"
     MODELS_IN: ClassVar[Mapping[str, str]] = {"aar": "/assets/mobpack/"}
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = True
@@ -392,10 +394,12 @@ class Android:
         store: Store,
         work: Path,
     ) -> None:
+        about = {place.name: sources.texts[place] for place in (API, SBOM) if place in sources.texts}
         if self.assembler == "gradle":
             project = work / view.package.name
             write_sources(self._project(view, sources, libraries), project)
             host.replace(gradle.build_with_gradle(project), path)
+            aar.add(path, about, view.namespace)
             return
         aar.write_aar(
             path,
@@ -403,7 +407,7 @@ class Android:
             classes_jar=units.write_classes(work / "classes.jar", module(view, sources), store),
             consumer_rules=sources.texts[CONSUMER_RULES],
             readme=sources.texts[README],
-            sbom=sources.texts.get(SBOM, ""),
+            about=about,
             assets={
                 **{PurePosixPath(asset.path): asset.file for asset in view.assets},
                 **printed(sources, ASSETS_ROOT),

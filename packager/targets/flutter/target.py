@@ -73,6 +73,7 @@ class Flutter:
     NEEDS: ClassVar[tuple[str, ...]] = (ANDROID, IOS)
     NEEDS_ALL: ClassVar[bool] = False
     ALSO: ClassVar[tuple[str, ...]] = (WEB,)
+    LANGUAGE: ClassVar[str] = "Dart"
     MODELS_IN: ClassVar[Mapping[str, str]] = {"pub-package": f"{TOP}{MODELS}/"}
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = True

@@ -44,6 +44,7 @@ SCRIPT = PurePosixPath("scripts/make-xcframework.sh")
 @dataclass(frozen=True, kw_only=True)
 class Ios:
     NAME: ClassVar[str] = "ios"
+    LANGUAGE: ClassVar[str] = "Swift"
     MODELS_IN: ClassVar[Mapping[str, str]] = {"swift-package": "/Resources/Models/"}
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = True

@@ -47,6 +47,7 @@ class ReactNative:
     NEEDS: ClassVar[tuple[str, ...]] = ("android", "ios")
     NEEDS_ALL: ClassVar[bool] = True
     ALSO: ClassVar[tuple[str, ...]] = ()
+    LANGUAGE: ClassVar[str] = "TypeScript"
     MODELS_IN: ClassVar[Mapping[str, str]] = {"npm-package": "/package/models/"}
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = False

@@ -48,6 +48,7 @@ UNLICENSED = "UNLICENSED"
 @dataclass(frozen=True, kw_only=True)
 class Web:
     NAME: ClassVar[str] = "web"
+    LANGUAGE: ClassVar[str] = "TypeScript"
     MODELS_IN: ClassVar[Mapping[str, str]] = {"web-package": f"/package/{MODELS}/"}
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = False

@@ -1,0 +1,93 @@
+"""Types of `api.json`; docs/api.schema.json is generated from them."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from packager.core.names import kebab_case
+from packager.core.signature import TensorSpec
+
+REVISIONS = {"Dart": "1.0", "Kotlin": "1.0", "Swift": "1.0", "TypeScript": "1.0"}
+"""Language -> revision of the API that every package in it has, whatever its models: options, sources, errors, events,
+and the form of classes. The first number is raised when apps must change, the second when there is more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """A value that apps pass to the method of a model."""
+
+    name: str
+    kind: str
+    """`image`, `audio`, `text` or `tensor`; a tensor is the one of `inputs` with that identifier"""
+    is_batch: bool = False
+    """whether apps may pass several texts at once"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """A value that the method returns."""
+
+    name: str
+    kind: str
+    """kind of output in mobpack.toml: `classes`, `boxes` ..."""
+    type: str
+    """type of the package, such as `Classification`; else `number`, `numbers`, `texts` or `tensor`"""
+    is_list: bool = False
+    labels: tuple[str, ...] = ()
+    """in the order of the model's numbers; empty if the project names none"""
+    alphabet: tuple[str, ...] = ()
+    """symbols of a text, in the same order"""
+    top_k: int | None = None
+    """default number of results; null where apps cannot choose it"""
+    threshold: float | None = None
+    """smallest score of a result; null for none"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelApi:
+    """A class of the package."""
+
+    name: str
+    """name of the model in mobpack.toml"""
+    class_name: str
+    method: str = ""
+    """method that takes `parameters` and returns `results`; empty for a model with tensors alone"""
+    parameters: tuple[Parameter, ...] = ()
+    results: tuple[Result, ...] = ()
+    """several are the fields of one result"""
+    options: tuple[str, ...] = ()
+    """optional parameters of the method besides its parameters: `top`, `seed`"""
+    states: tuple[str, ...] = ()
+    """values that the class carries from one run to the next"""
+    has_self_test: bool = False
+    """whether inputs with expected outputs are in the package"""
+    inputs: tuple[TensorSpec, ...]
+    """tensors that `run` takes"""
+    outputs: tuple[TensorSpec, ...]
+    """tensors that `run` returns"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Api:
+    """The public API of a package."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {
+        "alias_generator": kebab_case,
+        "use_attribute_docstrings": True,
+    }
+
+    schema_version: Literal[1] = 1
+    mobpack: str
+    """version of mobpack that made the package"""
+    package: str
+    version: str
+    target: str
+    language: str
+    revision: str
+    """revision of the API that every package in the language has, whatever its models: apps must change for another
+    first number, and may use more with a larger second one"""
+    features: tuple[str, ...]
+    """keys of [package] in mobpack.toml that add to the API: `channel`, `encryption`, `trust`"""
+    providers: tuple[str, ...]
+    """providers that open files of the models"""
+    models: tuple[ModelApi, ...]
+    """by name"""

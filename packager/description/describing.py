@@ -1,0 +1,82 @@
+"""Makes the description of a package from its plans."""
+
+from collections.abc import Mapping, Sequence
+
+from packager import __version__
+from packager.core.class_names import class_name
+from packager.core.contract import LOWEST, Contract, TextInput, TypedInput, TypedOutput
+from packager.core.described import Plain
+from packager.core.values import Package, Plan
+from packager.description.api import REVISIONS, Api, ModelApi, Parameter, Result
+from packager.vectors import Golden
+
+
+def describe(package: Package, plans: Sequence[Plan], golden: Golden, *, target: str, language: str) -> Api:
+    """The API of the package of `target` with the files of `plans`: those of several targets for a wrapper."""
+    by_model: dict[str, list[Plan]] = {}
+    for plan in plans:
+        by_model.setdefault(plan.model.name, []).append(plan)
+    given: Mapping[str, object] = {
+        "channel": package.delivery,
+        "encryption": package.encryption,
+        "trust": package.trust,
+    }
+    return Api(
+        mobpack=__version__,
+        package=package.name,
+        version=package.version,
+        target=target,
+        language=language,
+        revision=REVISIONS[language],
+        features=tuple(name for name, value in given.items() if value),
+        providers=tuple(sorted({choice.provider for plan in plans for choice in plan.choices})),
+        models=tuple(_model(by_model[name], golden) for name in sorted(by_model)),
+    )
+
+
+def _model(plans: Sequence[Plan], golden: Golden) -> ModelApi:
+    model = plans[0].model
+    contract = model.contract or Contract(inputs=(), outputs=())
+    return ModelApi(
+        name=model.name,
+        class_name=class_name(model.name),
+        method=contract.verb if model.contract else "",
+        parameters=tuple(_parameter(each) for each in contract.parameters),
+        results=tuple(_result(each) for each in contract.outputs),
+        options=_options(contract),
+        states=tuple(each.identifier for each in contract.states),
+        has_self_test=all((model.name, file.sha256) in golden for plan in plans for file in plan.files),
+        inputs=model.signature.inputs,
+        outputs=model.signature.outputs,
+    )
+
+
+def _parameter(typed: TypedInput) -> Parameter:
+    is_batch = isinstance(typed, TextInput) and typed.is_batch
+    return Parameter(name=typed.identifier, kind=_kind(typed), is_batch=is_batch)
+
+
+def _result(typed: TypedOutput) -> Result:
+    said = typed.DESCRIBED
+    words = {said.lines: getattr(typed, said.lines)} if said.lines else {}
+    top_k, threshold = (getattr(typed, each) for each in said.limits) if said.limits else (None, LOWEST)
+    return Result(
+        name=typed.identifier,
+        kind=_kind(typed),
+        type=said.type.value if isinstance(said.type, Plain) else said.type,
+        is_list=said.is_list,
+        top_k=top_k,
+        threshold=threshold if threshold > LOWEST else None,
+        **words,
+    )
+
+
+def _kind(typed: TypedInput | TypedOutput) -> str:
+    """`ClassesOutput` -> `classes`."""
+    return type(typed).__name__.removesuffix("Input").removesuffix("Output").lower()
+
+
+def _options(contract: Contract) -> tuple[str, ...]:
+    seed = contract.generated and contract.generated.seed
+    limits = any(each.DESCRIBED.limits for each in contract.outputs)
+    return (*(("top",) if limits else ()), *(("seed",) if seed else ()))

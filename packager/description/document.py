@@ -1,0 +1,35 @@
+"""`api.json`: the description of a package as JSON, written into the package and read from anybody's."""
+
+from pathlib import PurePosixPath
+
+from packager.core import parsing
+from packager.core.characters import to_json
+from packager.core.errors import ConfigError
+from packager.core.to_json import plain
+from packager.description.api import Api
+
+API = PurePosixPath("api.json")
+"""place of the description in the sources of a package"""
+
+
+def printed(api: Api) -> str:
+    """The description as JSON text; the same API gives the same text."""
+    return to_json(plain(api), indent=1) + "\n"
+
+
+def read(text: str, place: str) -> Api:
+    """The API in the text of an `api.json`. Raises ConfigError for another text, and for that of a newer mobpack;
+    `place` names the package in messages."""
+    from pydantic import TypeAdapter
+
+    try:
+        document = parsing.json_of(text)
+        version = document.get("schema-version") if isinstance(document, dict) else None
+        if isinstance(version, int) and version > Api.schema_version:
+            raise ConfigError(
+                f"{place}: {API} has schema version {version}, and this mobpack reads {Api.schema_version}",
+                hint=f"use the mobpack that made it ({document.get('mobpack', 'a newer one')}) or a newer one",
+            )
+        return TypeAdapter(Api).validate_python(document)
+    except ValueError as error:
+        raise ConfigError(f"{place}: {API} is no description of mobpack's", hint="build the packages again") from error
