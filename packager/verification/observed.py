@@ -20,9 +20,8 @@ from packager.graph import traversal
 from packager.graph.names import all_names, free_name
 from packager.models import rebuilt, with_constant_shapes
 from packager.models.shapes import infer_shapes
-from packager.verification import inner_pools, parity
+from packager.verification import inner_pools
 from packager.verification.inner_pools import in_words, put_behind
-from packager.verification.parity.outcomes import array_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, ValueInfoProto
@@ -107,6 +106,9 @@ def _dims(value: "ValueInfoProto") -> Dims:
 
 def _observed(model: Model, proto: "ModelProto", names: Sequence[str], scratch: Path) -> dict[str, list[int]]:
     """The shapes of `names` in a run. Raises ModelError if the model accepts no random input."""
+    from packager.verification import parity  # few models are run: the import takes longer than all else here
+    from packager.verification.parity.outcomes import array_of
+
     graph = _telling(proto, names)
     accepted = parity.random_inputs(baseline(replace(model, graph=graph)), scratch, count=1, seed=0)
     numbers = iter(array_of(accepted.outcomes[0], 0).tolist())
