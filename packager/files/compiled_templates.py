@@ -1,4 +1,7 @@
-"""Templates as Jinja compiles them, kept in the user's cache folder: Jinja takes 0.9 s for all of them."""
+"""Templates as Jinja compiles them, kept in the user's cache folder: Jinja takes 0.9 s for all of them.
+
+Jinja's own `FileSystemBytecodeCache` notices neither damage within the code nor a change of mobpack's filters.
+"""
 
 import hashlib
 import marshal

@@ -1,4 +1,8 @@
-"""Models of other frameworks, read by the frameworks themselves. To add one: a file, a lock and a line here."""
+"""Models of other frameworks, read by the frameworks themselves. To add one: a file, a lock and a line here.
+
+Published converters convert them, apart from trees (`trees.py`), and the framework's outputs judge the result, because
+converters err. The folder is not part of `models`: importers run in environments that lack what `models` imports.
+"""
 
 from packager.engines.environments.framework import Framework
 from packager.importers.catboost import CatBoost

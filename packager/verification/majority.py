@@ -1,4 +1,8 @@
-"""Compares engines of different makes with each other: when one disagrees, it says which one stands alone."""
+"""Compares engines of different makes with each other: when one disagrees, it says which one stands alone.
+
+All builds of ONNX Runtime have one vote. Expected values are those of one engine, never a mean, which no engine has
+computed.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

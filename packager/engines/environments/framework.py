@@ -1,4 +1,8 @@
-"""Isolated environments with frameworks whose models mobpack imports."""
+"""Isolated environments with frameworks whose models mobpack imports.
+
+Frameworks need other versions of protobuf and NumPy than mobpack and than each other, and locked wheels give the same
+file in later years. Therefore they are no extras of mobpack.
+"""
 
 import os
 from collections.abc import Mapping

@@ -55,7 +55,7 @@ def runtime_name(own: PackagedRuntime) -> str:
 
 
 def has_assignment(laid_out: Iterable[files.Files]) -> bool:
-    """Whether ONNX Runtime can say which nodes a provider runs: it does not of files in ORT format (ADR 34)."""
+    """Whether ONNX Runtime can say which nodes a provider runs: it records nothing of files in ORT format."""
     views = [view for each in laid_out for view in each.views]
     return any(without_end(view.asset.path).endswith(".onnx") and set(view.providers) != {"CPU"} for view in views)
 

@@ -1,4 +1,7 @@
-"""Cuts ONNX Runtime's C headers down to what a compiler reads: nine tenths of them are documentation."""
+"""Cuts ONNX Runtime's C headers down to what a compiler reads: most of them is documentation.
+
+Every declaration stays: `OrtApi` is a table of pointers in a fixed order.
+"""
 
 import re
 
