@@ -70,8 +70,7 @@ def config(folder: Path, **package: str) -> Config:
 @pytest.fixture(scope="module")
 def whole(variant: KindOf, store: Store, tmp_path_factory: pytest.TempPathFactory) -> Plan:  # noqa: F811
     """The plan of a float model that two chips open as int8."""
-    target = config(tmp_path_factory.mktemp("net")).target.android
-    assert target
+    target = config(tmp_path_factory.mktemp("net")).targets()["android"]
     own = variant("float")
     own = replace(own, model=replace(own.model, name="net"))
     int8 = replace(variant("qdq-int8"), name="int8", model=own.model, quantizer="static-qdq")
@@ -205,8 +204,7 @@ def test_one_graph_over_two_weights_is_refused(whole: Plan, tmp_path: Path) -> N
 def test_a_build_that_others_repeat_names_both(tmp_path: Path) -> None:
     """Manifest, lock and fleet: what a build reads and makes is that of all its variants."""
     opened = config(tmp_path)
-    target = opened.target.android
-    assert target
+    target = opened.targets()["android"]
     assert variants_of(target) == variants_of(target, "net") == ("source", "int8")
     assert variants_of(target, "other") == ("source",)
     options = options_of(opened, ("android",))

@@ -83,8 +83,8 @@ def test_every_table_can_be_written_out(tmp_path: Path) -> None:
     )
     assert found.model["classifier"].shapes == {"batch": 1, "image": (1, 3, 224, 224)}
     assert (found.parity.random_samples, found.parity.seed, found.parity.tolerance) == (5, 7, 0.01)
-    android = found.target.android
-    assert android is not None
+    android = found.targets()["android"]
+    assert isinstance(android, Android)
     assert (android.group, android.providers, android.min_sdk) == ("com.example.ml", ("nnapi", "xnnpack"), 26)
 
 
@@ -272,16 +272,16 @@ def test_a_setting_of_the_wrong_type_is_answered_with_one_that_is_right(tmp_path
     assert message.startswith("target.android.providers: ")
     assert hint.startswith("correct it in mobpack.toml or in --set")
     example = hint.partition("--set '")[2].rstrip("'")
-    assert load(tmp_path, settings=(example,)).target.android == Android(providers=("xnnpack",))
+    assert load(tmp_path, settings=(example,)).targets()["android"] == Android(providers=("xnnpack",))
 
 
 def test_a_target_of_the_command_line_is_added_on_defaults(tmp_path: Path) -> None:
-    assert load(tmp_path, targets=("android",)).target.android == Android()
+    assert load(tmp_path, targets=("android",)).targets()["android"] == Android()
 
 
 def test_a_target_of_the_command_line_keeps_its_table(tmp_path: Path) -> None:
     found = load(tmp_path, MINIMAL + "[target.android]\nmin-sdk = 30\n", targets=("android",))
-    assert found.target.android == Android(min_sdk=30)
+    assert found.targets()["android"] == Android(min_sdk=30)
 
 
 def test_an_unknown_target_is_refused_with_the_known_ones(tmp_path: Path) -> None:

@@ -197,13 +197,8 @@ def plugin(family: str, module: str) -> str:
 
 @pytest.mark.parametrize("family", PLUGIN_FAMILIES)
 def test_only_the_family_itself_names_its_plugins(family: str) -> None:
-    """Except config, which has their tables, and devices, which compile Kotlin."""
+    """Except devices, which compile Kotlin."""
     known = {
-        ("config.tables", "targets.android"),
-        ("config.tables", "targets.flutter"),
-        ("config.tables", "targets.ios"),
-        ("config.tables", "targets.react_native"),
-        ("config.tables", "targets.web"),
         ("measuring.devices.adb.dexing", "targets.android.kotlin"),
         ("measuring.devices.android_tools", "targets.android.kotlin"),
         ("measuring.devices.farms.app", "targets.android.kotlin"),

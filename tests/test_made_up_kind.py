@@ -1,10 +1,6 @@
 """A made-up output kind, added to a copy of mobpack by the recipe of docs/architecture.md, is in all packages."""
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -12,8 +8,8 @@ from pathlib import Path
 import numpy
 import pytest
 
-from packager.files.installed import PACKAGE, templates_folder
 from tests.onnx_text import linear, saved, weight
+from tests.scratch_copy import scratch_copy, write
 from tests.toolchain import environments
 
 EDITS = {
@@ -184,44 +180,22 @@ package = "@example/tower"
 
 def test_a_made_up_output_kind_is_five_modules_and_one_template_for_each_language(tmp_path: Path) -> None:
     environments.have("android")
-    copy, project = tmp_path / "mobpack", tmp_path / "project"
-    shutil.copytree(PACKAGE, copy / "packager", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(templates_folder(), copy / "templates")
+    copy = scratch_copy(tmp_path, PROJECT)
     for name, edits in EDITS.items():
-        module = copy / "packager" / name
-        text = module.read_text(encoding="utf-8")
-        for old, new in edits:
-            assert text.count(old) == 1, (name, old)
-            text = text.replace(old, new)
-        module.write_text(text, encoding="utf-8", newline="\n")
-    (copy / "packager/contract/heights.py").write_text(KIND, encoding="utf-8", newline="\n")
+        copy.edit(name, *edits)
+    write(copy.root / "packager/contract/heights.py", KIND)
     for name, template in TEMPLATES.items():
-        (copy / "templates" / name).write_text(template, encoding="utf-8", newline="\n")
-    project.mkdir()
-    saved(project / "tower.onnx", linear())
-    (project / "mobpack.toml").write_text(PROJECT, encoding="utf-8", newline="\n")
-
+        write(copy.root / "templates" / name, template)
+    saved(copy.project / "tower.onnx", linear())
     x = weight(1, 64, seed=5)
-    numpy.savez(project / "x.npz", x=x)
+    numpy.savez(copy.project / "x.npz", x=x)
 
-    def run(*arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "packager", *arguments],
-            cwd=project,
-            env={**os.environ, "PYTHONPATH": str(copy)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    run("build")
-    predicted = json.loads(run("predict", "x.npz", "--json"))
+    copy.run("build")
+    predicted = json.loads(copy.run("predict", "x.npz", "--json"))
 
     given, w, b = (each.astype(numpy.float64) for each in (x, weight(64, 64), weight(64, seed=1)))
     mean = (given @ w + b).mean()
-    dist = project / "dist"
+    dist = copy.project / "dist"
     assert "public suspend fun measure(x: FloatBuffer): Height" in in_zip(dist, "*-sources.jar", "Tower.kt")
     assert "heightOf(output.yMetres)" in in_zip(dist, "*-sources.jar", "Tower.kt")
     assert "func measure(" in in_zip(dist, "*.zip", "Tower.swift")

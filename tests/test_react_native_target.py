@@ -414,7 +414,7 @@ def configured(target: dict[str, str], *, runtime: Mapping[str, str] = {}, **oth
 
 def test_a_package_takes_in_android_and_ios_as_the_file_has_them() -> None:
     config = configured({"package": "@example/p"}, android={"providers": ["nnapi"]})
-    assert config.target.react_native == ReactNative(package="@example/p")
+    assert config.wrappers()["react_native"] == ReactNative(package="@example/p")
     assert config.targets()["android"].providers == ("nnapi",)
     assert config.targets()["ios"] == Ios(), "on defaults"
     assert requested_targets(config, ()) == ("android", "ios", "react_native")
@@ -426,7 +426,7 @@ def test_a_package_takes_in_android_and_ios_as_the_file_has_them() -> None:
 def test_the_command_line_alone_asks_for_it() -> None:
     document = {"package": {"name": "p"}, "model": {"m": {"path": "m.onnx"}}}
     config = from_document(document, Path("/project"), targets=("react_native",), settings=())
-    assert (config.target.react_native, list(config.targets())) == (ReactNative(), ["android", "ios"])
+    assert (config.wrappers()["react_native"], list(config.targets())) == (ReactNative(), ["android", "ios"])
 
 
 def test_what_was_asked_for_is_in_the_manifests_options() -> None:

@@ -11,12 +11,12 @@ from pydantic import ValidationError
 
 from packager.config.absolute import absolute
 from packager.config.mistakes import MissingKeyError, config_error
-from packager.config.tables import FILE_NAME, KNOWN_TARGETS, SOURCE, Config
+from packager.config.tables import FILE_NAME, SOURCE, Config
 from packager.core import class_names, names, toml
 from packager.core.errors import ConfigError, nearest
 from packager.core.tuned import Tunable, refuse_unknown
 from packager.quantizers import QUANTIZERS, REWRITES, NoQuantizer, Recipe
-from packager.targets import WRAPPERS, included
+from packager.targets import KNOWN_TARGETS, WRAPPERS, included
 
 QUANTIZER = "quantizer"
 """Name of the variant that the command line describes."""

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 from packager.config.checks import CheckTable, ParityTable, ToleranceTable
 from packager.config.runtime import RuntimeTable
 from packager.config.strict import Strict
-from packager.config.tables import FILE_NAME, KNOWN_TARGETS, Config, ModelTable, PackageTable, TargetTable
+from packager.config.tables import FILE_NAME, Config, ModelTable, PackageTable, TargetTable
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS
 from packager.core import names, toml
 from packager.core.errors import ConfigError, nearest
 from packager.quantizers import QUANTIZERS
+from packager.targets import KNOWN_TARGETS
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

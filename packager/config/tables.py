@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Union
+from typing import TYPE_CHECKING, Annotated, Union
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, create_model
 
 from packager import contract
 from packager.config.cache import CacheTable
@@ -17,12 +17,7 @@ from packager.core import names
 from packager.core.card import NO_CARD, Card
 from packager.core.errors import ConfigError
 from packager.quantizers import QUANTIZERS, NoQuantizer, Recipe
-from packager.targets import TARGETS, WRAPPERS, Target, Wrapper
-from packager.targets.android import Android
-from packager.targets.flutter import Flutter
-from packager.targets.ios import Ios
-from packager.targets.react_native import ReactNative
-from packager.targets.web import Web
+from packager.targets import KNOWN_TARGETS, TARGETS, WRAPPERS, Target, Wrapper
 
 FILE_NAME = "mobpack.toml"
 SOURCE = "source"
@@ -31,7 +26,6 @@ VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]*")
 ADDRESS = re.compile(r"(https://[^\s\"<>]+)?")
 KEY_ID = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})?")
 CHANNEL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,99})?")
-KNOWN_TARGETS: Mapping[str, type[Any]] = {**TARGETS, **WRAPPERS}
 
 
 class PackageTable(Strict):
@@ -150,12 +144,15 @@ class ModelTable(Strict):
     """tolerances of single outputs, which replace those of [parity] for that output"""
 
 
-class TargetTable(Strict):
-    android: Android | None = None
-    ios: Ios | None = None
-    react_native: Annotated[ReactNative | None, Field(alias=ReactNative.NAME)] = None
-    web: Web | None = None
-    flutter: Flutter | None = None
+if TYPE_CHECKING:
+    TargetTable = Strict
+else:
+    TargetTable = create_model(
+        "TargetTable",
+        __base__=Strict,
+        **{name: (kind | None, Field(default=None, alias=name)) for name, kind in KNOWN_TARGETS.items()},
+    )
+"""A field for each target and wrapper."""
 
 
 class Config(Strict):

@@ -1,4 +1,4 @@
-"""The targets. To add one: a file and a line here."""
+"""The targets. To add one: a folder and a line here."""
 
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
@@ -10,6 +10,7 @@ from packager.targets.target import (
     TOP,
     Built,
     DefaultProviders,
+    InMaven,
     OwnRuntime,
     PackagedRuntime,
     Planned,
@@ -18,24 +19,31 @@ from packager.targets.target import (
     Target,
     Wrapper,
     included,
+    target_of,
+    wrapper_of,
 )
 from packager.targets.web import Web
 
-TARGETS: dict[str, type[Android] | type[Ios] | type[Web]] = {Android.NAME: Android, Ios.NAME: Ios, Web.NAME: Web}
+TARGETS: dict[str, type[Target]] = {
+    Android.NAME: target_of(Android),
+    Ios.NAME: target_of(Ios),
+    Web.NAME: target_of(Web),
+}
 
-WRAPPERS: dict[str, type[ReactNative] | type[Flutter]] = {ReactNative.NAME: ReactNative, Flutter.NAME: Flutter}
+WRAPPERS: dict[str, type[Wrapper]] = {
+    ReactNative.NAME: wrapper_of(ReactNative),
+    Flutter.NAME: wrapper_of(Flutter),
+}
 """Targets whose packages include the packages of other targets."""
 
-MODELS_IN: dict[str, str] = {
-    **Android.MODELS_IN,
-    **Flutter.MODELS_IN,
-    **Ios.MODELS_IN,
-    **ReactNative.MODELS_IN,
-    **Web.MODELS_IN,
-}
+KNOWN_TARGETS: dict[str, type[Printed]] = {**TARGETS, **WRAPPERS}
+"""All of them: each has a table in mobpack.toml."""
+
+MODELS_IN: dict[str, str] = {kind: folder for each in KNOWN_TARGETS.values() for kind, folder in each.MODELS_IN.items()}
 """Kind of artifact -> the folder in it with the files of models."""
 
 __all__ = [
+    "KNOWN_TARGETS",
     "MODELS_IN",
     "PAGES",
     "SBOM",
@@ -44,6 +52,7 @@ __all__ = [
     "WRAPPERS",
     "Built",
     "DefaultProviders",
+    "InMaven",
     "OwnRuntime",
     "PackagedRuntime",
     "Planned",

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import Field, dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from packager.core.components import Parts
 from packager.core.console import Announce, silent
@@ -16,6 +16,10 @@ from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.targets.xcframework.packaged import PackagedFramework
 from packager.vectors import NO_VECTORS, Golden
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +96,7 @@ class DefaultProviders(tuple[str, ...]):
     __slots__ = ()
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: object, handler: Any) -> Any:
+    def __get_pydantic_core_schema__(cls, source: object, handler: "GetCoreSchemaHandler") -> "CoreSchema":
         """As of any list of names: the schema of mobpack.toml prints the default."""
         return handler.generate_schema(tuple[str, ...])
 
@@ -208,7 +212,12 @@ class Shipped:
     """relative to the release's folder, in POSIX form"""
 
 
-class Printed(Protocol):
+View = TypeVar("View")
+GivenView = TypeVar("GivenView", contravariant=True)
+GivenRuntime = TypeVar("GivenRuntime", contravariant=True)
+
+
+class PrintedOf(Protocol[GivenView]):
     """Steps that targets and wrappers share: render a view, assemble the package."""
 
     NAME: ClassVar[str]
@@ -227,30 +236,32 @@ class Printed(Protocol):
     """whether its code opens another variant of a model on some chips (`variant` in tuned settings)"""
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
-    def render(self, view: Any) -> Sources:
+    def render(self, view: GivenView) -> Sources:
         """The sources of the package."""
         ...
 
-    def parts(self, view: Any) -> Parts:
+    def parts(self, view: GivenView) -> Parts:
         """The package and its libraries, for its bill of materials."""
         ...
 
-    def project(self, view: Any, sources: Sources, store: Store) -> Sources:
+    def project(self, view: GivenView, sources: Sources, store: Store) -> Sources:
         """The sources with the build files of the target's own build system."""
         ...
 
-    def assemble(self, view: Any, sources: Sources, store: Store, announce: Announce = silent) -> tuple[Artifact, ...]:
+    def assemble(
+        self, view: GivenView, sources: Sources, store: Store, announce: Announce = silent
+    ) -> tuple[Artifact, ...]:
         """The finished package, with the bill of materials that is in `sources` at `SBOM`; long parts of the work are
         announced. Raises ToolError if a required tool is missing or fails."""
         ...
 
-    def layout(self, view: Any, artifacts: Sequence[Artifact], dist: Path, sbom: str = "") -> list[Shipped]:
+    def layout(self, view: GivenView, artifacts: Sequence[Artifact], dist: Path, sbom: str = "") -> list[Shipped]:
         """Copies the artifacts into the release folder `dist`, with what package managers need beside them, and returns
         their paths there. `sbom` is the bill of materials that a Maven repository publishes with a library."""
         ...
 
 
-class Target(Planned, Printed, Protocol):
+class TargetOf(Planned, PrintedOf[View], Protocol[View, GivenRuntime]):
     """A target that packages are built for. Its view holds the values of its templates."""
 
     def view(
@@ -258,9 +269,9 @@ class Target(Planned, Printed, Protocol):
         package: Package,
         plans: tuple[Plan, ...],
         report: Report,
-        runtime: Any = None,
+        runtime: GivenRuntime | None = None,
         golden: Golden = NO_VECTORS,
-    ) -> Any:
+    ) -> View:
         """The values of its templates, with `runtime`, the user's own, instead of the published one, and `golden`
         vectors for self-tests.
 
@@ -268,12 +279,12 @@ class Target(Planned, Printed, Protocol):
         """
         ...
 
-    def built(self, view: Any, plans: tuple[Plan, ...]) -> Built:
+    def built(self, view: View, plans: tuple[Plan, ...]) -> Built:
         """The result for wrappers that include this target."""
         ...
 
 
-class Wrapper(Printed, Protocol):
+class WrapperOf(PrintedOf[View], Protocol[View]):
     """A target without plans of its own: its packages include those of other targets."""
 
     NEEDS: ClassVar[tuple[str, ...]]
@@ -287,9 +298,33 @@ class Wrapper(Printed, Protocol):
         """Raises ConfigError for a package, or the user's own runtime for a target, that it cannot include."""
         ...
 
-    def view(self, package: Package, built: Mapping[str, Built], report: Report, golden: Golden = NO_VECTORS) -> Any:
+    def view(self, package: Package, built: Mapping[str, Built], report: Report, golden: Golden = NO_VECTORS) -> View:
         """The values of its templates. Raises ModelError for a model that its API does not support."""
         ...
+
+
+Printed: TypeAlias = PrintedOf[Any]
+Target: TypeAlias = TargetOf[Any, Any]
+Wrapper: TypeAlias = WrapperOf[Any]
+"""One of several, whose views differ."""
+
+
+def target_of(kind: type[TargetOf[View, GivenRuntime]]) -> type[Target]:
+    """`kind` itself: the type checker proves that its steps take the view that it makes."""
+    return kind
+
+
+def wrapper_of(kind: type[WrapperOf[View]]) -> type[Wrapper]:
+    """The same for a wrapper."""
+    return kind
+
+
+@runtime_checkable
+class InMaven(Protocol):
+    """A target whose packages Maven repositories have."""
+
+    group: str
+    assembler: str
 
 
 def variants_of(target: Planned, model: str = "") -> tuple[str, ...]:

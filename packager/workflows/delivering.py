@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from packager.config import Config
-from packager.config.tables import KNOWN_TARGETS
 from packager.core.characters import to_json
 from packager.core.errors import ConfigError
 from packager.core.values import Delivery, Package, Plan
 from packager.distribution.channel.contracts import contract_hash
 from packager.distribution.release import model_entry
+from packager.targets import KNOWN_TARGETS
 from packager.workflows.options import contracts_of
 
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from packager.config import Config
-from packager.config.tables import KNOWN_TARGETS
 from packager.core.errors import ConfigError
 from packager.core.findings import Report
 from packager.core.values import Compiled, Plan
 from packager.files.hashes import sha256_of
 from packager.signing.encryption import ModelKey, seal
+from packager.targets import KNOWN_TARGETS
 from packager.workflows.packages import Contents
 from packager.workflows.requested import BuildRequest
 

@@ -28,7 +28,7 @@ from packager.files.store.closure import INSTALLED, references, text_of
 from packager.files.user_cache import cache_folder
 from packager.providers import provider_of
 from packager.quantizers import NoQuantizer
-from packager.targets import TARGETS, WRAPPERS, Target
+from packager.targets import KNOWN_TARGETS, Target
 from packager.targets.target import variants_of
 from packager.verification.partition.measured import SOURCES
 from packager.workflows.importing.project import framework_of, is_imported, onnx_of
@@ -290,8 +290,7 @@ def _runtime(table: Target, name: str) -> Facts:
 
 def _modules(config: Config, targets: Sequence[str]) -> Iterator[str]:
     """The modules of the targets, wrappers and required runners of a build."""
-    known = {**TARGETS, **WRAPPERS}
-    yield from (known[name].__module__ for name in targets if name in known)
+    yield from (KNOWN_TARGETS[name].__module__ for name in targets if name in KNOWN_TARGETS)
     yield from _runners(config)
 
 

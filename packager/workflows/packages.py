@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from packager import description
 from packager.compile.operators import operator_config
@@ -20,6 +19,7 @@ from packager.quantization.variants import settings_of
 from packager.render.templates import write_sources
 from packager.runtimes.shipping import Chosen
 from packager.targets import SBOM, Built, DefaultProviders, Printed, Shipped, Target, included, layouts
+from packager.targets.target import PrintedOf, View
 from packager.vectors import Golden
 from packager.workflows.requested import BuildRequest, targets_of, wrappers_of
 
@@ -115,7 +115,13 @@ def described(config: Config) -> DescribedModels:
 
 
 def package_target(
-    target: Printed, view: Any, bills: Bills, staging: Path, store: Store, request: BuildRequest, announce: Announce
+    target: PrintedOf[View],
+    view: View,
+    bills: Bills,
+    staging: Path,
+    store: Store,
+    request: BuildRequest,
+    announce: Announce,
 ) -> list[Shipped]:
     """Renders, assembles and lays out one target below `staging`, with the description of its API inside, and its bill
     of materials inside and beside."""

@@ -18,6 +18,7 @@ from packager.measuring.devices.document import DeviceDocument
 from packager.measuring.fleet.document import FleetDocument
 from packager.quantizers import QUANTIZERS
 from packager.reporting import ReportDocument
+from packager.targets import KNOWN_TARGETS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -40,12 +41,8 @@ TABLES = {
     "CheckTable": "check",
     "RuntimeTable": "runtime",
     "CacheTable": "cache",
-    "Android": "target.android",
-    "Tuned": "target.android.tuned.CHIP.MODEL",
-    "Ios": "target.ios",
-    "ReactNative": "target.react_native",
-    "Web": "target.web",
-    "Flutter": "target.flutter",
+    **{kind.__name__: f"target.{name}" for name, kind in KNOWN_TARGETS.items()},
+    "Tuned": "target.NAME.tuned.CHIP.MODEL",
 }
 """definition in the schema -> table in mobpack.toml, in the order of the documentation"""
 

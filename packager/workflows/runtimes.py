@@ -9,7 +9,7 @@ from packager.core.values import Package
 from packager.files.store import Store
 from packager.runtimes import ios, shipping
 from packager.runtimes.shipping import Chosen
-from packager.targets import PackagedRuntime, included
+from packager.targets import InMaven, PackagedRuntime, included
 from packager.workflows.requested import targets_of, wrappers_of
 
 
@@ -34,13 +34,13 @@ def choose_runtimes(config: Config, targets: Sequence[str], store: Store, consol
 
 def choose_runtime(config: Config, target: str, store: Store) -> Chosen:
     """The runtime that `[runtime]` names for `target`, checked against the target's table."""
-    android = config.target.android
-    if android and target == android.NAME:
-        runtime = shipping.choose(config.runtime, target, group=android.group, store=store)
-        shipping.refuse_settings(android, android.assembler, runtime)
+    table = config.targets()[target]
+    if isinstance(table, InMaven):
+        runtime = shipping.choose(config.runtime, target, group=table.group, store=store)
+        shipping.refuse_settings(table, table.assembler, runtime)
         return runtime
     framework = ios.choose_ios(config.runtime, store)
-    ios.refuse_settings(config.targets()[target], framework)
+    ios.refuse_settings(table, framework)
     return framework
 
 

@@ -6,7 +6,8 @@ from packager.core.errors import GateError
 from packager.core.names import EXAMPLE_GROUP
 from packager.core.values import Package
 from packager.distribution import sbom
-from packager.workflows.requested import BuildRequest
+from packager.targets import InMaven
+from packager.workflows.requested import BuildRequest, targets_of
 
 
 def judge_licenses(package: Package, config: Config, request: BuildRequest, console: Console) -> None:
@@ -27,9 +28,10 @@ def judge_licenses(package: Package, config: Config, request: BuildRequest, cons
 def warn_of_example_group(config: Config, request: BuildRequest, console: Console) -> None:
     """Warns of a project whose Android library would be published in the group of examples. A model without a project
     has no other group, and nobody publishes its packages."""
-    android = config.target.android
-    if request.has_project and android and android.NAME in request.targets and android.group == EXAMPLE_GROUP:
-        console.caution(
-            f"the group of the Android library is {EXAMPLE_GROUP}, which is for examples: set your own before anybody "
-            'depends on it, as it also names the Kotlin package: group = "com.your-domain" in [target.android]'
-        )
+    for target in targets_of(config, request.targets).values():
+        if request.has_project and isinstance(target, InMaven) and target.group == EXAMPLE_GROUP:
+            console.caution(
+                f"the group of the Android library is {EXAMPLE_GROUP}, which is for examples: set your own before "
+                "anybody depends on it, as it also names the Kotlin package: "
+                f'group = "com.your-domain" in [target.{target.NAME}]'
+            )

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packager.config import Config
-from packager.config.tables import KNOWN_TARGETS
 from packager.core import user_files
 from packager.core.errors import ConfigError
 from packager.core.values import Trust
 from packager.signing.keys import spki
 from packager.signing.statements import ReleaseName
+from packager.targets import KNOWN_TARGETS
 
 MAKE_ONE = "make one of the private key: openssl pkey -in release.key -pubout -out release.pub"
 MAX_KEYS = 2

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from packager import config as configuration
-from packager.config.tables import KNOWN_TARGETS, Config
+from packager.config.tables import Config
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError
 from packager.measuring.bench import statistics
@@ -25,6 +25,7 @@ from packager.measuring.tuning.candidates import Candidate
 from packager.measuring.tuning.page import SearchBounds
 from packager.measuring.tuning.search import SearchOutcome, SearchRound, Trial, search, what_ships
 from packager.providers import CPU
+from packager.targets import KNOWN_TARGETS
 from packager.workflows.device import farming
 from packager.workflows.tune_results import FoundSettings, error_of, share_of
 from packager.workflows.tune_variants import Searched, nameable

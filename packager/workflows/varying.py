@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 
 from packager.config import Config
-from packager.config.tables import KNOWN_TARGETS
 from packager.core.console import Console
 from packager.core.errors import ConfigError
 from packager.core.values import Plan
 from packager.reporting.added import added
-from packager.targets import included
+from packager.targets import KNOWN_TARGETS, included
 from packager.targets.target import variants_of
 from packager.workflows.requested import targets_of, wrappers_of
 

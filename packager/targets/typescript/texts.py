@@ -4,11 +4,14 @@ import re
 from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING
 
 from packager.files.installed import templates_folder
 from packager.render.templates import render
 from packager.targets.typescript.view import ModelView
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 SHARED = PurePosixPath("typescript")
 """below templates/"""
@@ -63,7 +66,7 @@ def is_of_updates(path: PurePosixPath) -> bool:
     return UPDATING in path.parts or path.name.partition(".")[0] in OF_UPDATES
 
 
-def rendered(root: PurePosixPath, path: PurePosixPath, view: Any) -> str:
+def rendered(root: PurePosixPath, path: PurePosixPath, view: "DataclassInstance") -> str:
     return render(str(root / path), view)
 
 
