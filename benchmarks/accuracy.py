@@ -1,7 +1,7 @@
 """Accuracy of quantized real models on real tasks: `python -m benchmarks.accuracy [TASK...]`.
 
 For every task and every quantizer that fits it `mobpack quantize MODEL --json` runs as a user would run it, with the
-task's accuracy as its metric. The result is the table in docs/quantization.md, between its two marks, where rows of
+task's accuracy as its metric. The result is the table in results/accuracy.md, between its two marks, where rows of
 other tasks stay; `--print` leaves the page alone. An hour on two cores for all of it; figures of a run that was broken
 off are kept.
 """
@@ -23,7 +23,7 @@ from packager.files.store import Step
 
 QUANTIZED = Step(name="quantized", caller=__name__, computed_by=("packager.cli.quantize",))
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "quantization.md"
+PAGE = ROOT / "benchmarks" / "results" / "accuracy.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 TITLES = (
     "task",

@@ -1,4 +1,4 @@
-"""Writes docs/conformance.md, what ONNX's own test-suite says of what ships: `python -m benchmarks.conformance`.
+"""Verdicts of ONNX's own test-suite on what ships: `python -m benchmarks.conformance` writes results/conformance.md.
 
 Every case that `onnx.backend.test.case.node` generates runs in the ONNX Runtime that packages depend on: the model as
 it is, and each file that mobpack makes of it. The suite's own expected outputs and tolerances judge all of them. Where
@@ -24,7 +24,7 @@ from packager.engines.environments import ensure
 from packager.engines.environments.runtime import Runtime
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "conformance.md"
+PAGE = ROOT / "benchmarks" / "results" / "conformance.md"
 ORIGINAL = "original"
 CRASHED = "crashed: "
 FAILS_ITSELF = "ONNX Runtime does not pass, either"

@@ -1,4 +1,4 @@
-"""Writes docs/conformance.md: counts of all cases, and every exception by name."""
+"""Writes benchmarks/results/conformance.md: counts of all cases, and every exception by name."""
 
 import re
 from collections import Counter, defaultdict

@@ -1,4 +1,4 @@
-"""Writes docs/providers.md, which nodes of real models each provider takes: `python -m benchmarks.providers`.
+"""Nodes of real models that each provider takes: `python -m benchmarks.providers` writes results/providers.md.
 
 The plans and the answers are those of `mobpack check`. It needs x86_64 Linux and the environments that
 `mobpack doctor --install all` makes; what cannot be asked here stands in the page as not examined.
@@ -33,7 +33,7 @@ from packager.verification.partition import report
 from packager.verification.partition.measured import ready, run_child
 from tests.toolchain import models as real
 
-PAGE = Path(__file__).parents[1] / "docs" / "providers.md"
+PAGE = Path(__file__).with_name("results") / "providers.md"
 COMMAND = "python -m benchmarks.providers"
 TARGETS: tuple[Planned, ...] = (Android(providers=("qnn", "nnapi", "xnnpack", "webgpu")), Ios(providers=("coreml",)))
 CALIBRATION_SAMPLES, SEED = 8, 1
@@ -73,7 +73,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """The parts of docs/providers.md that differ from run to run."""
+    """The parts of benchmarks/results/providers.md that differ from run to run."""
 
     date: str
     machine: str

@@ -2,8 +2,8 @@
 
 A synthesizer says fifty sentences in two voices. `mobpack predict` writes them down as a user would run it, with one
 graph made of the model's two files; the references are plain loops over these files in ONNX Runtime, with its
-optimizers, as apps run models, and without, as `mobpack predict` does. The result is the table in docs/generation.md,
-between its two marks, which `--write` renews. Ten minutes on two busy cores.
+optimizers, as apps run models, and without, as `mobpack predict` does. The result is the table in
+results/speech_to_text.md, between its two marks, which `--write` renews. Ten minutes on two busy cores.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from benchmarks.tasks.scores import word_error_rate, word_errors, words
 from benchmarks.tasks.task import Array
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "generation.md"
+PAGE = ROOT / "benchmarks" / "results" / "speech_to_text.md"
 BEGIN, END = "<!-- word errors: begin -->", "<!-- word errors: end -->"
 SENTENCES = Path(__file__).parent / "tasks" / "sentences.txt"
 VOICES: Mapping[str, str] = {"en-us": "American, low", "en-us+f3": "American, high"}

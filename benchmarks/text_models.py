@@ -2,8 +2,8 @@
 
 A small language model, Whisper, and a transliterator run as a user would run them, by `mobpack predict`; each is
 compared with a program that has nothing of mobpack in it. The language model is quantized by `mobpack quantize`, too.
-The result is the tables in docs/generation.md, between its two marks, which `--write` renews. 1.5 GB on disk, twenty
-minutes on two busy cores.
+The result is the tables in results/text_models.md, between its two marks, which `--write` renews. 1.5 GB on disk,
+twenty minutes on two busy cores.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from benchmarks.tasks import language_model, romanizer, synthesizer, whisper
 from benchmarks.tasks.task import Array, predictor
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "generation.md"
+PAGE = ROOT / "benchmarks" / "results" / "text_models.md"
 BEGIN, END = "<!-- text models: begin -->", "<!-- text models: end -->"
 MOST = 24
 """new tokens of the language model"""

@@ -2,7 +2,7 @@
 
 Milliseconds of the processor for texts of 64, 512 and 4,096 characters of English, in one process and in turns, one
 thread each, no text twice; time and memory to open the file, each in a process of its own; bytes that the tokenizer
-adds to a model. `--write` puts the table into docs/text.md.
+adds to a model. `--write` puts the table into results/tokenizers.md.
 """
 
 import argparse
@@ -104,7 +104,7 @@ class Row:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"default: {', '.join(NAMES)}")
-    parser.add_argument("--write", action="store_true", help="write the table of docs/text.md")
+    parser.add_argument("--write", action="store_true", help="write the table of results/tokenizers.md")
     arguments = parser.parse_args()
     folder = default_folder() / "tokenizers"
     folder.mkdir(parents=True, exist_ok=True)

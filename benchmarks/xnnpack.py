@@ -1,8 +1,8 @@
 """Latency on XNNPACK and on the CPU, beside what XNNPACK takes: `python -m benchmarks.xnnpack [MODEL...]`.
 
 Measured in ONNX Runtime's own Android library for x86_64, one thread, each number in a process of its own, the two
-in turns. It prints the table of docs/performance.md; `packager/verification/partition/weighing.py` has the
-rule that follows.
+in turns. The notes in benchmarks/results/xnnpack.md have the rule of `packager/verification/partition/weighing.py`
+that follows.
 """
 
 import statistics

@@ -122,7 +122,7 @@ class Tale:
 
     name: str
     attack: str
-    """row of the table in docs/delivery.md that it proves; empty for what is no attack"""
+    """row of the table in docs/threats.md that it proves; empty for what is no attack"""
     told: Callable[[Stage], object]
     ends: str = SECOND
     """what an honest document brings afterwards"""

@@ -42,7 +42,7 @@ FLOAT_SCORES = {
     "pitch": 0.89,
     "speech": 0.963,
 }
-"""Of the float32 models, on the machine that docs/quantization.md was made on."""
+"""Of the float32 models, on the machine that benchmarks/results/accuracy.md was made on."""
 SMALL = ("digits", "speech")
 """Tasks of a second."""
 EXPORTED = sorted((Path(__file__).parent / "models").glob("*.onnx"))

@@ -13,7 +13,7 @@ from benchmarks.tokenizers.texts import Text
 from tests.text_families import CORPUS, byte_level
 from tests.tokenizer_graphs import bert, changed
 
-pytestmark = pytest.mark.by_content("benchmarks", "docs/text.md")
+pytestmark = pytest.mark.by_content("benchmarks")
 
 FOUND = Outcome(
     name="gpt-2", date="2026-11-25", version="0.23.3", tokens=50_258, model_bytes=1_200_000, texts=200_000, pairs=1000

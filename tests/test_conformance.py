@@ -23,7 +23,7 @@ from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from tests.onnx_text import onnx_model
 
-pytestmark = [pytest.mark.by_content("benchmarks", "docs/conformance.md"), pytest.mark.processes]
+pytestmark = [pytest.mark.by_content("benchmarks"), pytest.mark.processes]
 
 COUNT, SEED = 150, 8
 SUITE = 1884

@@ -1,4 +1,4 @@
-"""docs/delivery.md names every tale, and computes what its formula says."""
+"""docs/threats.md names every tale, and docs/delivery.md computes what its formula says."""
 
 import re
 from pathlib import Path
@@ -7,22 +7,22 @@ import pytest
 
 from tests.delivery_tales import TALES
 
-pytestmark = pytest.mark.by_content("docs/delivery.md")
+pytestmark = pytest.mark.by_content("docs/delivery.md", "docs/threats.md")
 
-PAGE = Path(__file__).parents[1] / "docs" / "delivery.md"
+DOCS = Path(__file__).parents[1] / "docs"
 DEVICES, FILE_BYTES, OUT, REQUEST = 1_000_000, 20e6, 0.05, 0.40 / 1e6
 POLLS, ANSWER_BYTES, SHARE, ASKED = 30, 500, 0.9, 4
 
 
-def rows(first: str) -> list[list[str]]:
+def rows(page: str, first: str) -> list[list[str]]:
     """Cells of the table whose first head is `first`."""
-    _, _, after = PAGE.read_text(encoding="utf-8").partition(f"| {first} |")
+    _, _, after = (DOCS / page).read_text(encoding="utf-8").partition(f"| {first} |")
     lines = after.split("\n\n", 1)[0].splitlines()[2:]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
 def test_each_attack_names_its_tales() -> None:
-    told = {cells[0]: set(cells[-1].split("; ")) for cells in rows("attack")}
+    told = {cells[0]: set(cells[-1].split("; ")) for cells in rows("threats.md", "attack")}
     expected: dict[str, set[str]] = {}
     for tale in TALES:
         if tale.attack:
@@ -31,7 +31,7 @@ def test_each_attack_names_its_tales() -> None:
 
 
 def test_other_tales_are_named() -> None:
-    [others] = re.findall(r"^Told as well: (.*)\.$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    [others] = re.findall(r"^Told as well: (.*)\.$", (DOCS / "threats.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert others.split("; ") == [tale.name for tale in TALES if not tale.attack]
 
 
@@ -40,7 +40,7 @@ def test_names_of_tales_are_distinct() -> None:
 
 
 def test_costs_are_those_of_the_formula() -> None:
-    found = rows("the model and its change, from [deltas.md](deltas.md#sizes)")
+    found = rows("delivery.md", "the model and its change")
     assert len(found) == 5
     for _, delta, traffic, cost in found:
         share = float(delta.removesuffix(" %")) / 100

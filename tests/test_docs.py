@@ -5,10 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.results.__main__ import written
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [*sorted(DOCS.glob("*.md")), *sorted((DOCS / "guides").glob("*.md"))]
-LINKING = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+OF_THEIR_OWN = ("conformance", "providers", "zoo")
+"""pages of figures that a benchmark writes by itself"""
+RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.md"))
+LINKING = [ROOT / "README.md", *sorted(DOCS.rglob("*.md")), *RESULTS]
 FENCE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 
 
@@ -42,6 +47,28 @@ def test_links_lead_to_files_and_sections_that_exist(path: Path) -> None:
         to = path.parent / file if file else path
         assert to.exists(), target
         assert not section or section in anchors(to), target
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=name)
+def test_a_page_of_figures_names_its_command_date_and_machine(path: Path) -> None:
+    """`python -m benchmarks.results` or a program of its own writes it, and docs/performance.md leads to it."""
+    title, command, facts, *_ = path.read_text(encoding="utf-8").split("\n\n")
+    if path.stem in OF_THEIR_OWN:
+        command = facts
+    else:
+        assert title == f"# {path.stem}"
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d; [^;]+, [^;]+; [^;]+ \d[^;]*\.", facts)
+    assert command.split()[:3] == ["python", "-m", f"benchmarks.{path.stem}"]
+    assert any((ROOT / "benchmarks" / name).exists() for name in (f"{path.stem}.py", f"{path.stem}/__main__.py"))
+    assert f"(../benchmarks/results/{path.name})" in (DOCS / "performance.md").read_text(encoding="utf-8")
+
+
+def test_figures_are_measured_anew_and_their_notes_stay() -> None:
+    before = written("pictures", (), "| old |", "")
+    after = written("pictures", ("A B",), "| new |", f"{before}\n## Notes\n\nKept.\n")
+    assert "python -m benchmarks.pictures 'A B'\n" in after
+    assert after.endswith("\n\n| new |\n\n## Notes\n\nKept.\n")
+    assert "old" not in after
 
 
 def test_the_readme_leads_to_every_page() -> None:

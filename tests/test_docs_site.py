@@ -23,7 +23,7 @@ from tests.toolchain.require import require
 from tests.toolchain.unpacking import unpack
 
 pytestmark = pytest.mark.by_content(
-    "README.md", "docs", "scripts", "mkdocs.yml", "CHANGELOG.md", "CONTRIBUTING.md", "sample_apps"
+    "README.md", "docs", "scripts", "mkdocs.yml", "CHANGELOG.md", "CONTRIBUTING.md", "benchmarks", "sample_apps"
 )
 
 ROOT = Path(__file__).parents[1]
@@ -32,6 +32,7 @@ UNCHANGED = (
     "mkdocs.yml",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "benchmarks",
     "packager",
     "sample_apps",
     "scripts",
@@ -272,6 +273,7 @@ class Page(HTMLParser):
 @pytest.mark.install
 def test_every_page_is_in_the_site(site: Path) -> None:
     sources = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "sample_apps").glob("*/README.md")]
+    sources += (ROOT / "benchmarks" / "results").glob("*.md")
     titles = {path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ").replace("`", "") for path in sources}
     assert len(titles) > 50
     assert titles - {Page.of(path).title for path in site.rglob("*.html")} == set()

@@ -46,7 +46,7 @@ def derived(plain: bytes, key: bytes, header: bytes) -> bytes:
 
 
 def written(plain: bytes, *, key: bytes = KEY, key_id: str = KEY_ID) -> bytes:
-    """An encrypted file, written once more from docs/encryption.md."""
+    """An encrypted file, written once more from docs/formats.md."""
     header = header_of(plain, key_id)
     file, count = header, max(1, -(-len(plain) // CHUNK))
     for index in range(count):

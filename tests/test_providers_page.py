@@ -1,4 +1,4 @@
-"""docs/providers.md is the output of its command."""
+"""benchmarks/results/providers.md is the output of its command."""
 
 from pathlib import Path
 

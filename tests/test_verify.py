@@ -66,11 +66,13 @@ def test_blocks_are_as_large_as_the_build_takes_them(template: str) -> None:
     assert int(found[1]) * int(found[2]) == BLOCK_BYTES == 64 * 1024
 
 
-@pytest.mark.parametrize("page", ["android", "ios", "react-native"])
-def test_the_pages_say_the_same_of_it(page: str) -> None:
-    words = prose((Path(__file__).parents[1] / "docs" / f"{page}.md").read_text(encoding="utf-8"))
+def test_the_page_says_it_and_those_of_the_platforms_lead_there() -> None:
+    docs = Path(__file__).parents[1] / "docs"
+    words = prose((docs / "on-device.md").read_text(encoding="utf-8"))
     assert "At every load, its size and its first and last 64 KiB are compared with what the build wrote" in words
     assert "finds changes within a file that no program has written to, as on failing storage" in words
+    for page in ("android", "ios", "react-native"):
+        assert "(on-device.md#what-is-checked-at-load)" in (docs / f"{page}.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("size", [0, 1, BLOCK_BYTES, BLOCK_BYTES + 1, 2 * BLOCK_BYTES, 2 * BLOCK_BYTES + 1, 500_000])

@@ -2,7 +2,8 @@
 
 260,000 texts and 1,000 pairs for each, or a share of them: ids, types and offsets. Prints the first differences of each
 kind of text.
-Results are kept in the user's cache; `--write` puts all of them into docs/text.md. It ends with 1 when a text differs.
+Results are kept in the user's cache; `--write` puts all of them into results/tokenizers.md. It ends with 1 when a
+text differs.
 """
 
 import argparse
@@ -37,7 +38,7 @@ def main() -> int:
     parser.add_argument(
         "--share", type=float, default=1.0, help="of the texts; results of less than 0.4, 100,000 texts, are not kept"
     )
-    parser.add_argument("--write", action="store_true", help="write the table of docs/text.md from all results")
+    parser.add_argument("--write", action="store_true", help="write results/tokenizers.md from all results")
     parser.add_argument("--folder", type=Path, help="where files and results are kept; default: the user's cache")
     arguments = parser.parse_args()
     folder = (arguments.folder or default_folder() / "tokenizers").absolute()

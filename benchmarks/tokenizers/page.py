@@ -1,4 +1,4 @@
-"""The table of docs/text.md, between its two marks."""
+"""The table of benchmarks/results/tokenizers.md, between its two marks."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.tokenizers.entries import Entry
 from benchmarks.tokenizers.results import Outcome
 
-PAGE = Path(__file__).parents[2] / "docs" / "text.md"
+PAGE = Path(__file__).parents[1] / "results" / "tokenizers.md"
 MARKED = re.compile(
     r"(<!-- table: python -m benchmarks\.tokenizers --write -->\n)(.*?)(<!-- end of table -->)", re.DOTALL
 )

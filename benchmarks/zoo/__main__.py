@@ -1,4 +1,4 @@
-"""Builds real models for phones and writes docs/zoo.md: `python -m benchmarks.zoo`.
+"""Builds real models for phones and writes benchmarks/results/zoo.md: `python -m benchmarks.zoo`.
 
 Results are kept by model in the user's cache, so that a run that was stopped goes on where it was. It ends with 1 when
 a model cannot be fetched, or does not end as `models.toml` says: a refusal without a true reason, a failure, or one
@@ -24,7 +24,7 @@ from packager.engines.environments import ensure
 from packager.engines.environments.android import Android
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "zoo.md"
+PAGE = ROOT / "benchmarks" / "results" / "zoo.md"
 LIMIT_S = 600
 
 

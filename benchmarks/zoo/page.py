@@ -1,4 +1,4 @@
-"""Writes docs/zoo.md from the results."""
+"""Writes benchmarks/results/zoo.md from the results."""
 
 import os
 import platform

@@ -74,7 +74,7 @@ def app(
     made, models = make(request, console)
     for path in made.files():
         console.result(f"{path}  {size(path.stat().st_size)}")
-    console.say(f"it runs {', '.join(models)}; docs/farms.md says how farms take it")
+    console.say(f"it runs {', '.join(models)}; docs/bench.md says how farms take it")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -57,13 +57,13 @@ class PackageTable(Strict):
     """registry that `npm publish` sends the npm package to; default: npm's own"""
     trust: Path | tuple[Path, ...] = ()
     """public key (PEM, ECDSA P-256) of releases: generated code then opens only files that `mobpack sign` has signed
-    with its private key. Two of them for a change of keys: `["release.pub", "next.pub"]`. See docs/trust.md"""
+    with its private key. Two of them for a change of keys: `["release.pub", "next.pub"]`. See docs/signing.md"""
     channel: Annotated[str, matches(CHANNEL, "use letters, digits, dots and hyphens, for example stable")] = ""
     """channel from which apps update their models, as `mobpack channel` names it; needs `trust`. See
     docs/delivery.md"""
     encryption: Annotated[str, matches(KEY_ID, "use letters, digits, dots, _ and -, for example models-1")] = ""
     """name of the key that the models are encrypted with, by which apps know it; `mobpack build --model-key` says where
-    it is. Whoever controls a device can get it there. See docs/encryption.md"""
+    it is. Whoever controls a device can get it there. See docs/signing.md"""
 
     @property
     def trusted(self) -> tuple[Path, ...]:

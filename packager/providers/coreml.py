@@ -44,8 +44,8 @@ class Coreml:
         most=0.8,
         needs_sizes=True,
     )
-    """270 G MACs a second and 0.5 ms a call fit what others measured (docs/performance.md, "What a provider costs");
-    100 G on two cores of the CPU and 5 GB/s for copies are assumptions."""
+    """270 G MACs a second and 0.5 ms a call fit what others measured (benchmarks/results/xnnpack.md, "What a provider
+    costs"); 100 G on two cores of the CPU and 5 GB/s for copies are assumptions."""
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "MLComputeUnits": ("CPUAndNeuralEngine", "CPUAndGPU", "CPUOnly"),
         "ModelFormat": ("NeuralNetwork",),

@@ -29,7 +29,7 @@ class Xnnpack:
         most=0.9,
         needs_sizes=False,
     )
-    """Measured on x86_64 with one thread (docs/performance.md, "What a provider costs"); it copies no values."""
+    """Measured on x86_64 with one thread (benchmarks/results/xnnpack.md, "What a provider costs"); copies no values."""
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def options(self) -> Mapping[str, str]:

@@ -13,21 +13,27 @@ AFTER_CODE = re.compile(r"^( +```)\n(?=- )", re.MULTILINE)
 """A list item that Python-Markdown sees only behind a blank line."""
 ROOT = Path(__file__).parents[2]
 SAMPLES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("sample_apps/*/README.md"))
+FIGURES = {
+    path.relative_to(ROOT).as_posix(): f"figures/{path.name}" for path in sorted(ROOT.glob("benchmarks/results/*.md"))
+}
 OUTSIDE = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
     **{path: path for path in ("sample_apps/README.md", *SAMPLES)},
+    **FIGURES,
 }
 """Pages that are not in docs/: path in the repository -> in the site."""
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Puts all decisions into the navigation, by their numbers."""
+    """Puts all decisions into the navigation, by their numbers, and all figures."""
     for entry in config.nav or ():
         if entry.get("Decisions") == "adr/":
             names = sorted(path.name for path in Path(config.docs_dir, "adr").glob("[0-9]*.md"))
             entry["Decisions"] = ["adr/README.md", *(f"adr/{name}" for name in names)]
+        if entry.get("Figures") == "figures/":
+            entry["Figures"] = [*FIGURES.values()]
     return config
 
 

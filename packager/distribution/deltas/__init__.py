@@ -1,4 +1,4 @@
-"""Differences between two versions of a file, for apps that update their models: docs/deltas.md has the format."""
+"""Differences between two versions of a file, for apps that update their models: docs/formats.md has the format."""
 
 from packager.distribution.deltas.applying import apply
 from packager.distribution.deltas.layout import Header, header

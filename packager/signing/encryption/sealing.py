@@ -1,8 +1,4 @@
-"""The format of encrypted model files, version 2: AES-256-GCM over chunks. docs/encryption.md describes every byte.
-
-GCM gives nothing before its tag is checked, so that chunks bound the memory of a reader. CTR would need no chunks, and
-would not notice changes.
-"""
+"""The format of encrypted model files, version 2: AES-256-GCM over chunks. docs/formats.md describes every byte."""
 
 import hashlib
 import hmac

@@ -1,8 +1,8 @@
 """Decides whether a provider that nobody named stands before the CPU: what it saves against what it costs.
 
 Both are estimated from the graph alone (`estimating.py`), with what each provider states about itself (`COST`). The
-estimates of measured models, and those that are wrong, are in docs/performance.md, "What a provider costs". The nodes
-of a contract do not count: they run on the CPU with every provider.
+estimates of measured models, and those that are wrong, are in benchmarks/results/xnnpack.md, "What a provider costs".
+The nodes of a contract do not count: they run on the CPU with every provider.
 """
 
 from collections.abc import Iterator, Sequence

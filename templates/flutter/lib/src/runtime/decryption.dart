@@ -1,4 +1,4 @@
-// Encrypted files of models, as mobpack's docs/encryption.md describes them.
+// Encrypted files of models, as mobpack's docs/formats.md describes them.
 
 import 'dart:convert';
 import 'dart:typed_data';

@@ -71,7 +71,7 @@ export interface UpdatePlatform {
     download(wanted: BlobDownload, watcher: BlobWatcher): Promise<void>;
     /** Copies a file that the package brought to the folder `files`, checked and durable: a release has the same bytes. */
     adopt(file: PackagedFile): Promise<void>;
-    /** Makes `result` in the folder `files`, checked and durable. Refuses whatever docs/deltas.md refuses: `corrupted`. */
+    /** Makes `result` in the folder `files`, checked and durable. Refuses what docs/formats.md refuses: `corrupted`. */
     patch(patch: Patch, signal: AbortSignal | undefined): Promise<void>;
     /** How models are opened from the folder `files`: files are found there by their SHA-256. */
     opening(): {

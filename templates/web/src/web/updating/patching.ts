@@ -1,4 +1,4 @@
-// Applies deltas, by docs/deltas.md: everything that is not in its table is refused before it is used.
+// Applies deltas, by docs/formats.md: everything that is not in its table is refused before it is used.
 
 import { ModelError } from '../../runtime/errors.js';
 import { addDifferences, placesOf } from './adding.js';

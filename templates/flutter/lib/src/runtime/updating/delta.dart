@@ -1,5 +1,5 @@
-// Makes files of those that the device has, through buffers of some KiB whatever their size. mobpack's docs/deltas.md has
-// the format.
+// Makes files of those that the device has, through buffers of some KiB whatever their size. mobpack's docs/formats.md
+// has the format.
 
 import 'dart:convert';
 import 'dart:io';

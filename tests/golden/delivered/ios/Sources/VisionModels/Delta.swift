@@ -7,7 +7,7 @@ struct DeltaRefused: Error {
     let reason: String
 }
 
-/// Makes a new file of an old one and a delta (docs/deltas.md), in less than 4 MiB of memory for files of any size.
+/// Makes a new file of an old one and a delta (docs/formats.md), in less than 4 MiB of memory for files of any size.
 final class Delta {
     private static let magic = Array("MPDELTA".utf8) + [1]
     private static let spanBytes = 1 << 20

@@ -28,7 +28,7 @@ extension ModelOpener {
     }
 }
 
-/// An encrypted file, as mobpack's docs/encryption.md describes it.
+/// An encrypted file, as mobpack's docs/formats.md describes it.
 struct SealedFile {
     private static let keyBytes = 32
     private static let magic = Data("MPCRYPT".utf8)

@@ -14,7 +14,7 @@ import java.util.zip.Inflater
 internal class DeltaException(message: String) : Exception(message)
 
 /**
- * Makes files of those that the device has, in 5 MiB of memory whatever their size. mobpack's docs/deltas.md has the
+ * Makes files of those that the device has, in 5 MiB of memory whatever their size. mobpack's docs/formats.md has the
  * format.
  */
 internal object Delta {

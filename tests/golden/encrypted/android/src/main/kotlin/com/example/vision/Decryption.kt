@@ -47,7 +47,7 @@ private class Decrypted(private val files: Files, private val keys: ModelKeys?) 
     }
 }
 
-/** An encrypted file, as mobpack's docs/encryption.md describes it. */
+/** An encrypted file, as mobpack's docs/formats.md describes it. */
 private class SealedFile(
     private val bytes: ByteBuffer,
     private val path: String,
