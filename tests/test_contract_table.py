@@ -1,4 +1,4 @@
-"""The table of docs/contract.md: real pictures, texts and a voice, measured again on every platform."""
+"""Real pictures, texts and a voice, measured again on every platform: benchmarks/results/contract_table.md."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tests.toolchain.forks import forked
 from tests.toolchain.sample_package import NOTES, VISION
 
 __all__ = ["forked"]
-pytestmark = pytest.mark.by_content("docs", "sample_apps", of=[NOTES, VISION], tools=True)
+pytestmark = pytest.mark.by_content("benchmarks", "docs", "sample_apps", of=[NOTES, VISION], tools=True)
 
 
 @pytest.mark.kotlin

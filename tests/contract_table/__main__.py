@@ -1,4 +1,4 @@
-"""`python -m tests.contract_table [--write]`: prints the table of docs/contract.md, or puts it there."""
+"""`python -m tests.contract_table [--write]`: prints the table of results/contract_table.md, or puts it there."""
 
 import sys
 import tempfile

@@ -1,4 +1,4 @@
-"""The table as lines of Markdown, between two marks of docs/contract.md."""
+"""The table as lines of Markdown, between two marks of benchmarks/results/contract_table.md."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.contract_table import cases
 from tests.contract_table.sides import VOICE, Answer, Answers
 
-PAGE = Path(__file__).parents[2] / "docs" / "contract.md"
+PAGE = Path(__file__).parents[2] / "benchmarks" / "results" / "contract_table.md"
 MARKED = re.compile(r"(<!-- table: .* -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
 HEAD = """\
 | what an app passes | what it gets | Kotlin | Swift | React Native | the web | Dart |

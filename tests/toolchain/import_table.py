@@ -1,4 +1,4 @@
-"""Writes the table of importers in docs/import.md: runs every importer on the models of the tests.
+"""Writes the table of importers in benchmarks/results/import_table.md: runs every importer on the models of the tests.
 
 `python -m tests.toolchain.import_table --write`; without the option it prints the table. Modules of PROGRAMS that are
 named, and `old_models`, run alone; the page keeps the rows of other importers.
@@ -16,7 +16,7 @@ from packager.workflows.importing import ImportRequest, starting, steps
 from packager.workflows.importing.starting import Answer
 from tests.toolchain.importing import answers_of, importer_of, source_in
 
-PAGE = Path(__file__).parents[2] / "docs" / "import.md"
+PAGE = Path(__file__).parents[2] / "benchmarks" / "results" / "import_table.md"
 BEGIN, END = "<!-- table: python -m tests.toolchain.import_table --write -->", "<!-- end of the table -->"
 
 

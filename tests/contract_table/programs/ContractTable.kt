@@ -16,7 +16,7 @@ import device.report
 
 private const val CLASSES = 1000
 
-/** Asks each model what the table of docs/contract.md asks. */
+/** Asks each model what the table of benchmarks/results/contract_table.md asks. */
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
     val lines = String(task.bytes("cases").array()).trim().lines().map { it.split(' ') }

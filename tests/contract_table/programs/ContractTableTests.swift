@@ -3,7 +3,7 @@ import XCTest
 
 @testable import ModelsKit
 
-/// Asks each model what the table of docs/contract.md asks.
+/// Asks each model what the table of benchmarks/results/contract_table.md asks.
 final class ContractTableTests: XCTestCase {
     private let folder = URL(fileURLWithPath: ProcessInfo.processInfo.environment["CASES"]!)
 

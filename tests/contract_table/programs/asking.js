@@ -1,4 +1,4 @@
-// Asks each model what the table of docs/contract.md asks, in JavaScript: apps of React Native and pages have the same API.
+// Asks each model what the table of benchmarks/results/contract_table.md asks, in JavaScript: apps of React Native and pages have the same API.
 
 const CLASSES = 1000;
 

@@ -1,4 +1,5 @@
-// Asks each model what the table of docs/contract.md asks, and prints `ANSWER NAME words=...` and `ANSWER NAME numbers=...`.
+// Asks each model what the table of benchmarks/results/contract_table.md asks, and prints `ANSWER NAME words=...` and
+// `ANSWER NAME numbers=...`.
 //
 // Arguments: ONNX Runtime's library, the folder with the cases, and the rate and length of a window of the voice.
 
