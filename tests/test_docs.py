@@ -66,10 +66,11 @@ def test_a_page_of_figures_names_its_command_date_and_machine(path: Path) -> Non
 
 
 def test_figures_are_measured_anew_and_their_notes_stay() -> None:
-    before = written("pictures", (), "| old |", "")
-    after = written("pictures", ("A B",), "| new |", f"{before}\n## Notes\n\nKept.\n")
+    before = written("pictures", (), "| old |", "", 0)
+    after = written("pictures", ("A B",), "| new |", f"{before}\n## Notes\n\nKept.\n", 0.5)
     assert "python -m benchmarks.pictures 'A B'\n" in after
     assert after.endswith("\n\n| new |\n\n## Notes\n\nKept.\n")
+    assert ", load average 0.5; " in after
     assert "old" not in after
 
 
