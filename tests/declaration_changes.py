@@ -4,8 +4,9 @@ same. `public` stands before the first word of those in Kotlin, `export` before 
 
 from collections.abc import Sequence
 
-from packager.distribution.differences import interfaces
-from packager.distribution.differences.values import Declaration, Level, Package, heaviest
+from packager.distribution.differences.values import Level, heaviest
+from tests.declarations import interfaces
+from tests.declarations.values import Declaration, Package
 
 Changes = Sequence[tuple[str, str, Level]]
 KOTLIN: Changes = (
@@ -119,17 +120,5 @@ SWIFT: Changes = (
 
 def level(language: str, old: Sequence[Declaration], new: Sequence[Declaration]) -> Level:
     """The verdict on the declarations of two packages."""
-
-    def package(declared: Sequence[Declaration]) -> Package:
-        return Package(
-            target="",
-            kind="",
-            name="",
-            version="",
-            namespace="",
-            license="",
-            language=language,
-            declarations=tuple(declared),
-        )
-
-    return heaviest(*(each.level for each in interfaces.changes(package(old), package(new))))
+    packages = (Package(language=language, declarations=tuple(each)) for each in (old, new))
+    return heaviest(*(each.level for each in interfaces.changes(*packages)))

@@ -12,13 +12,14 @@ from pathlib import PurePosixPath
 from packager.core.contract import Contract, TensorInput
 from packager.core.findings import Report
 from packager.core.values import Dimension, ElementType, Package, Plan, Signature, Sources
-from packager.distribution.differences import dart, kotlin, swift, typescript
-from packager.distribution.differences.values import Declaration
-from packager.distribution.differences.values import Package as Described
+from packager.description import Api
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
+from tests.declarations import dart, kotlin, swift, typescript
+from tests.declarations.values import Declaration
+from tests.declarations.values import Package as Described
 from tests.golden.cases import (
     CLASSES,
     EMBEDDING,
@@ -30,6 +31,7 @@ from tests.golden.cases import (
     Case,
     Published,
     Wrapped,
+    api_of,
     choice,
     on_ios,
     plan,
@@ -60,12 +62,12 @@ class Changed:
         return self.plan.model.name
 
 
-def _tensors(name: str, inputs: tuple[object, ...], outputs: tuple[object, ...]) -> Plan:
+def tensors(name: str, inputs: tuple[object, ...], outputs: tuple[object, ...]) -> Plan:
     return plan(name, Signature(inputs=specs("input", *inputs), outputs=specs("output", *outputs)))  # type: ignore[arg-type]
 
 
 X, Y = ("x", F, OPEN), ("logits", F, ("batch", 4))
-TENSORS = _tensors("given", (X,), (Y,))
+TENSORS = tensors("given", (X,), (Y,))
 TYPED = typed("typed", PIXELS, SCORES, Contract(inputs=(IMAGE,), outputs=(CLASSES,)))
 
 
@@ -77,10 +79,10 @@ def classifier(name: str, **values: object) -> Plan:
 WITH_LENGTHS = Contract(inputs=(IMAGE, TensorInput(identifier="lengths", spec=LENGTHS[0])), outputs=(CLASSES,))
 LABELS = CLASSES.labels
 CHANGED = (
-    Changed(of="given", plan=_tensors("unchanged", (X,), (Y,)), kotlin=True, typescript=True, swift=True, dart=True),
+    Changed(of="given", plan=tensors("unchanged", (X,), (Y,)), kotlin=True, typescript=True, swift=True, dart=True),
     Changed(
         of="given",
-        plan=_tensors("output-renamed", (X,), (("scores", F, ("batch", 4)),)),
+        plan=tensors("output-renamed", (X,), (("scores", F, ("batch", 4)),)),
         kotlin=False,
         typescript=False,
         swift=False,
@@ -88,7 +90,7 @@ CHANGED = (
     ),
     Changed(
         of="given",
-        plan=_tensors("input-renamed", (("pixels", F, OPEN),), (Y,)),
+        plan=tensors("input-renamed", (("pixels", F, OPEN),), (Y,)),
         kotlin=False,
         typescript=False,
         swift=False,
@@ -96,7 +98,7 @@ CHANGED = (
     ),
     Changed(
         of="given",
-        plan=_tensors("input-bytes", (("x", U8, OPEN),), (Y,)),
+        plan=tensors("input-bytes", (("x", U8, OPEN),), (Y,)),
         kotlin=False,
         typescript=False,
         swift=False,
@@ -104,7 +106,7 @@ CHANGED = (
     ),
     Changed(
         of="given",
-        plan=_tensors("output-integers", (X,), (("logits", I64, ("batch", 4)),)),
+        plan=tensors("output-integers", (X,), (("logits", I64, ("batch", 4)),)),
         kotlin=False,
         typescript=False,
         swift=False,
@@ -112,7 +114,7 @@ CHANGED = (
     ),
     Changed(
         of="given",
-        plan=_tensors("input-added", (X, ("mask", F, (1, 8))), (Y,)),
+        plan=tensors("input-added", (X, ("mask", F, (1, 8))), (Y,)),
         kotlin=False,
         typescript=False,
         swift=False,
@@ -120,7 +122,7 @@ CHANGED = (
     ),
     Changed(
         of="given",
-        plan=_tensors("output-added", (X,), (Y, ("feature", F, (1, 8)))),
+        plan=tensors("output-added", (X,), (Y, ("feature", F, (1, 8)))),
         kotlin=True,
         typescript=True,
         swift=True,
@@ -128,7 +130,7 @@ CHANGED = (
     ),
     Changed(
         of="given",
-        plan=_tensors("batch-fixed", (("x", F, (1, 3, 8)),), (("logits", F, (1, 4)),)),
+        plan=tensors("batch-fixed", (("x", F, (1, 3, 8)),), (("logits", F, (1, 4)),)),
         kotlin=False,
         typescript=False,
         swift=False,
@@ -204,41 +206,57 @@ def kotlin_texts(case: Case = ANDROID) -> dict[str, str]:
     return {path.relative_to(root).as_posix(): text for path, text in case.texts().items() if path.suffix == ".kt"}
 
 
-def described(language: str, model: str) -> Described:
-    """The package as if `model` were its only one, under the name `Model`."""
-    others = {class_name(each.model.name) for each in PLANS} - {class_name(model)}
-    found = {"Dart": _dart, "Kotlin": _kotlin, "Swift": _swift, "TypeScript": _typescript}[language]()
-    own = [each for each in found if not _is_of(each, others)]
-    return Described(
-        target=language,
-        kind="",
-        name="",
-        version="",
-        namespace="",
-        license="",
-        language=language,
-        declarations=tuple(_renamed(each, class_name(model)) for each in own),
-    )
+@dataclass(frozen=True, kw_only=True)
+class Alone:
+    """A package as if one model were its only one, under the name `Model`."""
+
+    api: Api
+    declared: Described
 
 
 @cache
-def _kotlin() -> tuple[Declaration, ...]:
-    return tuple(each for text in kotlin_texts().values() for each in kotlin.declarations(text))
+def changed(language: str) -> dict[str, Alone]:
+    return each_alone(language, package(language, PLANS))
 
 
-@cache
-def _dart() -> tuple[Declaration, ...]:
-    return dart.declarations(texts_of(FLUTTER.sources()), "lib/changes.dart")
+def package(language: str, plans: tuple[Plan, ...]) -> Case | Wrapped | Published:
+    android, ios = _on_android(plans), _on_ios(plans)
+    found: dict[str, Case | Wrapped | Published] = {
+        "Dart": replace(FLUTTER, android=android, ios=ios),
+        "Kotlin": android,
+        "Swift": ios,
+        "TypeScript": replace(REACT_NATIVE, android=android, ios=ios),
+    }
+    return found[language]
 
 
-@cache
-def _swift() -> tuple[Declaration, ...]:
-    return swift.declarations([text for path, text in IOS.texts().items() if "Sources/ChangesKit/" in path.as_posix()])
+def each_alone(language: str, made: Case | Wrapped | Published) -> dict[str, Alone]:
+    """By model."""
+    api, declared = api_of(made), declarations(language, made)
+    names = {each.class_name for each in api.models}
+    return {
+        each.name: Alone(
+            api=replace(api, models=(replace(each, name="model", class_name="Model"),)),
+            declared=Described(
+                language=language,
+                declarations=tuple(
+                    _renamed(part, each.class_name) for part in declared if not _is_of(part, names - {each.class_name})
+                ),
+            ),
+        )
+        for each in api.models
+    }
 
 
-@cache
-def _typescript() -> tuple[Declaration, ...]:
-    return typescript.declarations(texts_of(REACT_NATIVE.sources()), ["lib/index.d.ts"])
+def declarations(language: str, made: Case | Wrapped | Published) -> tuple[Declaration, ...]:
+    texts = texts_of(made.sources())
+    if language == "Kotlin":
+        return tuple(each for name, text in texts.items() if name.endswith(".kt") for each in kotlin.declarations(text))
+    if language == "Swift":
+        return swift.declarations([text for name, text in texts.items() if name.startswith("Sources/ChangesKit/")])
+    if language == "Dart":
+        return dart.declarations(texts, "lib/changes.dart")
+    return typescript.declarations(texts, ["lib/index.d.ts"])
 
 
 def texts_of(sources: Sources) -> dict[str, str]:

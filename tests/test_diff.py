@@ -8,7 +8,6 @@ import tarfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -21,12 +20,13 @@ from packager.core.contract import Contract
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.core.findings import OutputError, Parity, Report
 from packager.core.values import Artifact, Package, Plan
+from packager.description import API, printed
 from packager.distribution import release
 from packager.distribution.differences import (
     Comparison,
     Level,
+    archives,
     compare,
-    kotlin,
     manifests,
     measurements,
     models,
@@ -37,8 +37,9 @@ from packager.distribution.differences.values import Change
 from packager.files.hashes import sha256_of
 from packager.files.zips import write_zip
 from packager.targets import TARGETS, WRAPPERS, Shipped
+from packager.targets.typescript.tarball import write_tarball
 from tests.differences_cases import ANDROID, IOS, LABELS, REACT_NATIVE, TENSORS, classifier, texts_of
-from tests.golden.cases import CLASSES, IMAGE, PIXELS, SCORES, choice, typed
+from tests.golden.cases import CLASSES, IMAGE, PIXELS, SCORES, Case, Wrapped, api_of, choice, typed
 
 pytestmark = pytest.mark.by_content
 
@@ -88,14 +89,6 @@ OLD = Build()
 WHOLE = replace(OLD, targets=tuple(KINDS))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _each_text_read_once() -> Iterator[None]:
-    """Releases have nearly all Kotlin in common, and reading it is most of a comparison."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kotlin, "declarations", cache(kotlin.declarations))
-        yield
-
-
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
     return written(OLD, tmp_path / "old")
@@ -128,16 +121,15 @@ def written(build: Build, folder: Path) -> Path:
 
 def _android(build: Build, folder: Path) -> list[Shipped]:
     stem = f"android/changes-{build.version}"
+    texts = _texts("android", build.plans)
     aar = {
+        "META-INF/com.example.changes/api.json": texts[API.name].encode(),
         "AndroidManifest.xml": MANIFEST.format(min_sdk=build.min_sdk).encode(),
         "classes.jar": bytes(build.size_bytes),
         **{f"jni/{each}/libonnxruntime.so": b"" for each in build.processors},
     }
     _zip(folder / f"{stem}.aar", aar)
-    sources = _texts("android", build.plans)
-    root = "src/main/kotlin/"
-    kotlin = {path.removeprefix(root): text for path, text in sources.items() if path.startswith(root)}
-    _zip(folder / f"{stem}-sources.jar", {path: text.encode() for path, text in kotlin.items()})
+    _zip(folder / f"{stem}-sources.jar", {"com/example/changes/Typed.kt": b""})
     pom = folder / f"maven/changes-{build.version}.pom"
     pom.parent.mkdir()
     pom.write_text(POM.format(version=build.version, runtime=build.runtime), encoding="utf-8")
@@ -189,9 +181,13 @@ def _texts(target: str, plans: tuple[Plan, ...]) -> dict[str, str]:
 def _rendered(target: str, plans: tuple[Plan, ...]) -> dict[str, str]:
     android = replace(ANDROID, plans=plans)
     ios = replace(IOS, plans=tuple(replace(each, target="ios") for each in plans))
-    if target == "react_native":
-        return texts_of(replace(REACT_NATIVE, android=android, ios=ios).sources())
-    return texts_of((android if target == "android" else ios).sources())
+    cases: dict[str, Case | Wrapped] = {
+        "android": android,
+        "ios": ios,
+        "react_native": replace(REACT_NATIVE, android=android, ios=ios),
+    }
+    case = cases[target]
+    return {**texts_of(case.sources()), API.name: printed(api_of(case))}
 
 
 def _zip(path: Path, entries: Mapping[str, bytes]) -> None:
@@ -517,11 +513,18 @@ def test_a_folder_around_a_release_is_not_taken_for_a_maven_repository(old: Path
     assert caught.value.hint == f"name {old}"
 
 
-def test_compiled_classes_without_sources_say_what_to_name_instead(old: Path) -> None:
-    next(old.rglob("*-sources.jar")).unlink()
-    with pytest.raises(ConfigError, match="compiled classes only") as caught:
-        read(next(old.rglob("*.aar")))
-    assert "changes-1.2.3-sources.jar" in caught.value.hint
+@pytest.mark.parametrize("pattern", ["*.aar", "*.tgz", "*.zip"])
+def test_a_package_of_an_earlier_mobpack_is_refused(whole: Path, pattern: str) -> None:
+    package = next(whole.rglob(pattern))
+    entries = archives.contents(package).texts
+    texts = {name: text.encode() for name, text in entries.items() if not name.endswith(API.name)}
+    if pattern == "*.tgz":
+        write_tarball(package, {PurePosixPath(name).relative_to("package"): text for name, text in texts.items()})
+    else:
+        _zip(package, texts)
+    with pytest.raises(ConfigError, match=r"has no api\.json") as caught:
+        read(package)
+    assert "build a package of an earlier mobpack again" in caught.value.hint
 
 
 def test_only_equal_kinds_are_compared(whole: Path) -> None:

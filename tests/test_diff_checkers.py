@@ -7,19 +7,19 @@ Old and new packages have the changes of `differences_cases` and of `declaration
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import pytest
 
-from packager.distribution.differences import Level, interfaces, kotlin, swift, typescript
-from packager.distribution.differences.interfaces import ONLY_COMPILED_AGAIN
-from packager.distribution.differences.values import Change, Declaration
+from packager.distribution.differences import Change, Level
 from packager.files.installed import templates_folder
 from packager.files.zips import write_zip
 from packager.render.templates import write_sources
 from packager.targets.android import kotlin as kotlin_compiler
 from tests import declaration_changes
+from tests.declarations import interfaces, kotlin, swift, typescript
+from tests.declarations.interfaces import ONLY_COMPILED_AGAIN
+from tests.declarations.values import Declaration, Package
 from tests.differences_cases import (
     ANDROID,
     ANDROID_BEFORE,
@@ -29,7 +29,6 @@ from tests.differences_cases import (
     REACT_NATIVE,
     REACT_NATIVE_BEFORE,
     class_name,
-    described,
     kotlin_texts,
 )
 from tests.golden.cases import Case, Wrapped
@@ -69,9 +68,8 @@ def is_expected(names: Mapping[str, str], old: str, new: str) -> bool:
 
 def changes(language: str, old: Sequence[Declaration], new: Sequence[Declaration]) -> dict[str, list[Change]]:
     """Those of two packages, by the name of the top declaration that they speak of."""
-    package = described(language, "given")
     found: dict[str, list[Change]] = {}
-    for each in interfaces.changes(*(replace(package, declarations=tuple(each)) for each in (old, new))):
+    for each in interfaces.changes(*(Package(language=language, declarations=tuple(each)) for each in (old, new))):
         named = re.match(r"(?:new )?\w+ (\w+)", each.change)
         assert named, each.change
         found.setdefault(named[1], []).append(each)

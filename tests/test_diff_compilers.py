@@ -5,18 +5,21 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from packager.distribution.differences import Level, interfaces, kotlin
+from packager.distribution.differences import Change, Level, interfaces
 from packager.distribution.differences.values import heaviest
 from packager.files.installed import templates_folder
 from packager.render.templates import write_sources
 from packager.targets.android import Android
 from packager.targets.android import kotlin as kotlin_compiler_of
+from tests.declarations import interfaces as declared
+from tests.declarations import kotlin
+from tests.declarations.values import Package
 from tests.differences_cases import (
     ANDROID,
     APPS_IN_DART,
@@ -29,7 +32,7 @@ from tests.differences_cases import (
     REACT_NATIVE,
     Changed,
     app,
-    described,
+    changed,
     kotlin_texts,
 )
 from tests.test_react_native_typescript import code_of
@@ -46,20 +49,24 @@ fun name(provider: Provider): String = if (provider == Provider.CPU) "cpu" else 
 GONE = "package com.example.changes\nfun gone(): Removed? = null\n"
 
 
-def says_breaking(language: str, changed: Changed) -> bool:
-    found = interfaces.changes(described(language, changed.of), described(language, changed.name))
+def says_breaking(language: str, each: Changed) -> bool:
+    of_all = changed(language)
+    return is_major(interfaces.changes(of_all[each.of].api, of_all[each.name].api))
+
+
+def is_major(found: Iterable[Change]) -> bool:
     return heaviest(*(each.level for each in found)) is Level.MAJOR
 
 
-@pytest.mark.parametrize("changed", CHANGED, ids=lambda each: each.name)
-def test_the_verdict_is_the_expected_one_in_every_language(changed: Changed) -> None:
+@pytest.mark.parametrize("each", CHANGED, ids=lambda each: each.name)
+def test_the_verdict_is_the_expected_one_in_every_language(each: Changed) -> None:
     for language, compiles in (
-        ("Kotlin", changed.kotlin),
-        ("TypeScript", changed.typescript),
-        ("Swift", changed.swift),
-        ("Dart", changed.dart),
+        ("Kotlin", each.kotlin),
+        ("TypeScript", each.typescript),
+        ("Swift", each.swift),
+        ("Dart", each.dart),
     ):
-        assert says_breaking(language, changed) is not compiles, language
+        assert says_breaking(language, each) is not compiles, language
 
 
 def files_with_errors(output: str) -> set[str]:
@@ -161,10 +168,12 @@ def test_dart_refuses_the_apps_that_the_verdict_says(tmp_path: Path) -> None:
 
 
 def test_a_provider_more_is_a_minor_change() -> None:
-    before, after = (
-        replace(described("Kotlin", "typed"), declarations=kotlin.declarations(text))
-        for text in (kotlin_texts()["com/example/changes/Provider.kt"], NEW_PROVIDER)
-    )
-    (change,) = interfaces.changes(before, after)
-    assert (change.level, change.change) == (Level.MINOR, "new case Provider.XNNPACK")
-    assert Level.MAJOR in {each.level for each in interfaces.changes(after, before)}
+    texts = (kotlin_texts()["com/example/changes/Provider.kt"], NEW_PROVIDER)
+    before, after = (Package(language="Kotlin", declarations=kotlin.declarations(text)) for text in texts)
+    (read,) = declared.changes(before, after)
+    old = changed("Kotlin")["typed"].api
+    new = replace(old, providers=(*old.providers, "xnnpack"))
+    (change,) = interfaces.changes(old, new)
+    assert (read.level, change.level, change.change) == (Level.MINOR, Level.MINOR, "new provider xnnpack")
+    assert is_major(declared.changes(after, before))
+    assert is_major(interfaces.changes(new, old))

@@ -4,10 +4,11 @@ import re
 
 import pytest
 
-from packager.distribution.differences import dart, kotlin, swift, typescript
-from packager.distribution.differences.values import Declaration, Level, Parameter
+from packager.distribution.differences import Level
 from tests import declaration_changes
 from tests.declaration_changes import level
+from tests.declarations import dart, kotlin, swift, typescript
+from tests.declarations.values import Declaration, Parameter
 from tests.differences_cases import IOS, REACT_NATIVE, kotlin_texts, texts_of
 
 KOTLIN = """

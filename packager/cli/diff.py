@@ -32,8 +32,8 @@ PAGE = click.Path(path_type=Path, dir_okay=False)
 def diff(old: Path, new: Path, page: Path | None, fail_on_breaking: bool, fail_on_version: bool, as_json: bool) -> None:
     """Compare the releases OLD and NEW, and say by semantic versioning how much has changed for apps.
 
-    Both are dist folders of `mobpack build`, or packages: an .aar with its sources beside it, an npm .tgz, a zipped
-    Swift package, or the folder of a version in a Maven repository.
+    Both are dist folders of `mobpack build`, or packages: an .aar, an npm .tgz, a zipped Swift or pub package, or the
+    folder of a version in a Maven repository.
     """
     from packager.core.to_json import plain
     from packager.distribution.differences import compare, read, write_page

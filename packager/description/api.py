@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 from packager.core.names import kebab_case
 from packager.core.signature import TensorSpec
 
-REVISIONS = {"Dart": "1.0", "Kotlin": "1.0", "Swift": "1.0", "TypeScript": "1.0"}
+REVISIONS = {"Dart": (1, 0), "Kotlin": (1, 0), "Swift": (1, 0), "TypeScript": (1, 0)}
 """Language -> revision of the API that every package in it has, whatever its models: options, sources, errors, events,
 and the form of classes. The first number is raised when apps must change, the second when there is more."""
 
@@ -32,6 +32,8 @@ class Result:
     type: str
     """type of the package, such as `Classification`; else `number`, `numbers`, `texts` or `tensor`"""
     is_list: bool = False
+    tensors: tuple[str, ...]
+    """names of the tensors that it is made of"""
     labels: tuple[str, ...] = ()
     """in the order of the model's numbers; empty if the project names none"""
     alphabet: tuple[str, ...] = ()
@@ -82,7 +84,7 @@ class Api:
     version: str
     target: str
     language: str
-    revision: str
+    revision: tuple[int, int]
     """revision of the API that every package in the language has, whatever its models: apps must change for another
     first number, and may use more with a larger second one"""
     features: tuple[str, ...]

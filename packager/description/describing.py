@@ -65,6 +65,7 @@ def _result(typed: TypedOutput) -> Result:
         kind=_kind(typed),
         type=said.type.value if isinstance(said.type, Plain) else said.type,
         is_list=said.is_list,
+        tensors=tuple(getattr(typed, each).name for each in said.tensors),
         top_k=top_k,
         threshold=threshold if threshold > LOWEST else None,
         **words,

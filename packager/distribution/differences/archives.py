@@ -16,8 +16,8 @@ from packager.files.zips import CHUNK_BYTES, UNSUSPICIOUS_BYTES, ZipLimits, open
 
 LIMITS = ZipLimits(entries=20_000, total_bytes=16 << 30, ratio=200)
 MAX_TEXT_BYTES = 32 << 20
-"""largest text that is read: labels are part of sources"""
-TEXTS = (".kt", ".swift", ".d.ts", ".dart", ".yaml", ".json", ".gradle", ".podspec", ".pom", ".xml")
+"""largest text that is read: labels are part of descriptions"""
+TEXTS = ("Package.swift", ".yaml", ".json", ".gradle", ".podspec", ".xml")
 DAMAGED = (OSError, EOFError, ValueError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, tarfile.TarError)
 LICENSE = "LICENSE"
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from packager.core.errors import ConfigError
-from packager.distribution.differences import cards, interfaces, measurements, models, shipping
+from packager.distribution.differences import cards, described, interfaces, measurements, models, shipping
 from packager.distribution.differences.values import ORDER, Change, Comparison, Level, Release, heaviest
 from packager.distribution.differences.versions import bump
 
 LATENCY = "latency: builds give the same bytes on every machine and measure none (`mobpack check --report` does)"
 ALONE = (
-    "labels, what happens before and after a run, errors and providers: packages alone do not say them; name the dist "
+    "what happens before and after a run, errors and files of providers: packages alone do not say them; name the dist "
     "folders that they come from"
 )
 
@@ -49,10 +49,12 @@ def _all(old: Release, new: Release) -> Iterator[Change]:
             reason = "apps of that platform have nothing to move to"
             yield Change(level=Level.MAJOR, where=target, change="package is gone", reason=reason)
             continue
-        yield from interfaces.changes(old.packages[target], new.packages[target])
-        yield from shipping.packages(old.packages[target], new.packages[target])
+        before, after = old.packages[target], new.packages[target]
+        yield from interfaces.changes(before.api, after.api)
+        yield from shipping.packages(before, after)
         if not old.manifest:
-            yield from cards.changes(old.packages[target].models, new.packages[target].models)
+            yield from models.changes(described.models(before.api), described.models(after.api))
+            yield from cards.changes(before.models, after.models)
     for target in new.packages:
         if target not in old.packages:
             yield Change(level=Level.MINOR, where=target, change="new package", reason="the others are as they were")

@@ -38,7 +38,7 @@ def _packages(place: Path, manifest: Manifest) -> Iterator[Package]:
     for artifact in manifest.artifacts:
         path = _inside(place, artifact)
         if artifact.kind == "aar":
-            yield _android(path, artifact.sha256, _pom(place, manifest), _sources(place, manifest))
+            yield packages.android(contents(path, sha256=artifact.sha256), _pom(place, manifest))
         elif artifact.kind == "swift-package":
             yield packages.ios(contents(path, sha256=artifact.sha256))
         elif artifact.kind in ("npm-package", "web-package"):
@@ -63,22 +63,6 @@ def _pom(place: Path, manifest: Manifest) -> str:
     return _text(_inside(place, found)) if found else ""
 
 
-def _sources(place: Path, manifest: Manifest) -> Artifact | None:
-    return next((each for each in manifest.artifacts if each.kind == "sources-jar"), None)
-
-
-def _android(aar: Path, sha256: str, pom: str, sources: Artifact | None) -> Package:
-    beside = aar.with_name(f"{aar.stem}-sources.jar")
-    if not beside.exists():
-        raise ConfigError(
-            f"{aar} has compiled classes only: what is public is read from its sources, and {beside.name} is missing",
-            hint=f"put {beside.name} beside it, as in dist/android and in Maven repositories, or name the dist folder",
-        )
-    return packages.android(
-        contents(aar, sha256=sha256), contents(beside, sha256=sources.sha256 if sources else ""), pom
-    )
-
-
 def _of_maven(place: Path, poms: list[Path]) -> Release:
     """A folder with one library in one version."""
     libraries = [each for each in poms if each.with_suffix(".aar").exists()]
@@ -93,7 +77,7 @@ def _of_maven(place: Path, poms: list[Path]) -> Release:
             hint=f"name the folder of one version: {known}",
         )
     (pom,) = libraries
-    package = _android(pom.with_suffix(".aar"), "", _text(pom), None)
+    package = packages.android(contents(pom.with_suffix(".aar")), _text(pom))
     return Release(place=str(place), version=package.version, packages={package.target: package}, manifest=None)
 
 
@@ -108,7 +92,7 @@ def _refuse_releases_below(place: Path, libraries: list[Path]) -> None:
 def _alone(path: Path) -> Package:
     if path.suffix == ".aar":
         pom = path.with_suffix(".pom")
-        return _android(path, "", _text(pom) if pom.exists() else "", None)
+        return packages.android(contents(path), _text(pom) if pom.exists() else "")
     if path.name.endswith((".tgz", ".tar.gz")):
         return packages.npm(contents(path))
     if path.suffix == ".zip":

@@ -11,7 +11,7 @@ NUMBER = re.compile(r"\d+")
 
 
 def packages(old: Package, new: Package) -> Iterator[Change]:
-    """Compares what two packages of one target say of themselves, but for their declarations."""
+    """Compares what two packages of one target say of themselves, but for their APIs."""
     where = new.target
     yield from _names(old, new)
     yield from _oldest(*_known_to_both(old, new), where)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from packager.description import Api
 from packager.distribution.differences.manifests import Manifest
 
 
@@ -43,53 +44,14 @@ class Change:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parameter:
-    """A parameter of a function or constructor."""
-
-    label: str
-    """name that a call may write; `_` for none"""
-    type: str
-    default: str = ""
-    """expression or `?`; empty for a parameter that every call must pass"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Declaration:
-    """A public declaration of a package's sources."""
-
-    container: str
-    """type that it is in, `Classifier.Input`; empty at the top"""
-    name: str
-    kind: str
-    """`class`, `interface`, `function`, `constructor`, `property`, `case` ..."""
-    parameters: tuple[Parameter, ...] = ()
-    type: str = ""
-    """of its value or result"""
-    traits: frozenset[str] = frozenset()
-    """`mutable`, `abstract`, `optional`, `suspend`, `is AutoCloseable` ..."""
-
-    @property
-    def path(self) -> str:
-        return f"{self.container}.{self.name}" if self.container else self.name
-
-    @property
-    def shown(self) -> str:
-        """One line for people."""
-        if self.kind not in ("function", "constructor"):
-            return self.path
-        return f"{self.path}({', '.join(each.type for each in self.parameters)})"
-
-
-@dataclass(frozen=True, kw_only=True)
 class ModelCard:
     """Facts about a model in a package's bill of materials."""
 
     sha256: str
     """of the model that was given to the build"""
     license: str
-    inputs: Mapping[str, str]
-    """name -> kind, `image`; without tensors"""
-    outputs: Mapping[str, str]
+    embeds: bool
+    """whether an output is an embedding"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +66,7 @@ class Package:
     namespace: str
     """Kotlin package, Swift module, library of a pub package, or the entries of an npm package"""
     license: str
-    language: str
-    declarations: tuple[Declaration, ...]
+    api: Api
     oldest: Mapping[str, str] = field(default_factory=dict)
     """oldest systems and tools that it supports, by name: `Android API level` -> `24`"""
     processors: tuple[str, ...] = ()

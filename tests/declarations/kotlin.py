@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from packager.distribution.differences.tokens import Reader, Token, joined, split, tokens
-from packager.distribution.differences.values import Declaration, Parameter
+from tests.declarations.tokens import Reader, Token, joined, split, tokens
+from tests.declarations.values import Declaration, Parameter
 
 HIDDEN = ("private", "internal", "protected")
 MODIFIERS = frozenset(

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from packager.distribution.differences.tokens import Reader, Token, joined, split, tokens
-from packager.distribution.differences.values import Declaration, Parameter
+from tests.declarations.tokens import Reader, Token, joined, split, tokens
+from tests.declarations.values import Declaration, Parameter
 
 TYPES = ("class", "enum", "extension", "mixin")
 HERITAGE = ("extends", "implements", "with", "on")

@@ -4,8 +4,8 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from packager.distribution.differences.tokens import Reader, Token, joined, split, tokens
-from packager.distribution.differences.values import Declaration, Parameter
+from tests.declarations.tokens import Reader, Token, joined, split, tokens
+from tests.declarations.values import Declaration, Parameter
 
 HIDDEN = ("private", "protected")
 

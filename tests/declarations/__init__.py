@@ -1,0 +1,1 @@
+"""Reads the public declarations of generated code, and compares them: what the compilers would say of a change."""
