@@ -10,6 +10,7 @@ from packager.core.values import Delivery, ElementType, Plan
 from packager.core.values import Package as Settings
 from packager.distribution.differences import Level, interfaces
 from packager.distribution.differences.values import heaviest
+from packager.vectors import Golden
 from tests.declarations import interfaces as declared
 from tests.declarations import kotlin
 from tests.declarations.published import PublishedApi, current, is_raised, published
@@ -106,7 +107,7 @@ def with_self_test(made: Case | Wrapped | Published) -> Case | Wrapped | Publish
     return replace(made, android=android, ios=ios)
 
 
-def _vectors(plans: tuple[Plan, ...]) -> dict[tuple[str, str], object]:
+def _vectors(plans: tuple[Plan, ...]) -> Golden:
     return {key: found for plan in plans for key, found in vectors(plan, tolerance=1e-3).items()}
 
 

@@ -35,8 +35,8 @@ def changes(old: Api, new: Api) -> Iterator[Change]:
     if new.language in WITH_LISTS_OF_PROVIDERS:
         yield from _come_and_gone("provider", old.providers, new.providers, where)
     before, after = ({each.name: each for each in api.models} for api in (old, new))
-    names = [[each.class_name for each in api.models] for api in (old, new)]
-    yield from _come_and_gone("class", *names, where)
+    classes, others = ([each.class_name for each in api.models] for api in (old, new))
+    yield from _come_and_gone("class", classes, others, where)
     for name in before:
         if name in after and before[name].class_name == after[name].class_name:
             yield from _model(before[name], after[name], where, new.language)
