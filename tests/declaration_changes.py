@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from packager.distribution.differences.values import Level, heaviest
 from tests.declarations import interfaces
-from tests.declarations.values import Declaration, Package
+from tests.declarations.values import Declaration, DeclaredPackage
 
 Changes = Sequence[tuple[str, str, Level]]
 KOTLIN: Changes = (
@@ -120,5 +120,5 @@ SWIFT: Changes = (
 
 def level(language: str, old: Sequence[Declaration], new: Sequence[Declaration]) -> Level:
     """The verdict on the declarations of two packages."""
-    packages = (Package(language=language, declarations=tuple(each)) for each in (old, new))
+    packages = (DeclaredPackage(language=language, declarations=tuple(each)) for each in (old, new))
     return heaviest(*(each.level for each in interfaces.changes(*packages)))

@@ -12,14 +12,13 @@ from pathlib import PurePosixPath
 from packager.core.contract import Contract, TensorInput
 from packager.core.findings import Report
 from packager.core.values import Dimension, ElementType, Package, Plan, Signature, Sources
-from packager.description import Api
+from packager.description import PackageApi
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from tests.declarations import dart, kotlin, swift, typescript
-from tests.declarations.values import Declaration
-from tests.declarations.values import Package as Described
+from tests.declarations.values import Declaration, DeclaredPackage
 from tests.golden.cases import (
     CLASSES,
     EMBEDDING,
@@ -207,15 +206,15 @@ def kotlin_texts(case: Case = ANDROID) -> dict[str, str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Alone:
+class ModelAlone:
     """A package as if one model were its only one, under the name `Model`."""
 
-    api: Api
-    declared: Described
+    api: PackageApi
+    declared: DeclaredPackage
 
 
 @cache
-def changed(language: str) -> dict[str, Alone]:
+def changed(language: str) -> dict[str, ModelAlone]:
     return each_alone(language, package(language, PLANS))
 
 
@@ -230,14 +229,14 @@ def package(language: str, plans: tuple[Plan, ...]) -> Case | Wrapped | Publishe
     return found[language]
 
 
-def each_alone(language: str, made: Case | Wrapped | Published) -> dict[str, Alone]:
+def each_alone(language: str, made: Case | Wrapped | Published) -> dict[str, ModelAlone]:
     """By model."""
     api, declared = api_of(made), declarations(language, made)
     names = {each.class_name for each in api.models}
     return {
-        each.name: Alone(
+        each.name: ModelAlone(
             api=replace(api, models=(replace(each, name="model", class_name="Model"),)),
-            declared=Described(
+            declared=DeclaredPackage(
                 language=language,
                 declarations=tuple(
                     _renamed(part, each.class_name) for part in declared if not _is_of(part, names - {each.class_name})

@@ -14,7 +14,7 @@ from packager.vectors import Golden
 from tests.declarations import interfaces as declared
 from tests.declarations import kotlin
 from tests.declarations.published import PublishedApi, current, is_raised, published
-from tests.declarations.values import Package
+from tests.declarations.values import DeclaredPackage
 from tests.differences_cases import PACKAGE, TYPED, X, Y, declarations, each_alone, package, tensors
 from tests.golden.cases import (
     CLASSES,
@@ -81,7 +81,7 @@ def test_a_change_of_the_package_is_major_where_it_is_to_its_code(language: str)
     packages = [with_settings(language, each) for each in SETTINGS]
     packages.append(with_self_test(package(language, (TYPED,))))
     apis = [api_of(each) for each in packages]
-    codes = [Package(language=language, declarations=declarations(language, each)) for each in packages]
+    codes = [DeclaredPackage(language=language, declarations=declarations(language, each)) for each in packages]
     for old, new in permutations(range(len(packages)), 2):
         found = [each.level for each in interfaces.changes(apis[old], apis[new])]
         read = [each.level for each in declared.changes(codes[old], codes[new])]
@@ -128,7 +128,7 @@ def test_the_revision_says_what_has_changed_since_mobpack_was_published() -> Non
 )
 def test_a_revision_must_be_raised(old: str, new: str, revision: tuple[int, int], expected: bool) -> None:
     before, after = (
-        Package(language="Kotlin", declarations=kotlin.declarations(f"public {each}")) for each in (old, new)
+        DeclaredPackage(language="Kotlin", declarations=kotlin.declarations(f"public {each}")) for each in (old, new)
     )
     published_before = PublishedApi(revision=(1, 2), package=before)
     assert is_raised(published_before, PublishedApi(revision=revision, package=after)) is expected

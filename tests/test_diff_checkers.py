@@ -19,7 +19,7 @@ from packager.targets.android import kotlin as kotlin_compiler
 from tests import declaration_changes
 from tests.declarations import interfaces, kotlin, swift, typescript
 from tests.declarations.interfaces import ONLY_COMPILED_AGAIN
-from tests.declarations.values import Declaration, Package
+from tests.declarations.values import Declaration, DeclaredPackage
 from tests.differences_cases import (
     ANDROID,
     ANDROID_BEFORE,
@@ -69,7 +69,9 @@ def is_expected(names: Mapping[str, str], old: str, new: str) -> bool:
 def changes(language: str, old: Sequence[Declaration], new: Sequence[Declaration]) -> dict[str, list[Change]]:
     """Those of two packages, by the name of the top declaration that they speak of."""
     found: dict[str, list[Change]] = {}
-    for each in interfaces.changes(*(Package(language=language, declarations=tuple(each)) for each in (old, new))):
+    for each in interfaces.changes(
+        *(DeclaredPackage(language=language, declarations=tuple(each)) for each in (old, new))
+    ):
         named = re.match(r"(?:new )?\w+ (\w+)", each.change)
         assert named, each.change
         found.setdefault(named[1], []).append(each)

@@ -19,7 +19,7 @@ from packager.targets.android import Android
 from packager.targets.android import kotlin as kotlin_compiler_of
 from tests.declarations import interfaces as declared
 from tests.declarations import kotlin
-from tests.declarations.values import Package
+from tests.declarations.values import DeclaredPackage
 from tests.differences_cases import (
     ANDROID,
     APPS_IN_DART,
@@ -169,7 +169,7 @@ def test_dart_refuses_the_apps_that_the_verdict_says(tmp_path: Path) -> None:
 
 def test_a_provider_more_is_a_minor_change() -> None:
     texts = (kotlin_texts()["com/example/changes/Provider.kt"], NEW_PROVIDER)
-    before, after = (Package(language="Kotlin", declarations=kotlin.declarations(text)) for text in texts)
+    before, after = (DeclaredPackage(language="Kotlin", declarations=kotlin.declarations(text)) for text in texts)
     (read,) = declared.changes(before, after)
     old = changed("Kotlin")["typed"].api
     new = replace(old, providers=(*old.providers, "xnnpack"))

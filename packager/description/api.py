@@ -12,7 +12,7 @@ and the form of classes. The first number is raised when apps must change, the s
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parameter:
+class MethodParameter:
     """A value that apps pass to the method of a model."""
 
     name: str
@@ -23,7 +23,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class MethodResult:
     """A value that the method returns."""
 
     name: str
@@ -53,8 +53,8 @@ class ModelApi:
     class_name: str
     method: str = ""
     """method that takes `parameters` and returns `results`; empty for a model with tensors alone"""
-    parameters: tuple[Parameter, ...] = ()
-    results: tuple[Result, ...] = ()
+    parameters: tuple[MethodParameter, ...] = ()
+    results: tuple[MethodResult, ...] = ()
     """several are the fields of one result"""
     options: tuple[str, ...] = ()
     """optional parameters of the method besides its parameters: `top`, `seed`"""
@@ -69,7 +69,7 @@ class ModelApi:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Api:
+class PackageApi:
     """The public API of a package."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {

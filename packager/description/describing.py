@@ -7,11 +7,11 @@ from packager.core.class_names import class_name
 from packager.core.contract import LOWEST, Contract, TextInput, TypedInput, TypedOutput
 from packager.core.described import Plain
 from packager.core.values import Package, Plan
-from packager.description.api import REVISIONS, Api, ModelApi, Parameter, Result
+from packager.description.api import REVISIONS, MethodParameter, MethodResult, ModelApi, PackageApi
 from packager.vectors import Golden
 
 
-def describe(package: Package, plans: Sequence[Plan], golden: Golden, *, target: str, language: str) -> Api:
+def describe(package: Package, plans: Sequence[Plan], golden: Golden, *, target: str, language: str) -> PackageApi:
     """The API of the package of `target` with the files of `plans`: those of several targets for a wrapper."""
     by_model: dict[str, list[Plan]] = {}
     for plan in plans:
@@ -21,7 +21,7 @@ def describe(package: Package, plans: Sequence[Plan], golden: Golden, *, target:
         "encryption": package.encryption,
         "trust": package.trust,
     }
-    return Api(
+    return PackageApi(
         mobpack=__version__,
         package=package.name,
         version=package.version,
@@ -51,16 +51,16 @@ def _model(plans: Sequence[Plan], golden: Golden) -> ModelApi:
     )
 
 
-def _parameter(typed: TypedInput) -> Parameter:
+def _parameter(typed: TypedInput) -> MethodParameter:
     is_batch = isinstance(typed, TextInput) and typed.is_batch
-    return Parameter(name=typed.identifier, kind=_kind(typed), is_batch=is_batch)
+    return MethodParameter(name=typed.identifier, kind=_kind(typed), is_batch=is_batch)
 
 
-def _result(typed: TypedOutput) -> Result:
+def _result(typed: TypedOutput) -> MethodResult:
     said = typed.DESCRIBED
     words = {said.lines: getattr(typed, said.lines)} if said.lines else {}
     top_k, threshold = (getattr(typed, each) for each in said.limits) if said.limits else (None, LOWEST)
-    return Result(
+    return MethodResult(
         name=typed.identifier,
         kind=_kind(typed),
         type=said.type.value if isinstance(said.type, Plain) else said.type,

@@ -6,18 +6,18 @@ from packager.core import parsing
 from packager.core.characters import to_json
 from packager.core.errors import ConfigError
 from packager.core.to_json import plain
-from packager.description.api import Api
+from packager.description.api import PackageApi
 
 API = PurePosixPath("api.json")
 """place of the description in the sources of a package"""
 
 
-def printed(api: Api) -> str:
+def printed(api: PackageApi) -> str:
     """The description as JSON text; the same API gives the same text."""
     return to_json(plain(api), indent=1) + "\n"
 
 
-def read(text: str, place: str) -> Api:
+def read(text: str, place: str) -> PackageApi:
     """The API in the text of an `api.json`. Raises ConfigError for another text, and for that of a newer mobpack;
     `place` names the package in messages."""
     from pydantic import TypeAdapter
@@ -25,11 +25,11 @@ def read(text: str, place: str) -> Api:
     try:
         document = parsing.json_of(text)
         version = document.get("schema-version") if isinstance(document, dict) else None
-        if isinstance(version, int) and version > Api.schema_version:
+        if isinstance(version, int) and version > PackageApi.schema_version:
             raise ConfigError(
-                f"{place}: {API} has schema version {version}, and this mobpack reads {Api.schema_version}",
+                f"{place}: {API} has schema version {version}, and this mobpack reads {PackageApi.schema_version}",
                 hint=f"use the mobpack that made it ({document.get('mobpack', 'a newer one')}) or a newer one",
             )
-        return TypeAdapter(Api).validate_python(document)
+        return TypeAdapter(PackageApi).validate_python(document)
     except ValueError as error:
         raise ConfigError(f"{place}: {API} is no description of mobpack's", hint="build the packages again") from error

@@ -12,7 +12,7 @@ from typing import Any
 
 from packager.config import FILE_NAME, Config
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS
-from packager.description import Api
+from packager.description import PackageApi
 from packager.measuring.bench.document import BenchDocument
 from packager.measuring.devices.document import DeviceDocument
 from packager.measuring.fleet.document import FleetDocument
@@ -63,7 +63,7 @@ def api_schema() -> dict[str, Any]:
     """JSON schema of the api.json in packages."""
     from pydantic import TypeAdapter
 
-    return {"$schema": DIALECT, **TypeAdapter(Api).json_schema()}
+    return {"$schema": DIALECT, **TypeAdapter(PackageApi).json_schema()}
 
 
 def bench_schema() -> dict[str, Any]:

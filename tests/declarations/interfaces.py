@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from packager.distribution.differences.values import ORDER, Change, Level
-from tests.declarations.values import Declaration, Package, Parameter
+from tests.declarations.values import Declaration, DeclaredPackage, Parameter
 
 Groups = Mapping[str, Sequence[Declaration]]
 NEW = "code that compiles today does so tomorrow"
@@ -21,7 +21,7 @@ BINDING = frozenset(
 TYPES = ("class", "interface", "object", "struct", "actor", "enum")
 
 
-def changes(old: Package, new: Package) -> Iterator[Change]:
+def changes(old: DeclaredPackage, new: DeclaredPackage) -> Iterator[Change]:
     where = new.language
     before, after = _grouped(old.declarations), _grouped(new.declarations)
     given = _given(old)
@@ -53,7 +53,7 @@ def _is_inside(path: str, others: set[str]) -> bool:
     return any(".".join(parts[:count]) in others for count in range(1, len(parts)))
 
 
-def _given(package: Package) -> frozenset[str]:
+def _given(package: DeclaredPackage) -> frozenset[str]:
     """Types that apps make or implement themselves, because they pass them."""
     passed = {
         word

@@ -13,7 +13,7 @@ from packager.description.api import REVISIONS
 from packager.distribution.differences import Level
 from packager.distribution.differences.values import heaviest
 from tests.declarations import interfaces
-from tests.declarations.values import Package
+from tests.declarations.values import DeclaredPackage
 from tests.differences_cases import TENSORS, TYPED, declarations, package
 
 FOLDER = Path(__file__).parents[1] / "data" / "published_api"
@@ -22,12 +22,12 @@ FOLDER = Path(__file__).parents[1] / "data" / "published_api"
 @dataclass(frozen=True, kw_only=True)
 class PublishedApi:
     revision: tuple[int, int]
-    package: Package
+    package: DeclaredPackage
 
 
 def current(language: str) -> PublishedApi:
     read = declarations(language, package(language, (TENSORS, TYPED)))
-    return PublishedApi(revision=REVISIONS[language], package=Package(language=language, declarations=read))
+    return PublishedApi(revision=REVISIONS[language], package=DeclaredPackage(language=language, declarations=read))
 
 
 def is_raised(published: PublishedApi, now: PublishedApi) -> bool:

@@ -42,7 +42,7 @@ class Declaration:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Package:
+class DeclaredPackage:
     """The declarations of a package."""
 
     language: str

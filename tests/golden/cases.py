@@ -188,7 +188,7 @@ class Paged:
         return self.target.render(self.target.view(self.package, self.plans, Report(parities=()), golden=self.golden))
 
 
-def api_of(case: Case | Wrapped | Published | Paged) -> description.Api:
+def api_of(case: Case | Wrapped | Published | Paged) -> description.PackageApi:
     """The API of the package, as a build describes it."""
     inside = (case,) if isinstance(case, Case | Paged) else (case.android, case.ios)
     plans = [plan for each in inside if each for plan in each.plans]

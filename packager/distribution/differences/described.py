@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from packager.core.signature import TensorSpec
-from packager.description import Api, ModelApi, Result
+from packager.description import MethodResult, ModelApi, PackageApi
 from packager.distribution.differences.manifests import Model, Tensor
 
 
-def models(api: Api) -> dict[str, Model]:
+def models(api: PackageApi) -> dict[str, Model]:
     """By name; without hashes and settings, which descriptions do not have."""
     return {each.name: _model(each) for each in api.models}
 
@@ -42,7 +42,7 @@ def _contract(model: ModelApi) -> dict[str, Any]:
     }
 
 
-def _output(result: Result) -> Iterator[tuple[str, object]]:
+def _output(result: MethodResult) -> Iterator[tuple[str, object]]:
     yield from (("identifier", result.name), ("kind", result.kind))
     words: Mapping[str, tuple[str, ...]] = {"labels": result.labels, "alphabet": result.alphabet}
     yield from ((key, list(found)) for key, found in words.items() if found)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from packager.core.signature import TensorSpec
-from packager.description import Api, ModelApi, Parameter, Result
+from packager.description import MethodParameter, MethodResult, ModelApi, PackageApi
 from packager.distribution.differences.values import Change, Level
 from packager.targets.dimensions import sizes
 
@@ -28,7 +28,7 @@ NEW = "code that compiles today does so tomorrow"
 COMPILED_AGAIN = "apps compile as they are; libraries that were compiled with the old one must be compiled again"
 
 
-def changes(old: Api, new: Api) -> Iterator[Change]:
+def changes(old: PackageApi, new: PackageApi) -> Iterator[Change]:
     where = f"{new.target}: {new.language}"
     yield from _revision(old.revision, new.revision, where)
     yield from _features(old, new, where)
@@ -55,7 +55,7 @@ def _revision(old: tuple[int, int], new: tuple[int, int], where: str) -> Iterato
         yield Change(level=Level.MAJOR, where=where, change=change, reason=reason)
 
 
-def _features(old: Api, new: Api, where: str) -> Iterator[Change]:
+def _features(old: PackageApi, new: PackageApi, where: str) -> Iterator[Change]:
     for name in sorted({*old.features} ^ {*new.features}):
         if new.language in WITHOUT.get(name, ()):
             continue
@@ -92,7 +92,7 @@ def _model(old: ModelApi, new: ModelApi, where: str, language: str) -> Iterator[
 
 
 @dataclass(frozen=True)
-class Value:
+class GivenValue:
     """A parameter, as far as a language has it in the API."""
 
     name: str
@@ -118,7 +118,7 @@ def _method(old: ModelApi, new: ModelApi) -> Found:
     yield from ((Level.MINOR, f"new option {name}") for name in new.options if name not in old.options)
 
 
-def _takes_more(old: Sequence[Parameter], new: Sequence[Parameter]) -> bool:
+def _takes_more(old: Sequence[MethodParameter], new: Sequence[MethodParameter]) -> bool:
     """Whether the method takes what it took, and several texts as well."""
     pairs = zip(old, new, strict=False)
     return len(old) == len(new) and all(after in (before, replace(before, is_batch=True)) for before, after in pairs)
@@ -138,19 +138,19 @@ def _results(old: ModelApi, new: ModelApi) -> Found:
     yield from ((Level.MINOR, f"new result {name}") for name in after if name not in before)
 
 
-def _kind(result: Result) -> str:
+def _kind(result: MethodResult) -> str:
     return f"list of {result.type}" if result.is_list else result.type
 
 
-def _given(model: ModelApi, language: str) -> list[Value]:
+def _given(model: ModelApi, language: str) -> list[GivenValue]:
     """The values that a class takes tensors as. Kotlin makes those of fixed size itself where they are left out."""
     tensors = [
-        Value(each.identifier, _type(each, language), each.is_static and language in BY_POSITION)
+        GivenValue(each.identifier, _type(each, language), each.is_static and language in BY_POSITION)
         for each in model.inputs
     ]
     if language not in WITH_SIZES:
         return tensors
-    return tensors + [Value(each.identifier, "size", bool(each.default)) for each in sizes(model.inputs).views]
+    return tensors + [GivenValue(each.identifier, "size", bool(each.default)) for each in sizes(model.inputs).views]
 
 
 def _type(tensor: TensorSpec, language: str) -> str:
@@ -159,7 +159,7 @@ def _type(tensor: TensorSpec, language: str) -> str:
     return f"{tensor.element}[{', '.join(str(each) if isinstance(each, int) else '?' for each in tensor.shape)}]"
 
 
-def _parameters(kind: str, old: Sequence[Value], new: Sequence[Value], language: str) -> Found:
+def _parameters(kind: str, old: Sequence[GivenValue], new: Sequence[GivenValue], language: str) -> Found:
     after = {each.name: each for each in new}
     for each in old:
         other = after.get(each.name)

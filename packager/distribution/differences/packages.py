@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 from packager import description
 from packager.core import parsing
 from packager.core.errors import ConfigError
-from packager.description import API, Api
+from packager.description import API, PackageApi
 from packager.distribution.differences import cards
 from packager.distribution.differences.archives import Contents
 from packager.distribution.differences.values import Package
@@ -195,7 +195,7 @@ def _found(patterns: Mapping[str, str], text: str) -> dict[str, str]:
     return {name: match[1] for name, match in found.items() if match}
 
 
-def _api(archive: Contents) -> Api:
+def _api(archive: Contents) -> PackageApi:
     """The description in the package: that of the fewest folders, since an npm package has those of others inside."""
     path = min((name for name in archive.texts if name.rpartition("/")[2] == API.name), key=len, default="")
     if not path:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from packager.description import Api
+from packager.description import PackageApi
 from packager.distribution.differences.manifests import Manifest
 
 
@@ -66,7 +66,7 @@ class Package:
     namespace: str
     """Kotlin package, Swift module, library of a pub package, or the entries of an npm package"""
     license: str
-    api: Api
+    api: PackageApi
     oldest: Mapping[str, str] = field(default_factory=dict)
     """oldest systems and tools that it supports, by name: `Android API level` -> `24`"""
     processors: tuple[str, ...] = ()
