@@ -7,11 +7,12 @@ from xml.etree import ElementTree
 import pytest
 
 from packager.files.zips import write_zip
-from packager.targets.android.aar import consumer_rules, manifest, write_aar
+from packager.targets.android.aar import add, consumer_rules, manifest, write_aar
 from tests.archives import read_zip
 
 pytestmark = pytest.mark.by_content
 
+ABOUT = PurePosixPath("META-INF/com.example.vision")
 ANDROID = "{http://schemas.android.com/apk/res/android}"
 TOOLS = "{http://schemas.android.com/tools}"
 
@@ -45,6 +46,14 @@ def test_archive_holds_what_the_android_build_expects(aar: Path) -> None:
         "classes.jar",
         "proguard.txt",
     ]
+
+
+def test_texts_about_the_package_are_added_to_what_gradle_has_made(aar: Path) -> None:
+    before = read_zip(aar)
+    for name in ("api.json", "sbom.cdx.json"):
+        add(aar, {name: "{}"}, "com.example.vision")
+    after = read_zip(aar)
+    assert after == {**before, **{ABOUT / name: b"{}" for name in ("api.json", "sbom.cdx.json")}}
 
 
 def test_model_is_stored_so_that_it_can_be_mapped_out_of_the_archive(aar: Path) -> None:

@@ -69,9 +69,8 @@ def is_expected(names: Mapping[str, str], old: str, new: str) -> bool:
 def changes(language: str, old: Sequence[Declaration], new: Sequence[Declaration]) -> dict[str, list[Change]]:
     """Those of two packages, by the name of the top declaration that they speak of."""
     found: dict[str, list[Change]] = {}
-    for each in interfaces.changes(
-        *(DeclaredPackage(language=language, declarations=tuple(each)) for each in (old, new))
-    ):
+    packages = (DeclaredPackage(language=language, declarations=tuple(each)) for each in (old, new))
+    for each in interfaces.changes(*packages):
         named = re.match(r"(?:new )?\w+ (\w+)", each.change)
         assert named, each.change
         found.setdefault(named[1], []).append(each)
