@@ -72,7 +72,7 @@ def _features(old: PackageApi, new: PackageApi, where: str) -> Iterator[Change]:
 def _come_and_gone(kind: str, old: Sequence[str], new: Sequence[str], where: str) -> Iterator[Change]:
     for name in old:
         if name not in new:
-            reason = f"apps that use {name} no longer compile"
+            reason = f"apps that name {name} no longer compile"
             yield Change(level=Level.MAJOR, where=where, change=f"{kind} {name} is gone", reason=reason)
     for name in new:
         if name not in old:
