@@ -3,6 +3,7 @@
 Apps are written for the models `given` and `typed`; the same app with another class's name meets a changed model.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from tests.golden.cases import (
     SCORES,
     VECTOR,
     Case,
+    Paged,
     Published,
     Wrapped,
     api_of,
@@ -247,7 +249,7 @@ def each_alone(language: str, made: Case | Wrapped | Published) -> dict[str, Mod
     }
 
 
-def declarations(language: str, made: Case | Wrapped | Published) -> tuple[Declaration, ...]:
+def declarations(language: str, made: Case | Wrapped | Published | Paged) -> tuple[Declaration, ...]:
     texts = texts_of(made.sources())
     if language == "Kotlin":
         return tuple(each for name, text in texts.items() if name.endswith(".kt") for each in kotlin.declarations(text))
@@ -255,7 +257,8 @@ def declarations(language: str, made: Case | Wrapped | Published) -> tuple[Decla
         return swift.declarations([text for name, text in texts.items() if name.startswith("Sources/ChangesKit/")])
     if language == "Dart":
         return dart.declarations(texts, "lib/changes.dart")
-    return typescript.declarations(texts, ["lib/index.d.ts"])
+    exports = [each for each in json.loads(texts["package.json"])["exports"].values() if isinstance(each, dict)]
+    return typescript.declarations(texts, [each["types"].removeprefix("./") for each in exports if "types" in each])
 
 
 def texts_of(sources: Sources) -> dict[str, str]:

@@ -10,6 +10,7 @@ from packager.core.values import Delivery, ElementType, Plan
 from packager.core.values import Package as Settings
 from packager.distribution.differences import Level, interfaces
 from packager.distribution.differences.values import heaviest
+from packager.targets import TARGETS, WRAPPERS
 from packager.vectors import Golden
 from tests.declarations import interfaces as declared
 from tests.declarations import kotlin
@@ -112,8 +113,10 @@ def _vectors(plans: tuple[Plan, ...]) -> Golden:
 
 
 def test_the_revision_says_what_has_changed_since_mobpack_was_published() -> None:
+    now = current()
+    assert set(now) == {*TARGETS, *WRAPPERS}
     for each in published():
-        assert is_raised(each, current(each.package.language)), f"raise REVISIONS of {each.package.language}"
+        assert is_raised(each, now[each.target]), f"raise REVISION of {each.target}"
 
 
 @pytest.mark.parametrize(
@@ -130,5 +133,5 @@ def test_a_revision_must_be_raised(old: str, new: str, revision: tuple[int, int]
     before, after = (
         DeclaredPackage(language="Kotlin", declarations=kotlin.declarations(f"public {each}")) for each in (old, new)
     )
-    published_before = PublishedApi(revision=(1, 2), package=before)
-    assert is_raised(published_before, PublishedApi(revision=revision, package=after)) is expected
+    published_before = PublishedApi(target="android", revision=(1, 2), package=before)
+    assert is_raised(published_before, PublishedApi(target="android", revision=revision, package=after)) is expected

@@ -6,10 +6,6 @@ from typing import Any, ClassVar, Literal
 from packager.core.names import kebab_case
 from packager.core.signature import TensorSpec
 
-REVISIONS = {"Dart": (1, 0), "Kotlin": (1, 0), "Swift": (1, 0), "TypeScript": (1, 0)}
-"""Language -> revision of the API that every package in it has, whatever its models: options, sources, errors, events,
-and the form of classes. The first number is raised when apps must change, the second when there is more."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class MethodParameter:
@@ -85,8 +81,8 @@ class PackageApi:
     target: str
     language: str
     revision: tuple[int, int]
-    """revision of the API that every package in the language has, whatever its models: apps must change for another
-    first number, and may use more with a larger second one"""
+    """revision of the API that every package of the target has, whatever its models: apps must change for another first
+    number, and may use more with a larger second one"""
     features: tuple[str, ...]
     """keys of [package] in mobpack.toml that add to the API: `channel`, `encryption`, `trust`"""
     providers: tuple[str, ...]

@@ -1,17 +1,26 @@
 """Makes the description of a package from its plans."""
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar, Protocol
 
 from packager import __version__
 from packager.core.class_names import class_name
 from packager.core.contract import LOWEST, Contract, TextInput, TypedInput, TypedOutput
 from packager.core.described import Plain
 from packager.core.values import Package, Plan
-from packager.description.api import REVISIONS, MethodParameter, MethodResult, ModelApi, PackageApi
+from packager.description.api import MethodParameter, MethodResult, ModelApi, PackageApi
 from packager.vectors import Golden
 
 
-def describe(package: Package, plans: Sequence[Plan], golden: Golden, *, target: str, language: str) -> PackageApi:
+class DescribedTarget(Protocol):
+    """The part of a target that its packages describe."""
+
+    NAME: ClassVar[str]
+    LANGUAGE: ClassVar[str]
+    REVISION: ClassVar[tuple[int, int]]
+
+
+def describe(package: Package, plans: Sequence[Plan], golden: Golden, target: DescribedTarget) -> PackageApi:
     """The API of the package of `target` with the files of `plans`: those of several targets for a wrapper."""
     by_model: dict[str, list[Plan]] = {}
     for plan in plans:
@@ -25,9 +34,9 @@ def describe(package: Package, plans: Sequence[Plan], golden: Golden, *, target:
         mobpack=__version__,
         package=package.name,
         version=package.version,
-        target=target,
-        language=language,
-        revision=REVISIONS[language],
+        target=target.NAME,
+        language=target.LANGUAGE,
+        revision=target.REVISION,
         features=tuple(name for name, value in given.items() if value),
         providers=tuple(sorted({choice.provider for plan in plans for choice in plan.choices})),
         models=tuple(_model(by_model[name], golden) for name in sorted(by_model)),

@@ -223,6 +223,9 @@ class PrintedOf(Protocol[GivenView]):
     NAME: ClassVar[str]
     LANGUAGE: ClassVar[str]
     """language of its API"""
+    REVISION: ClassVar[tuple[int, int]]
+    """revision of the API that all its packages share, whatever their models: options, sources, errors, events, and the
+    form of classes. The first number is raised when apps must change, the second when there is more"""
     MODELS_IN: ClassVar[Mapping[str, str]]
     """kind of artifact -> the folder in it with the files of models, between slashes; after `TOP` where it must lie in
     the archive's one folder, because code has folders of the same name"""

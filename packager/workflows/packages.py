@@ -89,8 +89,7 @@ class Bills:
     def api(self, target: Printed) -> str:
         """The public API of the package."""
         made = self.contents
-        api = description.describe(made.package, self.plans, made.golden, target=target.NAME, language=target.LANGUAGE)
-        return description.printed(api)
+        return description.printed(description.describe(made.package, self.plans, made.golden, target))
 
     def inside(self, parts: Parts) -> str:
         """The bill in the package, which depends on its contents alone."""

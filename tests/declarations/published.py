@@ -1,4 +1,5 @@
-"""The public declarations of the last published mobpack, by language: they say how `REVISIONS` must be raised.
+"""The public declarations in packages of the last published mobpack, by target: they say how the REVISION of a target
+must be raised.
 
 `python -m tests.declarations.published` writes them when mobpack is published. Before its first publication there are
 none, and all may change.
@@ -9,25 +10,37 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from packager.description.api import REVISIONS
 from packager.distribution.differences import Level
 from packager.distribution.differences.values import heaviest
+from packager.targets.web import Web
 from tests.declarations import interfaces
 from tests.declarations.values import DeclaredPackage
-from tests.differences_cases import TENSORS, TYPED, declarations, package
+from tests.differences_cases import PACKAGE, TENSORS, TYPED, declarations, package
+from tests.golden.cases import paged
 
 FOLDER = Path(__file__).parents[1] / "data" / "published_api"
+PLANS = (TENSORS, TYPED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedApi:
+    target: str
     revision: tuple[int, int]
     package: DeclaredPackage
 
 
-def current(language: str) -> PublishedApi:
-    read = declarations(language, package(language, (TENSORS, TYPED)))
-    return PublishedApi(revision=REVISIONS[language], package=DeclaredPackage(language=language, declarations=read))
+def current() -> dict[str, PublishedApi]:
+    """By target."""
+    made = [package(language, PLANS) for language in ("Dart", "Kotlin", "Swift", "TypeScript")]
+    targets = [(each.target, each) for each in (*made, paged(PACKAGE, Web(), PLANS))]
+    return {
+        target.NAME: PublishedApi(
+            target=target.NAME,
+            revision=target.REVISION,
+            package=DeclaredPackage(language=target.LANGUAGE, declarations=declarations(target.LANGUAGE, each)),
+        )
+        for target, each in targets
+    }
 
 
 def is_raised(published: PublishedApi, now: PublishedApi) -> bool:
@@ -44,9 +57,8 @@ def published() -> list[PublishedApi]:
 
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for language in REVISIONS:
-        content = TypeAdapter(PublishedApi).dump_json(current(language), indent=1)
-        (FOLDER / f"{language}.json").write_bytes(content + b"\n")
+    for target, api in current().items():
+        (FOLDER / f"{target}.json").write_bytes(TypeAdapter(PublishedApi).dump_json(api, indent=1) + b"\n")
 
 
 if __name__ == "__main__":

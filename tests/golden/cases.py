@@ -193,8 +193,7 @@ def api_of(case: Case | Wrapped | Published | Paged) -> description.PackageApi:
     inside = (case,) if isinstance(case, Case | Paged) else (case.android, case.ios)
     plans = [plan for each in inside if each for plan in each.plans]
     golden = {key: found for each in inside if each for key, found in each.golden.items()}
-    target = case.target
-    return description.describe(case.package, plans, golden, target=target.NAME, language=target.LANGUAGE)
+    return description.describe(case.package, plans, golden, case.target)
 
 
 def specs(prefix: str, *tensors: tuple[str, ElementType, tuple[Dimension, ...]]) -> tuple[TensorSpec, ...]:

@@ -87,6 +87,7 @@ RELEASED = "../../maven"
 class Android:
     NAME: ClassVar[str] = "android"
     LANGUAGE: ClassVar[str] = "Kotlin"
+    REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"aar": "/assets/mobpack/"}
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = True

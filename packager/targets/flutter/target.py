@@ -74,6 +74,7 @@ class Flutter:
     NEEDS_ALL: ClassVar[bool] = False
     ALSO: ClassVar[tuple[str, ...]] = (WEB,)
     LANGUAGE: ClassVar[str] = "Dart"
+    REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"pub-package": f"{TOP}{MODELS}/"}
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = True

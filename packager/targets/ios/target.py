@@ -45,6 +45,7 @@ SCRIPT = PurePosixPath("scripts/make-xcframework.sh")
 class Ios:
     NAME: ClassVar[str] = "ios"
     LANGUAGE: ClassVar[str] = "Swift"
+    REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"swift-package": "/Resources/Models/"}
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = True

@@ -48,6 +48,7 @@ class ReactNative:
     NEEDS_ALL: ClassVar[bool] = True
     ALSO: ClassVar[tuple[str, ...]] = ()
     LANGUAGE: ClassVar[str] = "TypeScript"
+    REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"npm-package": "/package/models/"}
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = False

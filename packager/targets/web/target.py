@@ -49,6 +49,7 @@ UNLICENSED = "UNLICENSED"
 class Web:
     NAME: ClassVar[str] = "web"
     LANGUAGE: ClassVar[str] = "TypeScript"
+    REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"web-package": f"/package/{MODELS}/"}
     VERIFIES: ClassVar[bool] = True
     DECRYPTS: ClassVar[bool] = False
