@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import PurePosixPath
+
+API = PurePosixPath("api.json")
+"""Place of the description of a package's API in its sources."""
 
 
 class Plain(Enum):

@@ -1,15 +1,11 @@
 """`api.json`: the description of a package as JSON, written into the package and read from anybody's."""
 
-from pathlib import PurePosixPath
-
 from packager.core import parsing
 from packager.core.characters import to_json
+from packager.core.described import API
 from packager.core.errors import ConfigError
 from packager.core.to_json import plain
 from packager.description.api import PackageApi
-
-API = PurePosixPath("api.json")
-"""place of the description in the sources of a package"""
 
 
 def printed(api: PackageApi) -> str:

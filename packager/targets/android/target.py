@@ -10,13 +10,13 @@ from packager.core import components
 from packager.core.class_names import class_name
 from packager.core.components import Parts
 from packager.core.console import Announce, silent
+from packager.core.described import API
 from packager.core.errors import SettingError, nearest
 from packager.core.findings import Report
 from packager.core.names import EXAMPLE_GROUP
 from packager.core.strict_tables import STRICT
 from packager.core.tuned import Tuned, refuse_chips
 from packager.core.values import Artifact, Model, Package, Plan, Sources
-from packager.description import API
 from packager.engines.environments.runtime import Runtime
 from packager.files import host
 from packager.files.hashes import sha256_of
