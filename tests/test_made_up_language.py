@@ -77,6 +77,7 @@ def test_a_made_up_target_language_is_a_folder_its_templates_and_a_line(tmp_path
     copy.run("build", "--target", "python")
     copy.run("verify")
     predicted = json.loads(copy.run("predict", "x.npz", "--model", "tower", "--json"))["predictions"][0]["answers"]["y"]
+    compared = json.loads(copy.run("diff", "dist", "dist", "--json"))
     manifest = json.loads((copy.project / "dist/manifest.json").read_text(encoding="utf-8"))
     report = json.loads((copy.project / "dist/report.json").read_text(encoding="utf-8"))
 
@@ -93,6 +94,7 @@ def test_a_made_up_target_language_is_a_folder_its_templates_and_a_line(tmp_path
     expected = [{"label": labels[each], "index": each, "score": pytest.approx(shares[each], rel=1e-5)} for each in best]
     assert ran == {"classes": expected, "plain": [pytest.approx(scores, rel=1e-5)]}
     assert predicted == expected
+    assert (compared["verdict"], compared["changes"]) == ("none", [])
     assert manifest["options"]["target"]["python"]["prepacking"] == "on"
     assert {each["kind"] for each in manifest["artifacts"] if each["target"] == "python"} >= {"wheel", "sbom"}
     assert (api["language"], [each["method"] for each in api["models"]]) == ("Python", ["", "classify"])

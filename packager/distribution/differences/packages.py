@@ -152,6 +152,23 @@ def pub(archive: Contents) -> Package:
     )
 
 
+def described(archive: Contents, kind: str) -> Package:
+    """A package whose own files nothing here reads: its API, licences, models and size."""
+    api = _api(archive)
+    return Package(
+        target=api.target,
+        kind=kind,
+        name=api.package,
+        version=api.version,
+        namespace="",
+        license="",
+        api=api,
+        legal=archive.licenses,
+        models=cards.read(archive.texts),
+        size_bytes=archive.size_bytes,
+    )
+
+
 def is_pub(archive: Contents) -> bool:
     """Whether the archive is a package for Flutter or Dart."""
     return any(name.count("/") == 1 and name.endswith("/pubspec.yaml") for name in archive.names)

@@ -10,6 +10,7 @@ from packager.distribution.differences.archives import MAX_TEXT_BYTES, contents
 from packager.distribution.differences.manifests import Artifact, Manifest
 from packager.distribution.differences.values import Package, Release
 from packager.distribution.release import MANIFEST
+from packager.targets import MODELS_IN
 
 PLACES = (
     "a dist folder of `mobpack build`, an .aar, an npm .tgz, a zipped Swift or pub package, or a folder of a Maven "
@@ -45,6 +46,8 @@ def _packages(place: Path, manifest: Manifest) -> Iterator[Package]:
             yield packages.npm(contents(path, sha256=artifact.sha256))
         elif artifact.kind == "pub-package":
             yield packages.pub(contents(path, sha256=artifact.sha256))
+        elif artifact.kind in MODELS_IN:
+            yield packages.described(contents(path, sha256=artifact.sha256), artifact.kind)
 
 
 def _inside(place: Path, artifact: Artifact) -> Path:
