@@ -210,7 +210,3 @@ def show(result: "Summary", out: Path, console: "Console", *, as_json: bool) -> 
     console.table("", ["artifact", "size", "sha256", "worst error"], result.rows)
     for line in result.lines:
         console.say(line)
-
-
-PACKAGES = ("aar", "swift-package", "npm-package", "web-package", "pub-package")
-"""kinds of artifacts that apps depend on, as opposed to sources and metadata"""

@@ -1,7 +1,8 @@
 """Describes the public API of a package in an app's terms: made once, printed as `api.json` in the package."""
 
+from packager.core.described import API
 from packager.description.api import MethodParameter, MethodResult, ModelApi, PackageApi
 from packager.description.describing import describe
-from packager.description.document import API, printed, read
+from packager.description.document import printed, read
 
 __all__ = ["API", "MethodParameter", "MethodResult", "ModelApi", "PackageApi", "describe", "printed", "read"]

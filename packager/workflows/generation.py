@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from packager.contract.results import part
 from packager.core.contract import AudioInput, Contract, GeneratedOutput, ImageInput, TextInput
@@ -66,9 +66,7 @@ def _first(contract: Contract, output: GeneratedOutput, prompt: Prompt) -> "dict
     """Inputs of the first step."""
     import numpy
 
-    zeros: dict[str, Any] = {
-        each.input.name: numpy.zeros(each.first_shape, numpy_type(each.input.element)) for each in contract.states
-    }
+    zeros = {each.input.name: numpy.zeros(each.first_shape, numpy_type(each.input.element)) for each in contract.states}
     seed = {output.seed.name: numpy.array([prompt.seed], numpy.int64)} if output.seed else {}
     return zeros | seed | _texts(contract, prompt.texts) | dict(prompt.arrays)
 

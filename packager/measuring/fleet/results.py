@@ -7,13 +7,9 @@ from typing import Any
 
 from packager.core import parsing
 from packager.measuring.fleet.document import CellEntry
+from packager.targets import MODELS_IN
 
 MANIFEST, REPORT = "manifest.json", "report.json"
-
-
-def is_package(kind: str) -> bool:
-    """Whether apps depend on an artifact of this kind."""
-    return kind == "aar" or kind.endswith("-package")
 
 
 def cells_of(out: Path, targets: Mapping[str, str]) -> tuple[CellEntry, ...]:
@@ -40,7 +36,7 @@ def _empty(target: str, variant: str) -> CellEntry:
 
 
 def _cell(target: str, variant: str, manifest: Mapping[str, Any], report: Mapping[str, Any]) -> CellEntry:
-    packages = [each for each in manifest["artifacts"] if each["target"] == target and is_package(each["kind"])]
+    packages = [each for each in manifest["artifacts"] if each["target"] == target and each["kind"] in MODELS_IN]
     within = {target, *manifest.get("takes-in", {}).get(target, ())}
     files = {choice["sha256"] for plan in manifest["plans"] if plan["target"] in within for choice in plan["choices"]}
     compared = [each for each in report["parity"] if each["sha256"] in files and each["outputs"]]

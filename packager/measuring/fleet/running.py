@@ -40,7 +40,7 @@ class GraphRuns:
     workers: Sequence[Worker]
     run: Run
     progress: Progress
-    arguments: Callable[[Task], tuple[Any, ...]]
+    arguments: Callable[[Task], tuple[object, ...]]
     """more arguments of `run` for a task"""
     say: Callable[[str], None] = lambda text: None
     refresh: Callable[[], Sequence[Worker]] = tuple

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from packager.core.errors import ParityError
 from packager.engines.runners import RUNNERS, Runnable
@@ -12,6 +12,8 @@ from packager.verification.parity.allclose import Excess, over
 from packager.verification.parity.scale import Scale, of_range
 
 if TYPE_CHECKING:
+    import numpy
+
     from packager.engines.runners import Session
 
 HOW = {False: "node by node", True: "optimized"}
@@ -129,7 +131,7 @@ def _in_all(result: OutputResult) -> str:
 
 def _values(
     session: "Session", outputs: Sequence[str], recorded: RecordedOutputs, number: int, place: Path
-) -> Iterator[tuple[str, Any, Any]]:
+) -> "Iterator[tuple[str, numpy.ndarray, numpy.ndarray]]":
     """The name of each output, its values of the framework on one sample, and those of ONNX Runtime."""
     import numpy
 
@@ -147,7 +149,7 @@ def _values(
             yield name, expected[name], numpy.load(folder / f"{place_of}.npy", mmap_mode="r")
 
 
-def _worse(known: OutputResult, excess: Excess, expected: Any, where: str) -> OutputResult:
+def _worse(known: OutputResult, excess: Excess, expected: "numpy.ndarray", where: str) -> OutputResult:
     """`known` with what differs on one more sample, whose values are `expected`."""
     return replace(
         known,
@@ -159,7 +161,7 @@ def _worse(known: OutputResult, excess: Excess, expected: Any, where: str) -> Ou
     )
 
 
-def _has_numbers(values: Any) -> bool:
+def _has_numbers(values: "numpy.ndarray") -> bool:
     import numpy
 
     return bool(values.size) and (values.dtype.kind != "f" or bool(numpy.isfinite(values).any()))
@@ -172,7 +174,7 @@ def uncompared(results: Sequence[OutputResult]) -> Iterator[str]:
             yield f"output '{each.name}' is empty, NaN or infinite on every sample: it was not compared"
 
 
-def _share_of_scale(excess: Excess, expected: Any) -> float:
+def _share_of_scale(excess: Excess, expected: "numpy.ndarray") -> float:
     import numpy
 
     numbers = numpy.abs(expected[numpy.isfinite(expected)]) if expected.dtype.kind == "f" else expected[:0]

@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from packager.core.errors import ConfigError, ToolError
 from packager.files.atomic import atomic_files, copy_rest
@@ -48,7 +47,7 @@ class WrittenModel:
     """sizes of the dynamic dimensions, for each compared sample"""
     errors: tuple[OutputResult, ...]
 
-    def as_json(self, origin: Mapping[str, str]) -> dict[str, Any]:
+    def as_json(self, origin: Mapping[str, str]) -> dict[str, object]:
         """The result for `--json`; `origin` has the programs that the model comes from."""
         return {
             "files": [str(file) for file in self.files],
@@ -63,11 +62,11 @@ class WrittenModel:
         }
 
 
-def _port(port: Port) -> dict[str, Any]:
+def _port(port: Port) -> dict[str, object]:
     return {"name": port.name, "type": port.element, "shape": list(port.dimensions)}
 
 
-def _error(result: OutputResult) -> dict[str, Any]:
+def _error(result: OutputResult) -> dict[str, object]:
     return {
         "output": result.name,
         "max-abs-error": result.max_abs_error,

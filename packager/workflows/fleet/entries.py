@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from packager.measuring.fleet.document import ProjectEntry
+from packager.measuring.fleet.document import CellEntry, ChangeEntry, ProjectEntry, State
 from packager.measuring.fleet.graph import TaskGraph
 from packager.measuring.fleet.outcome import TaskOutcome, TaskState, Trouble
 from packager.measuring.fleet.projects import FleetProject
@@ -35,7 +34,7 @@ def entry_of(
     if bad is None:
         cells = cells_of(out, _variants(each))
         return _row(name, models, "built", None, seconds, f"{name}/report.html", warnings, cells)
-    state = "skipped" if bad.state is TaskState.SKIPPED else "failed"
+    state: State = "skipped" if bad.state is TaskState.SKIPPED else "failed"
     trouble = bad.trouble or Trouble(message="a task before it failed")
     return _row(name, models, state, trouble, seconds, "", warnings, cells_of(Path(), _variants(each)))
 
@@ -55,12 +54,12 @@ def _variants(each: Expanded) -> dict[str, str]:
 def _row(
     name: str,
     models: tuple[str, ...],
-    state: Any,
+    state: State,
     trouble: Trouble | None,
     seconds: float,
     report: str,
     warnings: tuple[str, ...],
-    cells: Any,
+    cells: tuple[CellEntry, ...],
 ) -> ProjectEntry:
     return ProjectEntry(
         name=name,
@@ -99,7 +98,7 @@ def keep(asked: Asked, found: FoundProjects, graph: TaskGraph, outcomes: Mapping
         unchanged.keep(found.begun[name], build)
 
 
-def failed_gates(asked: Asked, entries: Sequence[ProjectEntry], changes: Sequence[Any]) -> Iterator[str]:
+def failed_gates(asked: Asked, entries: Sequence[ProjectEntry], changes: Sequence[ChangeEntry]) -> Iterator[str]:
     worse = [each for each in changes if each.is_regression]
     if "regressions" in asked.stops_on and worse:
         yield f"{len(worse)} regressions since the last run; the first: {worse[0].project}: {worse[0].text}"

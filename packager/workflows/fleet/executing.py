@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from packager.core.console import Console
 from packager.core.errors import ToolError
@@ -83,7 +82,7 @@ def _is_search(task: Task, found: FoundProjects, workers: Sequence[Worker]) -> b
 
 
 def repeat_alone(
-    graph: TaskGraph, runs: GraphRuns, arguments: Callable[[Task], tuple[Any, ...]], console: Console
+    graph: TaskGraph, runs: GraphRuns, arguments: Callable[[Task], tuple[object, ...]], console: Console
 ) -> None:
     """Repeats tasks that took too much memory, or ended their worker: one by one, on the largest worker, with other
     `arguments`; then what waited for them."""
