@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 import onnx
 
-from packager.core.values import Range
+from packager.core.quantized import Range
 from packager.graph.rewriting.draft import Draft
 from packager.quantization.measurement import MeasuredGraph, Samples
 from packager.quantizers import Calibration, Quantizer, StaticQdq

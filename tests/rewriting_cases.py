@@ -11,7 +11,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from packager.core.values import FloatLayer, Range
+from packager.core.quantized import FloatLayer, Range
 from packager.engines.session import exact
 from packager.graph.rewriting.draft import Draft, draft_of
 from packager.graph.weights.writing import WeightFile

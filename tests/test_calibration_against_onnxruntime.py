@@ -12,7 +12,7 @@ import onnx.shape_inference
 import pytest
 from onnxruntime.quantization.calibrate import CalibrationDataReader, CalibrationMethod, create_calibrator
 
-from packager.core.values import Range
+from packager.core.quantized import Range
 from packager.files.processes.channel import Channel
 from packager.quantization.calibration import RangeMethod
 from packager.quantization.calibration.calibrate import ranges_of

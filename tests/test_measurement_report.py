@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.core.values import FloatLayer
+from packager.core.quantized import FloatLayer
 from packager.quantization.measurement import (
     Latency,
     LayerChoice,

@@ -8,7 +8,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from packager.core.errors import ConfigError, ModelError
-from packager.core.values import Range
+from packager.core.quantized import Range
 from packager.quantizers import StaticQdq
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import (

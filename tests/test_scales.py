@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, numpy_helper
 
 from packager.core.errors import ConfigError
-from packager.core.values import ScaleChoice
+from packager.core.quantized import ScaleChoice
 from packager.distribution import deltas
 from packager.graph.rewriting.draft import draft_of
 from packager.graph.weights.keeping import LARGEST_CUT, LARGEST_FACTOR, Scaling, kept

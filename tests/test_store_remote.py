@@ -14,7 +14,7 @@ from packager.config import CacheTable
 from packager.core.console import Console
 from packager.core.errors import ConfigError
 from packager.files import web
-from packager.files.store import Step, Store, listing, remote
+from packager.files.store import Step, Store, attempts, listing, remote
 from packager.files.store.listing import SMALL_BYTES, UnusableError, parsed
 from packager.files.store.objects import FolderObjects, open_objects
 from packager.files.store.remote import LAYOUT, Remote
@@ -77,7 +77,7 @@ def machine(folder: Path, url: str | Path | None, *, trust: tuple[Path, ...] = (
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in (shared_store.REMOTE, MODE, KEY):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr(remote, "PAUSE_S", 0.001)
+    monkeypatch.setattr(attempts, "PAUSE_S", 0.001)
 
 
 def counts(of: Machine) -> dict[str, float]:

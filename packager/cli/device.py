@@ -6,6 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from packager.cli.device_options import (
+    device_option,
+    model_option,
+    package_option,
+    provider_option,
+    runtime_option,
+    timeout_option,
+)
 from packager.cli.options import (
     MODEL,
     cache_option,
@@ -28,38 +36,6 @@ if TYPE_CHECKING:
     from packager.workflows.device.benching import DeviceBenchRequest
     from packager.workflows.device.checking import CheckedDevices
     from packager.workflows.device.preparing import Wanted
-
-package_option = click.option(
-    "--package",
-    type=MODEL,
-    default=Path("dist"),
-    show_default=True,
-    help="Folder of a release, or its library for Android.",
-)
-device_option = click.option(
-    "--device",
-    "devices",
-    multiple=True,
-    metavar="PATTERN",
-    help="Serial number, model or chip, with * and ?; or soc=SM8650, api>=33. Repeatable; default: the only one.",
-)
-provider_option = click.option(
-    "--provider", "providers", multiple=True, metavar="NAME", help="cpu, qnn, nnapi ... Repeatable; default: all."
-)
-model_option = click.option(
-    "--model", "models", multiple=True, metavar="NAME", help="Model of the package. Repeatable; default: all."
-)
-runtime_option = click.option(
-    "--runtime", type=MODEL, help="An onnxruntime-android .aar to run on, instead of the published one."
-)
-timeout_option = click.option(
-    "--timeout",
-    "timeout_s",
-    type=click.FloatRange(1, 86400),
-    default=300.0,
-    show_default=True,
-    help="Longest time in seconds to open a model, or to run it once.",
-)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from packager.cli.device import package_option, runtime_option, show
+from packager.cli.device import show
+from packager.cli.device_options import package_option, runtime_option
 from packager.cli.options import MODEL, json_option, print_json
 from packager.cli.project_options import into
 from packager.cli.tune import Ends, dry_run_option, give_recorded, minutes_option, most_option, project_option

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from packager.cli.device import device_option, model_option, runtime_option, timeout_option
+from packager.cli.device_options import device_option, model_option, runtime_option, timeout_option
 from packager.cli.options import MODEL, json_option, print_json
 from packager.cli.project_options import into
 

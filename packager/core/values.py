@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from packager.core import user_files
 from packager.core.contract import Contract
+from packager.core.quantized import FloatLayer, KeptScales
 from packager.core.signature import LENGTH_WORDS, Dimension, ElementType, Signature, TensorSpec
 
 __all__ = [
@@ -17,7 +18,6 @@ __all__ = [
     "Contract",
     "Dimension",
     "ElementType",
-    "FloatLayer",
     "Format",
     "GraphRequirements",
     "LeftOut",
@@ -25,7 +25,6 @@ __all__ = [
     "Package",
     "Plan",
     "Precision",
-    "Range",
     "Signature",
     "Sources",
     "Style",
@@ -120,60 +119,6 @@ def data_folder(path: Path) -> Path:
     Model hubs store files as links into a folder of blobs; ONNX Runtime refuses links that leave the model's folder.
     """
     return user_files.resolved(path).parent
-
-
-@dataclass(frozen=True, kw_only=True)
-class Range:
-    """The range of a value of a graph, as calibration found it."""
-
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class FloatLayer:
-    """A layer that a quantizer left in float."""
-
-    name: str
-    """name of its node"""
-    operator: str
-    reason: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScaleChoice:
-    """How many scales of a tensor a quantizer has kept from the version before."""
-
-    kind: str
-    """`weight`, `activation` ..."""
-    name: str
-    count: int
-    """number of its scales"""
-    kept: int = 0
-    reason: str = ""
-    """why the others are its own; empty if there are none"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeptScales:
-    """The scales that a quantizer has kept from the version before."""
-
-    sha256: str
-    """of the file with the earlier scales"""
-    choices: tuple[ScaleChoice, ...]
-
-    @property
-    def count(self) -> int:
-        return sum(each.count for each in self.choices)
-
-    @property
-    def kept(self) -> int:
-        return sum(each.kept for each in self.choices)
-
-    @property
-    def own(self) -> tuple[ScaleChoice, ...]:
-        """Tensors with scales of their own."""
-        return tuple(each for each in self.choices if each.reason)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager.core.values import FloatLayer, Model, Precision, Traits, Variant
+from packager.core.quantized import FloatLayer
+from packager.core.values import Model, Precision, Traits, Variant
 from packager.graph import traversal
 from packager.models import shapes
 

@@ -12,7 +12,8 @@ from packager.contract.telling import to_json
 from packager.core import parsing, user_files
 from packager.core.console import Console
 from packager.core.errors import ModelError
-from packager.core.values import Model, Range
+from packager.core.quantized import Range
+from packager.core.values import Model
 from packager.files.atomic import link_or_copy
 from packager.files.store import Step, Store, key_of
 from packager.graph.rewriting.draft import draft_of

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from packager import models
 from packager.core import parsing
-from packager.core.values import FloatLayer, Model, Range, ScaleChoice, Variant
+from packager.core.quantized import FloatLayer, Range, ScaleChoice
+from packager.core.values import Model, Variant
 from packager.graph.rewriting.draft import draft_of
 from packager.graph.rewriting.scales import Scales
 from packager.graph.weights.writing import WeightFile

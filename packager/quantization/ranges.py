@@ -7,7 +7,8 @@ from pathlib import Path
 from packager import samples as samples_of
 from packager.core.console import Console
 from packager.core.errors import ConfigError
-from packager.core.values import Model, Range
+from packager.core.quantized import Range
+from packager.core.values import Model
 from packager.files.store import Store
 from packager.graph.rewriting.draft import Draft, draft_of
 from packager.quantization import calibration

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from packager.core import parsing
 from packager.core.errors import ConfigError
 from packager.core.names import kebab_case
-from packager.core.values import KeptScales, ScaleChoice
+from packager.core.quantized import KeptScales, ScaleChoice
 from packager.files.hashes import known_sha256
 from packager.graph.rewriting.scales import ACTIVATION, Scales
 from packager.graph.weights.keeping import Scaling

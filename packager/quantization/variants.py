@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from packager.core.console import Console
 from packager.core.errors import ModelError
 from packager.core.names import kebab_case
-from packager.core.values import FloatLayer, Model, Precision, Range, Variant, baseline
+from packager.core.quantized import FloatLayer, Range
+from packager.core.values import Model, Precision, Variant, baseline
 from packager.files.store import Step, Store, key_of
 from packager.graph.rewriting.draft import draft_of
 from packager.graph.rewriting.layers import has_foldable_weights

@@ -7,7 +7,8 @@ from importlib.metadata import version
 
 from packager import __version__
 from packager.core.findings import Agreement, Failure, KernelProof, OutputError, Parity, Partition, Report
-from packager.core.values import Choice, Compiled, KeptScales, Model, Plan, distinct_files
+from packager.core.quantized import KeptScales
+from packager.core.values import Choice, Compiled, Model, Plan, distinct_files
 from packager.quantization.measurement.latency import Latency
 from packager.quantization.measurement.layers import LayerError
 from packager.reporting.added import added

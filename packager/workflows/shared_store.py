@@ -18,12 +18,13 @@ from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
 from packager.files import host
 from packager.files.atomic import atomic_file
 from packager.files.store import Store, key_of
+from packager.files.store.attempts import words_of
 from packager.files.store.index import FILES, INDEX
 from packager.files.store.listing import UnusableError
 from packager.files.store.objects import StoredObject, open_objects
 from packager.files.store.origin import OWN, origin_of
 from packager.files.store.pruning import entries
-from packager.files.store.remote import LAYOUT, Counts, Remote, Seal, words_of
+from packager.files.store.remote import LAYOUT, Counts, Remote, Seal
 from packager.files.user_cache import cache_folder
 from packager.workflows.private_models import is_private as is_private_project
 

@@ -16,10 +16,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
 
 from packager.core.errors import ToolError
 from packager.files.hashes import sha256_of
+from packager.files.store.attempts import ATTEMPTS, FIRST_ATTEMPTS, FailedError, T, attempted, words_of
 from packager.files.store.lanes import Lanes
 from packager.files.store.listing import (
     MAX_LISTING_BYTES,
@@ -33,16 +33,11 @@ from packager.files.store.listing import (
     unpacked,
     written,
 )
-from packager.files.store.objects import AbsentError, Objects, StoredObject
+from packager.files.store.objects import Objects, StoredObject
 from packager.files.store.origin import Origin
 
-T = TypeVar("T")
 LAYOUT = "mobpack-1"
 """First folder of all names: other layouts have another."""
-ATTEMPTS, FIRST_ATTEMPTS = 4, 2
-"""as long as the store has never answered, fewer"""
-PAUSE_S = 0.2
-"""before the second attempt, and three times as long before each that follows"""
 FIRST_DEADLINE_S = 15.0
 """for the first answer: credentials are looked for, and connections are made"""
 DEADLINE_S = 120.0
@@ -54,19 +49,11 @@ REQUESTS, SENDERS = 12, 4
 """at the same time"""
 FLUSH_S = 15 * 60.0
 """longest time for which the end of a command waits for results that are being sent"""
-SHOWN = 120
-"""letters of an error in a message"""
-HOPELESS = ("NoCredentialsError", "PartialCredentialsError", "ProfileNotFound", "DefaultCredentialsError")
-"""Names of errors of the clouds' libraries that another attempt does not mend."""
 RIGHTS = "reading needs s3:GetObject and s3:ListBucket in S3, or what other stores have for these"
 
 
 class OfflineError(Exception):
     """The store is asked no more, or takes nothing any more."""
-
-
-class FailedError(Exception):
-    """The store has failed at every attempt. The message has the last reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -384,31 +371,6 @@ class Remote:
         with self._lock:
             for key, change in changes.items():
                 setattr(self.counts, key, getattr(self.counts, key) + change)
-
-
-def attempted(request: Callable[[], T], attempts: int = ATTEMPTS) -> T:
-    """The answer to a request, after a few attempts if need be. Raises FailedError; FileNotFoundError, PermissionError
-    and UnusableError at once."""
-    pause_s = PAUSE_S
-    for attempt in range(attempts):
-        try:
-            return request()
-        except (FileNotFoundError, PermissionError, UnusableError):
-            raise
-        except Exception as error:  # every store's library has errors of its own
-            if attempt == attempts - 1 or isinstance(error, AbsentError) or type(error).__name__ in HOPELESS:
-                raise FailedError(words_of(error)) from error
-        time.sleep(pause_s)
-        pause_s *= 3
-    raise AssertionError("unreachable")
-
-
-def words_of(error: BaseException) -> str:
-    """The error in one line."""
-    text = " ".join(str(error).split())[:SHOWN]
-    if isinstance(error, AbsentError):
-        return text
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _blob(sha256: str) -> str:

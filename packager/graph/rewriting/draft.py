@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packager.core.errors import ConfigError, ModelError, nearest
-from packager.core.values import FloatLayer, Range
+from packager.core.quantized import FloatLayer, Range
 from packager.graph.connections import Connections, connected
 from packager.graph.names import all_names, free_name
 from packager.graph.rewriting.finishing import (

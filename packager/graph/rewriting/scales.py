@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from packager.core.values import ScaleChoice
+from packager.core.quantized import ScaleChoice
 from packager.graph.weights.keeping import LARGEST_FACTOR, Scaling, has_same_form, kept
 from packager.graph.weights.rounding import Parameters
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from packager.core.values import Range
+from packager.core.quantized import Range
 from packager.graph.rewriting.draft import Draft
 from packager.graph.rewriting.layers import LIMITING, WeightedLayer, is_excluded, limit_behind
 from packager.graph.rewriting.schemes import Scheme, Scope

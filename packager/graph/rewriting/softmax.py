@@ -8,7 +8,7 @@ import math
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from packager.core.values import Range
+from packager.core.quantized import Range
 from packager.graph.rewriting.draft import Draft
 from packager.graph.rewriting.layers import attribute
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from packager.core import parsing
 from packager.core.errors import ConfigError
-from packager.core.values import Range
+from packager.core.quantized import Range
 from packager.files.leftovers import remove_old
 from packager.files.processes import limits
 from packager.files.processes.channel import run_with_progress

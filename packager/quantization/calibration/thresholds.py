@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from packager.core.values import Range
+from packager.core.quantized import Range
 from packager.quantization.calibration.histogram import Histogram
 from packager.quantization.calibration.request import RangeMethod
 

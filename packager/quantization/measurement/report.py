@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from packager.core.quantized import FloatLayer, KeptScales
 from packager.core.to_json import plain
-from packager.core.values import FloatLayer, KeptScales
 from packager.quantization.measurement.latency import Latency
 from packager.quantization.measurement.layers import LayerError
 from packager.quantization.measurement.metrics import Score
