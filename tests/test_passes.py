@@ -190,8 +190,10 @@ def test_a_key_has_what_a_module_imports_and_starts_and_nothing_else() -> None:
     nets = tree.files(ROOT / "tests" / "test_rewriting_random_nets.py")
     assert {ROOT / "tests" / "rewriting_cases.py", ROOT / "tests" / "conftest.py"} < nets
     assert PACKAGE / "graph" / "rewriting" / "draft.py" in nets
-    assert PACKAGE / "session" / "session_child.py" in tree.files(ROOT / "tests" / "test_runners_isolated.py")
-    assert PACKAGE / "release" / "maven.py" not in nets
+    assert PACKAGE / "engines" / "session" / "session_child.py" in tree.files(
+        ROOT / "tests" / "test_runners_isolated.py"
+    )
+    assert PACKAGE / "targets" / "maven.py" not in nets
     assert ROOT / "tests" / "toolchain" / "jvm.py" not in nets
 
 
@@ -211,8 +213,8 @@ def test_a_key_has_the_commands_that_its_tests_start_and_the_templates_that_thes
 def test_the_key_of_a_packages_tests_has_no_code_that_makes_it_but_all_that_checks_it() -> None:
     files = Tree(ROOT).files_around(ROOT / "tests" / "test_android_runtime.py")
     assert {projects.ANDROID.maker, ROOT / "tests" / "toolchain" / "jvm.py"} < files
-    assert PACKAGE / "environments" / "bionic" / "sources" / "libc.c" in files
-    assert PACKAGE / "processes" / "pins.toml" in files
+    assert PACKAGE / "engines" / "environments" / "bionic" / "sources" / "libc.c" in files
+    assert PACKAGE / "files" / "processes" / "pins.toml" in files
     assert not {PACKAGE / "cli" / "build.py", PACKAGE / "core" / "errors.py"} & files
     templates = ROOT / "templates"
     assert not {path for path in files if templates in path.parents}
@@ -227,7 +229,10 @@ def test_the_key_of_a_packages_tests_has_no_code_that_makes_it_but_all_that_chec
 @pytest.mark.parametrize("language", ["kotlin", "react_native", "swift", "web"])
 def test_the_key_of_tests_of_what_is_delivered_has_the_code_that_publishes_and_none_that_builds(language: str) -> None:
     files = Tree(ROOT).files_around(ROOT / "tests" / f"test_delivery_{language}.py")
-    assert {PACKAGE / "channel" / "publishing.py", PACKAGE / "deltas" / "making.py"} < files
+    assert {
+        PACKAGE / "distribution" / "channel" / "publishing.py",
+        PACKAGE / "distribution" / "deltas" / "making.py",
+    } < files
     assert {ROOT / "tests" / "toolchain" / "delivery_packages.py", ROOT / "tests" / "delivery_server.py"} < files
     assert not {PACKAGE / "cli" / "build.py", PACKAGE / "compile" / "compile.py"} & files
     assert not {path for path in files if PACKAGE / "quantizers" in path.parents}
@@ -242,7 +247,10 @@ def test_the_key_of_a_package_has_all_that_makes_it() -> None:
 
 def test_what_fixtures_of_conftest_need_counts_for_those_that_ask_for_them() -> None:
     files = Tree(ROOT).files(ROOT / "tests" / "test_android_runtime.py")
-    assert {ROOT / "tests" / "toolchain" / "jvm.py", PACKAGE / "environments" / "bionic" / "builder.py"} < files
+    assert {
+        ROOT / "tests" / "toolchain" / "jvm.py",
+        PACKAGE / "engines" / "environments" / "bionic" / "builder.py",
+    } < files
 
 
 def test_a_key_has_no_code_that_makes_packages_because_a_helper_could_ask_for_one() -> None:
@@ -254,7 +262,7 @@ def test_a_key_has_no_code_that_makes_packages_because_a_helper_could_ask_for_on
 @pytest.mark.parametrize("name", ["sample_android", "sample_notes", "sample_react_native", "guide_gradle"])
 def test_the_key_of_a_sample_apps_tests_has_no_code_that_builds_its_packages(name: str) -> None:
     files = Tree(ROOT).files_around(ROOT / "tests" / f"test_{name}.py")
-    assert {ROOT / "tests" / "toolchain" / "sample_package.py", PACKAGE / "processes" / "pins.toml"} < files
+    assert {ROOT / "tests" / "toolchain" / "sample_package.py", PACKAGE / "files" / "processes" / "pins.toml"} < files
     assert not {PACKAGE / "cli" / "build.py", PACKAGE / "core" / "values.py"} & files
 
 
