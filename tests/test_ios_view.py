@@ -77,7 +77,7 @@ def test_same_symbolic_size_of_two_inputs_is_one_parameter_and_the_batch_has_a_d
     assert [(each.identifier, each.default) for each in view.dimensions] == [("batch", " = 1"), ("seqLen", "")]
     assert not view.has_default_input
     assert view.inputs[1].sizes == ("batch", "seqLen")
-    assert view.inputs[1].run_sizes == ("input.batch", "input.seqLen")
+    assert view.inputs[1].run_sizes == ("self.batch", "self.seqLen")
 
 
 def test_parameter_for_a_size_never_hides_an_input() -> None:
@@ -98,7 +98,7 @@ def test_the_example_in_the_documentation_uses_the_models_own_names() -> None:
 
 def test_names_of_tensors_cannot_leave_their_string_or_comment() -> None:
     text = text_of(specs("input", ('a"\\(evil())`*/\nlet b = 1', ElementType.FLOAT, (1,))))
-    assert r'Fed("a\"\\(evil())`*/\nlet b = 1", input.aEvilLetB1, [1])' in text
+    assert r'tensors.add("a\"\\(evil())`*/\nlet b = 1", &self.aEvilLetB1, [1])' in text
     assert not re.search(r"^let b", text, re.MULTILINE)
 
 
@@ -108,7 +108,7 @@ def test_outputs_are_given_to_onnx_runtime_in_the_order_in_which_they_are_named(
     assert text.index('            Declared("fixed", Float.type, [1])') < text.index(
         '            Declared("free", Float.type, nil)'
     )
-    assert "results.read(0, into: &output.free, shape: &output.freeShape)" in text
+    assert text.index('tensors.fixed("fixed", ') < text.index('tensors.open("free", &self.free, &self.freeShape)')
 
 
 def test_a_model_with_golden_vectors_tests_itself_and_one_without_does_not() -> None:
@@ -120,8 +120,9 @@ def test_a_model_with_golden_vectors_tests_itself_and_one_without_does_not() -> 
     assert [(each.path, each.tolerances[0].rtol, each.tolerances[0].atol) for each in tested.files] == [
         ("net/model.ort", 0.001, 1e-05)
     ]
-    assert "public func selfTest()" in Ios().render(view).texts[PurePosixPath("Sources/VisionModels/Net.swift")]
-    assert "selfTest" not in text_of(FLOAT)
+    text = Ios().render(view).texts[PurePosixPath("Sources/VisionModels/Net.swift")]
+    assert "class Net: TypedModel, SelfTestingModel {" in text
+    assert "SelfTest" not in text_of(FLOAT)
 
 
 @pytest.mark.parametrize(

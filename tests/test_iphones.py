@@ -197,7 +197,7 @@ def swift_package(folder: Path) -> Path:
     package = folder / "nets"
     (package / "Sources").mkdir(parents=True)
     (package / "Package.swift").write_text('.library(name: "NetsKit", targets: [])', encoding="utf-8")
-    swift = "public final class Net: Sendable {\n    private let session: ModelSession\n}\n"
+    swift = "public final class Net: TypedModel, SelfTestingModel {\n    public let session: ModelSession\n}\n"
     (package / "Sources" / "Net.swift").write_text(swift, encoding="utf-8")
     providers = 'public enum Provider: String, Sendable {\n    case coreML = "CoreML"\n    case cpu = "CPU"\n}\n'
     (package / "Sources" / "Provider.swift").write_text(providers, encoding="utf-8")

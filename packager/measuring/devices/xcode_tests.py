@@ -20,8 +20,7 @@ TEMPLATES = PurePosixPath("device_xcode")
 PROJECT = "DeviceTests"
 BUNDLE_ID = "dev.mobpack.device-tests"
 PRODUCT = re.compile(r'\.library\(\s*name: "(\w+)"')
-MODEL = re.compile(r"^public final class (\w+): Sendable \{$", re.MULTILINE)
-SESSION = "    private let session: ModelSession"
+MODEL = re.compile(r"^public final class (\w+): TypedModel\b", re.MULTILINE)
 TUNING = "enum Tuning {"
 PROVIDER = re.compile(r'^    case \w+ = "(\w+)"$', re.MULTILINE)
 PROVIDERS = "public enum Provider: String"
@@ -117,7 +116,7 @@ def models_of(package: Path) -> ModelsView:
         )
     found = PRODUCT.search(manifest.read_text(encoding="utf-8"))
     texts = _swift(package)
-    classes = sorted(name for text in texts if SESSION in text for name in MODEL.findall(text))
+    classes = sorted(name for text in texts for name in MODEL.findall(text))
     if not found or not classes:
         raise ConfigError(f"{package} has no models of mobpack's", hint="give the folder dist/swift/NAME of a build")
     return ModelsView(

@@ -152,7 +152,8 @@ class Ios:
         contracts = tuple(plan.model.contract for plan in plans if plan.model.contract)
         linked = swift_runtime.framework_view(runtime)
         swift.refuse_classes(module, (plan.model.name for plan in plans))
-        delivered = delivery_view(package)
+        laid_out = files.lay_out(plans)
+        tested = {name: golden_views(name, each, golden) for name, each in laid_out.items()}
         shared = runtime_view(
             module,
             package.name,
@@ -160,15 +161,14 @@ class Ios:
             contracts,
             tuple(class_name(plan.model.name) for plan in plans),
             signed_list.trust_view(package),
-            delivered,
-            self._delivered_runtime(runtime) if delivered else "",
+            delivery_view(package),
+            self._delivered_runtime(runtime) if package.delivery else "",
+            has_self_test=any(tested.values()),
             is_encrypted=bool(package.encryption),
             tuned=tuning.chips(self.tuned, files.case_of),
             has_variants=any(choice.variant for plan in plans for choice in plan.choices),
         )
         _refuse_double(shared)
-        laid_out = files.lay_out(plans)
-        tested = {name: golden_views(name, each, golden) for name, each in laid_out.items()}
         return IosView(
             package=package,
             runtime=shared,

@@ -8,7 +8,6 @@ from packager.core.values import ElementType, Model, Package, TensorSpec
 from packager.render.templates import swift_integer
 from packager.targets import dimensions
 from packager.targets.dimensions import DimensionView, Sizes
-from packager.targets.golden import samples_in_words
 from packager.targets.ios.typed import Tensors, typed_example, typed_view
 from packager.targets.ios.view import FileView, GoldenView, InputView, ModelView, OutputView
 
@@ -78,7 +77,6 @@ def model_view(
         pinned_outputs=tuple(outputs[spec] for spec in pinned),
         copied_outputs=tuple(view for spec, view in outputs.items() if spec not in pinned),
         golden=golden,
-        samples=samples_in_words([each.samples for each in golden]),
         typed=typed_view(model.contract, tensors),
         contract_hash=package.delivery.contracts[model.name] if package.delivery else "",
     )
@@ -112,9 +110,8 @@ def _input(spec: TensorSpec, sizes: Sizes) -> InputView:
         shape=sizes.shape(spec),
         swift_type=swift_type,
         zero=ZEROS.get(swift_type, "0"),
-        tensor_type="FedStrings" if spec.element is ElementType.STRING else "Fed",
         sizes=_expressions(spec, sizes),
-        run_sizes=_expressions(spec, sizes, of="input."),
+        run_sizes=_expressions(spec, sizes, of="self."),
         declared=tuple(swift_integer(size) if isinstance(size, int) else "nil" for size in spec.shape),
     )
 
@@ -130,7 +127,6 @@ def _output(spec: TensorSpec, sizes: Sizes, outputs: Sequence[TensorSpec]) -> Ou
         swift_type=swift_type,
         zero=ZEROS.get(swift_type, "0"),
         sizes=_expressions(spec, sizes),
-        lent=f"lent{spec.identifier[:1].upper()}{spec.identifier[1:]}",
         shape_identifier=names.identifiers([f"{spec.identifier}-shape"], prefix="output", taken=taken)[0],
     )
 

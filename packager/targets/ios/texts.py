@@ -52,6 +52,7 @@ SHARED = (
     "Texts",
     "Threads",
     "Transfer",
+    "TypedModel",
 )
 """files that all models of a package share"""
 COREML = ("CoreMLOptions",)
@@ -153,7 +154,7 @@ def texts(view: IosView) -> dict[PurePosixPath, str]:
 def shared_files(view: IosView) -> tuple[str, ...]:
     decrypted = ENCRYPTION if view.runtime.is_encrypted else ()
     tuned = TUNING if view.runtime.tuned else ()
-    tests = SELF_TEST if view.runtime.delivery or _has_self_test(view) else ()
+    tests = SELF_TEST if view.runtime.has_self_test else ()
     optional = (*(COREML if view.runtime.uses_coreml else ()), *tests)
     verified = (*(TRUST if view.runtime.trust else ()), *(DELIVERY if view.runtime.delivery else ()))
     lists = OF_LISTS if any(contract.is_batch for contract in view.contracts) else ()

@@ -357,4 +357,8 @@ def _fed_by(
 
 def _plain(view: InputView, values: str, sizes: Mapping[str, Parameter]) -> FedView:
     shape = ", ".join(sizes[size].identifier if size in sizes else size for size in view.sizes)
-    return FedView(type=view.tensor_type, tensor=view.tensor, arguments=(values, f"[{shape}]"))
+    return FedView(
+        type="FedStrings" if view.swift_type == "String" else "Fed",
+        tensor=view.tensor,
+        arguments=(values, f"[{shape}]"),
+    )

@@ -72,6 +72,8 @@ class RuntimeView:
     has_pictures: bool
     has_generation: bool
     """whether a model generates a text"""
+    has_self_test: bool
+    """whether its models, or those of its channel, come with samples of what they computed"""
     class_names: tuple[str, ...]
     """classes of the models"""
     trust: TrustView | None = None
@@ -102,8 +104,6 @@ class InputView:
     """type of one value"""
     zero: str
     """Swift expression"""
-    tensor_type: str
-    """struct that passes it to ONNX Runtime: `Fed` or `FedStrings`"""
     sizes: tuple[str, ...]
     """Swift expressions of type Int, in the initializer of Input"""
     run_sizes: tuple[str, ...]
@@ -122,8 +122,6 @@ class OutputView:
     zero: str
     sizes: tuple[str, ...]
     """sizes of a pinned output"""
-    lent: str
-    """variable that holds a pinned output during a run"""
     shape_identifier: str
 
 
@@ -191,8 +189,6 @@ class ModelView:
     """outputs that ONNX Runtime allocates and the app copies: their size is known only after the run"""
     golden: tuple[GoldenView, ...]
     """empty for a model without a self-test"""
-    samples: str
-    """description of the self-test's samples"""
     typed: TypedView | None
     """None for a model without a contract"""
     contract_hash: str = ""

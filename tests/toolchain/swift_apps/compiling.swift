@@ -29,8 +29,7 @@ var other = Linear.files
 other.files = other.files.map { file in
     let resource = Resource(
         path: file.resource.path, sha256: String(repeating: "b", count: 64), endsSha256: "b", sizeBytes: 1)
-    return ModelFile(
-        providers: file.providers, resource: resource, settings: file.settings, weights: [], isFloat16: false)
+    return ModelFile(settings: file.settings, providers: file.providers, resource: resource)
 }
 let stale = cache.appendingPathComponent(String(repeating: "a", count: 64) + "-1.0.0")
 try FileManager.default.createDirectory(at: stale, withIntermediateDirectories: true)

@@ -354,7 +354,7 @@ func stalled(_ address: String) async throws {
     files.files = files.files.filter { !$0.providers.contains(.cpu) }
     let nowhere = Resource(
         path: "chain/other.ort", sha256: String(repeating: "0", count: 64), endsSha256: "0", sizeBytes: 8000)
-    let other = ModelFile(providers: [.cpu], resource: nowhere, settings: [:], weights: [], isFloat16: false)
+    let other = ModelFile(providers: [.cpu], resource: nowhere)
     files.files.append(other)
     let session = try files.open(from: .url(url), failing)
     fail(true)

@@ -41,7 +41,8 @@ final class FilesTests: XCTestCase {
     private func load(_ verify: Verify = .once) throws -> SileroVad {
         var options = onCPU
         options.verify = verify
-        return try SileroVad(in: Folder(url: folder, records: records, hasNames: false), options: options)
+        let folder = Folder(url: folder, records: records, hasNames: false)
+        return SileroVad(try ModelOpener(model: SileroVad.files, folder: folder, options: options).open())
     }
 
     /// What the records say, by their names.

@@ -375,10 +375,10 @@ final class PageOrientationTests: XCTestCase {
         let path = "orientation/model.ort"
         let sizeBytes = try XCTUnwrap(Int(files["size of \(path)"] ?? ""))
         let resource = Resource(path: path, sha256: files[path] ?? "", endsSha256: "", sizeBytes: sizeBytes)
-        let file = ModelFile(providers: [.cpu], resource: resource, settings: [:], weights: [], isFloat16: false)
+        let file = ModelFile(providers: [.cpu], resource: resource)
         let (inputs, outputs) = (OrientationModel.files.inputs, OrientationModel.files.outputs)
         let model = ModelFiles(
-            className: "Pages", name: "pages", version: "1", inputs: inputs, outputs: outputs, files: [file], samples: [])
+            className: "Pages", name: "pages", version: "1", inputs: inputs, outputs: outputs, files: [file])
         let session = try ModelOpener(model: model, folder: .packaged, options: onCPU).open()
         let results = try session.run([Fed("x", try values("orientation.x", as: Float.self), [2, 3, 224, 224])], [])
         var (scores, shape): ([Float], [Int]) = ([], [])

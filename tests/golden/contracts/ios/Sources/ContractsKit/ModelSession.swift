@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// A loaded model: runs it, again on the CPU where its provider fails, and tells its observer of that.
-final class ModelSession: Sendable {
+/// An open model: runs it, again on the CPU where its provider fails, and tells its observer of that.
+public final class ModelSession: Sendable {
     /// Runs in a row that a provider may fail at before the model stays on the CPU.
     private static let failuresAllowed = 3
     /// Whether this is a self-test, which asks what the provider itself computes: then no run is repeated.
@@ -97,20 +97,29 @@ final class ModelSession: Sendable {
 
     /// Does `work` on this model's own thread, one after the other.
     func queued<Value: Sendable>(_ work: @escaping @Sendable (Cancellation) throws -> Value) async throws -> Value {
+        let made = Shared<Value?>(nil)
+        try await inQueue {
+            let value = try work($0)
+            made.change { $0 = value }
+        }
+        guard let value = made.inTurn({ $0 }) else { throw CancellationError() }
+        return value
+    }
+
+    /// Knows no type of value, so that the compiler makes this code once and not for each.
+    private func inQueue(_ work: @escaping @Sendable (Cancellation) throws -> Void) async throws {
         try calls.inTurn { count in
             guard count < opener.options.queue else { throw ModelError.busy(model: opener.model.className) }
             count += 1
         }
         defer { calls.change { $0 -= 1 } }
         let sinceCall = opener.options.observer.map { _ in Stopwatch() }
-        return try await ModelSession.on(queue, Cancellation(sinceCall: sinceCall), mayLeave: true, work)
+        try await ModelSession.wait(for: queue, Cancellation(sinceCall: sinceCall), mayLeave: true, work)
     }
 
     /// Does `work`, which may wait for a server, on a thread of its own.
-    static func loaded<Value: Sendable>(
-        _ work: @escaping @Sendable (Cancellation) throws -> Value
-    ) async throws -> Value {
-        try await on(DispatchQueue(label: "load", qos: .userInitiated), Cancellation(), work)
+    static func loaded(_ work: @escaping @Sendable (Cancellation) throws -> Void) async throws {
+        try await wait(for: DispatchQueue(label: "load", qos: .userInitiated), Cancellation(), mayLeave: false, work)
     }
 
     func close() {
@@ -128,14 +137,14 @@ final class ModelSession: Sendable {
     }
 
     /// - Parameter mayLeave: Whether ``Cancellation/waitToLeave()`` lets the caller go.
-    private static func on<Value: Sendable>(
-        _ queue: DispatchQueue, _ cancellation: Cancellation, mayLeave: Bool = false,
-        _ work: @escaping @Sendable (Cancellation) throws -> Value
-    ) async throws -> Value {
+    private static func wait(
+        for queue: DispatchQueue, _ cancellation: Cancellation, mayLeave: Bool,
+        _ work: @escaping @Sendable (Cancellation) throws -> Void
+    ) async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let caller = Shared<CheckedContinuation<Value, any Error>?>(continuation)
-                @Sendable func answer(_ result: Result<Value, any Error>) {
+                let caller = Shared<CheckedContinuation<Void, any Error>?>(continuation)
+                @Sendable func answer(_ result: Result<Void, any Error>) {
                     caller.inTurn { caller in
                         caller?.resume(with: result)
                         caller = nil

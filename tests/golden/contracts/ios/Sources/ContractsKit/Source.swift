@@ -72,44 +72,56 @@ struct Loading: Sendable {
 }
 
 extension ModelFiles {
+    /// Opens the model away from the caller's thread.
+    func load(
+        from source: Source, _ options: Options, _ onProgress: (@Sendable (LoadProgress) -> Void)?
+    ) async throws -> ModelSession {
+        let opened = Shared<ModelSession?>(nil)
+        try await ModelSession.loaded { cancellation in
+            let session = try open(from: source, options, Loading(cancellation: cancellation, onProgress: onProgress))
+            opened.change { $0 = session }
+        }
+        guard let session = opened.inTurn({ $0 }) else { throw CancellationError() }
+        return session
+    }
+
     /// Opens the model, and tells the observer.
     func open(from source: Source, _ options: Options, _ loading: Loading = Loading()) throws -> ModelSession {
         let session = try options.observed(name, source.kind) {
-            var opener = try opener(source, options)
-            opener.source = source.kind
-            return try opener.open(loading)
+            return try opener(source, options).open(loading)
         }
         try loading.cancellation?.check()
         return session
     }
 
     func opener(_ source: Source, _ options: Options) throws -> ModelOpener {
+        let folder: Folder
         switch source {
         case .bundled:
-            return ModelOpener(model: self, folder: .packaged, options: options)
+            folder = .packaged
         case .url(let address):
-            return ModelOpener(model: self, folder: try .downloads(from: address, options.access), options: options)
+            folder = try .downloads(from: address, options.access)
         case .folder(let url):
-            let folder = Folder(url: url, records: Folder.records, hasNames: false)
-            return ModelOpener(model: self, folder: folder, options: options)
-        case .assetPack(let folder):
-            return ModelOpener(model: self, folder: try .pack(folder), options: options)
+            folder = Folder(url: url, records: Folder.records, hasNames: false)
+        case .assetPack(let make):
+            folder = try .pack(make)
         case .file(let url, let sha256):
-            return try opener(of: Folder.mapped(url.path), url.path, sha256, options)
+            return try opener(of: Folder.mapped(url.path), url.path, sha256, source.kind, options)
         case .bytes(let bytes, let sha256):
-            return try opener(of: NSData(data: bytes), "bytes", sha256, options)
+            return try opener(of: NSData(data: bytes), "bytes", sha256, source.kind, options)
         case .descriptor(let descriptor, let offset, let size, let sha256):
             let name = "descriptor \(descriptor)"
             guard let bytes = NSData.mapped(descriptor, offset: offset, size: size) else {
                 throw ModelError.missing(path: name)
             }
-            return try opener(of: bytes, name, sha256, options)
+            return try opener(of: bytes, name, sha256, source.kind, options)
         }
+        return ModelOpener(model: self, folder: folder, options: options, source: source.kind)
     }
 
     /// For a file of the app's own, which every provider may try.
     private func opener(
-        of bytes: NSData, _ path: String, _ sha256: String?, _ options: Options
+        of bytes: NSData, _ path: String, _ sha256: String?, _ source: SourceKind, _ options: Options
     ) throws -> ModelOpener {
         let expected = sha256?.lowercased() ?? ""
         let found = expected.isEmpty ? "" : Checksum.sha256(bytes.content)
@@ -119,7 +131,7 @@ extension ModelFiles {
         model.files = [ModelFile(own: resource)]
         var folder = Folder(url: URL(fileURLWithPath: path), records: nil, hasNames: false)
         folder.own = Shared(bytes)
-        return ModelOpener(model: model, folder: folder, options: options)
+        return ModelOpener(model: model, folder: folder, options: options, source: source)
     }
 
     /// Throws where a file of the app's own has other inputs or outputs.
@@ -145,8 +157,7 @@ extension ModelFiles {
 
 extension ModelFile {
     fileprivate init(own resource: Resource) {
-        self.init(
-            providers: Provider.allCases, resource: resource, settings: [:], weights: [], isFloat16: false)
+        self.init(providers: Provider.allCases, resource: resource)
     }
 
     /// Whether it is a file of the app's own, of which the package knows nothing.

@@ -11,59 +11,14 @@ import Foundation
 /// for try await part in model.generate(prompt) { print(part, terminator: "") }
 /// ```
 ///
-/// One instance serves any number of threads and tasks: runs may be under way at the same time. ``close()`` waits for
-/// them; every later call throws ``ModelError/closed(model:)``.
-public final class Storyteller: Sendable {
-    /// The model's name and version, the file that was opened, and the version of ONNX Runtime.
-    public var info: Info { session.info }
+/// ``TypedModel`` has what every model can do besides.
+public final class Storyteller: TypedModel {
+    /// Runs it.
+    public let session: ModelSession
 
-    /// The provider that started; the CPU if that one failed at several runs, see ``Policies/retryOnCPU``. Operators that
-    /// it does not support run on the CPU. Where ``assignment`` is known, it runs at least one node of the model.
-    public var provider: Provider { session.provider }
-
-    /// Providers that were tried before ``provider`` and did not start, or failed later, in this order, with the reasons.
-    public var fallbacks: [Fallback] { session.fallbacks }
-
-    /// How many nodes each provider runs, the CPU included; nil where ONNX Runtime cannot say: before version 1.24, and
-    /// for a file in ORT format (``Info/file`` ends in `.ort`).
-    public var assignment: [ProviderAssignment]? { session.assignment }
-
-    private let session: ModelSession
-
-    /// Loads the model, which takes a while, and longer where it is downloaded: ``load(from:options:onProgress:)`` does it
-    /// away from the caller's thread. The first load after an installation or update reads all of it to check it:
-    /// ``Verify`` says more.
-    ///
-    /// - Throws: ``ModelError``: a file is missing or not the one that this class was generated for, or no provider can
-    ///   run the model.
-    public convenience init(from source: Source = .bundled, options: Options = Options()) throws {
-        self.init(try Self.files.open(from: source, options))
-    }
-
-    convenience init(in folder: Folder, options: Options) throws {
-        self.init(try ModelOpener(model: Self.files, folder: folder, options: options).open())
-    }
-
-    private init(_ session: ModelSession) {
+    /// A model over an open file.
+    public init(_ session: ModelSession) {
         self.session = session
-    }
-
-    /// Loads the model away from the caller's thread.
-    ///
-    /// - Parameters:
-    ///   - source: Where its files come from.
-    ///   - options: How it is run.
-    ///   - onProgress: Is called on another thread when more of a download has come.
-    /// - Throws: ``ModelError``, and CancellationError when the task is cancelled: what has come of a download stays for the
-    ///   next load.
-    public static func load(
-        from source: Source = .bundled, options: Options = Options(),
-        onProgress: (@Sendable (LoadProgress) -> Void)? = nil
-    ) async throws -> Storyteller {
-        try await ModelSession.loaded { cancellation in
-            let loading = Loading(cancellation: cancellation, onProgress: onProgress)
-            return Storyteller(try files.open(from: source, options, loading))
-        }
     }
 
     /// The text that follows, part by part, as the model makes it.
@@ -85,107 +40,10 @@ public final class Storyteller: Sendable {
         return AsyncThrowingStream { try await parts.next() }
     }
 
-    /// Runs the model on `input`.
-    ///
-    /// - Throws: ``ModelError``: values do not fill their shape, ONNX Runtime reports an error, or the model is closed.
-    public func run(_ input: Input) throws -> Output {
-        var output = Output()
-        try run(input, into: &output)
-        return output
-    }
-
-    /// Runs the model on `input` and writes the result to `output`.
-    ///
-    /// Pass the output of an earlier run to use its memory again: where an output has the size that it had before, no
-    /// memory is allocated for it.
-    public func run(_ input: Input, into output: inout Output) throws {
-        try run(input, into: &output, until: nil)
-    }
-
-    /// Runs the model on its own thread, one call after the other.
-    ///
-    /// - Throws: what the other methods throw, and CancellationError when the task is cancelled: a run that is under way
-    ///   ends at its next operator, one that waits for its turn at once.
-    public func run(_ input: Input) async throws -> Output {
-        try await session.queued { cancellation in
-            var output = Output()
-            try self.run(input, into: &output, until: cancellation)
-            return output
-        }
-    }
-
-    /// What `work` makes of each of `frames` with this model, in order. A frame that comes while `work` is busy takes the
-    /// place of the one before.
-    ///
-    /// ```swift
-    /// for try await result in model.frames(camera, { try await $0.run($1) }) { show(result) }
-    /// ```
-    public func frames<Source: AsyncSequence & Sendable, Value: Sendable>(
-        _ frames: Source, _ work: @escaping @Sendable (Storyteller, Source.Element) async throws -> Value
-    ) -> Frames<Source, Value> where Source.Element: Sendable {
-        Frames(frames) { try await work(self, $0) }
-    }
-
-    /// Runs the model a few times, so that later calls do not pay for lazy initialization.
-    public func warmUp(_ input: Input, runs: Int = 1) throws {
-        var output = Output()
-        for _ in 0..<max(runs, 0) { try run(input, into: &output) }
-    }
-
-    /// Measures each operator: runs the model on `input` in a second session, on the same file and provider, with ONNX
-    /// Runtime's profiling. This model stays as it is.
-    ///
-    /// - Returns: The trace, a JSON file among the caches of the app, for chrome://tracing or https://ui.perfetto.dev.
-    /// - Throws: what a load and a run throw.
-    public func profile(_ input: Input, runs: Int = 10) throws -> URL {
-        let profiled = Storyteller(try session.profiling())
-        defer { profiled.close() }
-        try profiled.warmUp(input, runs: runs)
-        return try profiled.session.endProfiling()
-    }
-
-    /// Waits for the runs that are under way, then frees the model's memory. A second call does nothing.
-    public func close() {
-        session.close()
-    }
-
-    private func run(_ input: Input, into output: inout Output, until cancellation: Cancellation?) throws {
-        let inputs: [any Tensor] = [
-            Fed("prompt.text", input.promptText, [input.promptCharacters]),
-            Fed("past.key", input.pastKey, [1, 2, input.pastLength, 8]),
-            Fed("logits.progress", input.logitsProgress, [4]),
-            Fed("logits.bytes", input.logitsBytes, [input.logitsWaitingBytes]),
-            Fed("logits.seed", input.logitsSeed, [1])
-        ]
-        try run(inputs, into: &output, until: cancellation)
-    }
-
-    private func run(_ inputs: [any Tensor], into output: inout Output, until cancellation: Cancellation?) throws {
-        let results = try self.results(of: inputs, into: &output, until: cancellation)
-        try results.read(0, into: &output.logitsCharacters, shape: &output.logitsCharactersShape)
-        try results.read(1, into: &output.logitsNextBytes, shape: &output.logitsNextBytesShape)
-        try results.read(2, into: &output.presentKey, shape: &output.presentKeyShape)
-    }
-
-    /// Writes outputs of known size, and gives the others as ONNX Runtime has made them.
-    private func results(
-        of inputs: [any Tensor], into output: inout Output, until cancellation: Cancellation?
-    ) throws -> Results {
-        let lentLogitsFinished = Lent("logits.finished", &output.logitsFinished, [1])
-        defer { lentLogitsFinished.giveBack(to: &output.logitsFinished) }
-        let lentLogitsNextProgress = Lent("logits.next progress", &output.logitsNextProgress, [4])
-        defer { lentLogitsNextProgress.giveBack(to: &output.logitsNextProgress) }
-        let lent: [any Tensor] = [
-            lentLogitsFinished,
-            lentLogitsNextProgress
-        ]
-        return try session.run(inputs, lent, until: cancellation)
-    }
-
     /// The model's inputs: values of each tensor one after the other, in row-major order.
     ///
     /// A run throws ``ModelError/shape(tensor:count:shape:)`` where values do not fill their shape.
-    public struct Input: Sendable {
+    public struct Input: ModelInput {
         /// `prompt.text`: int32 `[promptCharacters]`.
         public var promptText: [Int32]
         /// `past.key`: float `[1, 2, pastLength, 8]`.
@@ -241,16 +99,34 @@ public final class Storyteller: Sendable {
             self.pastLength = pastLength
             self.logitsWaitingBytes = logitsWaitingBytes
         }
+
+        /// An input whose values are all zero or empty, of the sizes that `tensors` say.
+        public init(for tensors: InputTensors) {
+            self.init(
+                promptCharacters: tensors.size("prompt.text", 0),
+                pastLength: tensors.size("past.key", 2),
+                logitsWaitingBytes: tensors.size("logits.bytes", 0)
+            )
+        }
+
+        /// Names each tensor, for a run or a self-test.
+        public mutating func visit(_ tensors: InputTensors) {
+            tensors.add("prompt.text", &self.promptText, [self.promptCharacters])
+            tensors.add("past.key", &self.pastKey, [1, 2, self.pastLength, 8])
+            tensors.add("logits.progress", &self.logitsProgress, [4])
+            tensors.add("logits.bytes", &self.logitsBytes, [self.logitsWaitingBytes])
+            tensors.add("logits.seed", &self.logitsSeed, [1])
+        }
     }
 
     /// The model's outputs: values of each tensor one after the other, in row-major order.
     ///
     /// ONNX Runtime writes outputs of a fixed shape straight into these arrays.
-    public struct Output: Sendable {
+    public struct Output: ModelOutput {
         /// `logits.finished`: int32 `[1]`.
-        public var logitsFinished: [Int32]
+        public var logitsFinished: [Int32] = Shape.filled([1], with: 0)
         /// `logits.next progress`: int64 `[4]`.
-        public var logitsNextProgress: [Int64]
+        public var logitsNextProgress: [Int64] = Shape.filled([4], with: 0)
         /// `logits.characters`: int32 `[logits.new characters]`, empty before the first run.
         public fileprivate(set) var logitsCharacters: [Int32] = []
         /// The shape of ``logitsCharacters`` in the last run.
@@ -265,13 +141,20 @@ public final class Storyteller: Sendable {
         public fileprivate(set) var presentKeyShape: [Int] = [0]
 
         /// Memory for the outputs of a run.
-        public init() {
-            logitsFinished = Shape.filled([1], with: 0)
-            logitsNextProgress = Shape.filled([4], with: 0)
+        public init() {}
+
+        /// Names each tensor, for a run or a self-test.
+        public mutating func visit(_ tensors: OutputTensors) {
+            tensors.fixed("logits.finished", &self.logitsFinished, [1])
+            tensors.fixed("logits.next progress", &self.logitsNextProgress, [4])
+            tensors.open("logits.characters", &self.logitsCharacters, &self.logitsCharactersShape)
+            tensors.open("logits.next bytes", &self.logitsNextBytes, &self.logitsNextBytesShape)
+            tensors.open("present.key", &self.presentKey, &self.presentKeyShape)
         }
     }
 
-    static let files = ModelFiles(
+    /// Its files in the package.
+    public static let files = ModelFiles(
         className: "Storyteller",
         name: "storyteller",
         version: "1.0.0",
@@ -297,13 +180,9 @@ public final class Storyteller: Sendable {
                     sha256: "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
                     endsSha256: "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                     sizeBytes: 5120
-                ),
-                settings: [:],
-                weights: [],
-                isFloat16: false
+                )
             )
-        ],
-        samples: []
+        ]
     )
 }
 

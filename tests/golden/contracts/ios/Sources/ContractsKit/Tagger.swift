@@ -11,59 +11,14 @@ import Foundation
 /// print(try await model.entities(query))
 /// ```
 ///
-/// One instance serves any number of threads and tasks: runs may be under way at the same time. ``close()`` waits for
-/// them; every later call throws ``ModelError/closed(model:)``.
-public final class Tagger: Sendable {
-    /// The model's name and version, the file that was opened, and the version of ONNX Runtime.
-    public var info: Info { session.info }
+/// ``TypedModel`` has what every model can do besides.
+public final class Tagger: TypedModel {
+    /// Runs it.
+    public let session: ModelSession
 
-    /// The provider that started; the CPU if that one failed at several runs, see ``Policies/retryOnCPU``. Operators that
-    /// it does not support run on the CPU. Where ``assignment`` is known, it runs at least one node of the model.
-    public var provider: Provider { session.provider }
-
-    /// Providers that were tried before ``provider`` and did not start, or failed later, in this order, with the reasons.
-    public var fallbacks: [Fallback] { session.fallbacks }
-
-    /// How many nodes each provider runs, the CPU included; nil where ONNX Runtime cannot say: before version 1.24, and
-    /// for a file in ORT format (``Info/file`` ends in `.ort`).
-    public var assignment: [ProviderAssignment]? { session.assignment }
-
-    private let session: ModelSession
-
-    /// Loads the model, which takes a while, and longer where it is downloaded: ``load(from:options:onProgress:)`` does it
-    /// away from the caller's thread. The first load after an installation or update reads all of it to check it:
-    /// ``Verify`` says more.
-    ///
-    /// - Throws: ``ModelError``: a file is missing or not the one that this class was generated for, or no provider can
-    ///   run the model.
-    public convenience init(from source: Source = .bundled, options: Options = Options()) throws {
-        self.init(try Self.files.open(from: source, options))
-    }
-
-    convenience init(in folder: Folder, options: Options) throws {
-        self.init(try ModelOpener(model: Self.files, folder: folder, options: options).open())
-    }
-
-    private init(_ session: ModelSession) {
+    /// A model over an open file.
+    public init(_ session: ModelSession) {
         self.session = session
-    }
-
-    /// Loads the model away from the caller's thread.
-    ///
-    /// - Parameters:
-    ///   - source: Where its files come from.
-    ///   - options: How it is run.
-    ///   - onProgress: Is called on another thread when more of a download has come.
-    /// - Throws: ``ModelError``, and CancellationError when the task is cancelled: what has come of a download stays for the
-    ///   next load.
-    public static func load(
-        from source: Source = .bundled, options: Options = Options(),
-        onProgress: (@Sendable (LoadProgress) -> Void)? = nil
-    ) async throws -> Tagger {
-        try await ModelSession.loaded { cancellation in
-            let loading = Loading(cancellation: cancellation, onProgress: onProgress)
-            return Tagger(try files.open(from: source, options, loading))
-        }
     }
 
     /// The named parts of the text, in its order.
@@ -88,89 +43,10 @@ public final class Tagger: Sendable {
         try await self.session.queued { try self.answer(query, until: $0) }
     }
 
-    /// Runs the model on `input`.
-    ///
-    /// - Throws: ``ModelError``: values do not fill their shape, ONNX Runtime reports an error, or the model is closed.
-    public func run(_ input: Input) throws -> Output {
-        var output = Output()
-        try run(input, into: &output)
-        return output
-    }
-
-    /// Runs the model on `input` and writes the result to `output`.
-    ///
-    /// Pass the output of an earlier run to use its memory again: where an output has the size that it had before, no
-    /// memory is allocated for it.
-    public func run(_ input: Input, into output: inout Output) throws {
-        try run(input, into: &output, until: nil)
-    }
-
-    /// Runs the model on its own thread, one call after the other.
-    ///
-    /// - Throws: what the other methods throw, and CancellationError when the task is cancelled: a run that is under way
-    ///   ends at its next operator, one that waits for its turn at once.
-    public func run(_ input: Input) async throws -> Output {
-        try await session.queued { cancellation in
-            var output = Output()
-            try self.run(input, into: &output, until: cancellation)
-            return output
-        }
-    }
-
-    /// What `work` makes of each of `frames` with this model, in order. A frame that comes while `work` is busy takes the
-    /// place of the one before.
-    ///
-    /// ```swift
-    /// for try await result in model.frames(camera, { try await $0.entities($1) }) { show(result) }
-    /// ```
-    public func frames<Source: AsyncSequence & Sendable, Value: Sendable>(
-        _ frames: Source, _ work: @escaping @Sendable (Tagger, Source.Element) async throws -> Value
-    ) -> Frames<Source, Value> where Source.Element: Sendable {
-        Frames(frames) { try await work(self, $0) }
-    }
-
-    /// Runs the model a few times, so that later calls do not pay for lazy initialization.
-    public func warmUp(_ input: Input, runs: Int = 1) throws {
-        var output = Output()
-        for _ in 0..<max(runs, 0) { try run(input, into: &output) }
-    }
-
-    /// Measures each operator: runs the model on `input` in a second session, on the same file and provider, with ONNX
-    /// Runtime's profiling. This model stays as it is.
-    ///
-    /// - Returns: The trace, a JSON file among the caches of the app, for chrome://tracing or https://ui.perfetto.dev.
-    /// - Throws: what a load and a run throw.
-    public func profile(_ input: Input, runs: Int = 10) throws -> URL {
-        let profiled = Tagger(try session.profiling())
-        defer { profiled.close() }
-        try profiled.warmUp(input, runs: runs)
-        return try profiled.session.endProfiling()
-    }
-
-    /// Waits for the runs that are under way, then frees the model's memory. A second call does nothing.
-    public func close() {
-        session.close()
-    }
-
-    private func run(_ input: Input, into output: inout Output, until cancellation: Cancellation?) throws {
-        let inputs: [any Tensor] = [
-            Fed("query.text", input.queryText, [input.queryCharacters])
-        ]
-        try run(inputs, into: &output, until: cancellation)
-    }
-
-    private func run(_ inputs: [any Tensor], into output: inout Output, until cancellation: Cancellation?) throws {
-        let results = try session.run(inputs, [], until: cancellation)
-        try results.read(0, into: &output.tagsClasses, shape: &output.tagsClassesShape)
-        try results.read(1, into: &output.tagsStarts, shape: &output.tagsStartsShape)
-        try results.read(2, into: &output.tagsEnds, shape: &output.tagsEndsShape)
-        try results.read(3, into: &output.tagsScores, shape: &output.tagsScoresShape)
-    }
-
     /// The model's inputs: values of each tensor one after the other, in row-major order.
     ///
     /// A run throws ``ModelError/shape(tensor:count:shape:)`` where values do not fill their shape.
-    public struct Input: Sendable {
+    public struct Input: ModelInput {
         /// `query.text`: int32 `[queryCharacters]`.
         public var queryText: [Int32]
         /// The size of `query.characters`.
@@ -194,10 +70,20 @@ public final class Tagger: Sendable {
             self.queryText = Shape.filled([queryCharacters], with: 0)
             self.queryCharacters = queryCharacters
         }
+
+        /// An input whose values are all zero or empty, of the sizes that `tensors` say.
+        public init(for tensors: InputTensors) {
+            self.init(queryCharacters: tensors.size("query.text", 0))
+        }
+
+        /// Names each tensor, for a run or a self-test.
+        public mutating func visit(_ tensors: InputTensors) {
+            tensors.add("query.text", &self.queryText, [self.queryCharacters])
+        }
     }
 
     /// The model's outputs: values of each tensor one after the other, in row-major order.
-    public struct Output: Sendable {
+    public struct Output: ModelOutput {
         /// `tags.classes`: int64 `[tags.count]`, empty before the first run.
         public fileprivate(set) var tagsClasses: [Int64] = []
         /// The shape of ``tagsClasses`` in the last run.
@@ -217,9 +103,18 @@ public final class Tagger: Sendable {
 
         /// Memory for the outputs of a run.
         public init() {}
+
+        /// Names each tensor, for a run or a self-test.
+        public mutating func visit(_ tensors: OutputTensors) {
+            tensors.open("tags.classes", &self.tagsClasses, &self.tagsClassesShape)
+            tensors.open("tags.starts", &self.tagsStarts, &self.tagsStartsShape)
+            tensors.open("tags.ends", &self.tagsEnds, &self.tagsEndsShape)
+            tensors.open("tags.scores", &self.tagsScores, &self.tagsScoresShape)
+        }
     }
 
-    static let files = ModelFiles(
+    /// Its files in the package.
+    public static let files = ModelFiles(
         className: "Tagger",
         name: "tagger",
         version: "1.0.0",
@@ -240,13 +135,9 @@ public final class Tagger: Sendable {
                     sha256: "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
                     endsSha256: "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                     sizeBytes: 5120
-                ),
-                settings: [:],
-                weights: [],
-                isFloat16: false
+                )
             )
-        ],
-        samples: []
+        ]
     )
 }
 

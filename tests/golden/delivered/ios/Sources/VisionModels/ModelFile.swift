@@ -3,7 +3,7 @@
 import Foundation
 
 /// What the package holds of a model: one file for all providers, or several, each best for some.
-struct ModelFiles: Sendable {
+public struct ModelFiles: Sendable {
     let className: String
     let name: String
     var version: String
@@ -12,28 +12,34 @@ struct ModelFiles: Sendable {
     /// Those first that are written to memory of the app.
     let outputs: [Declared]
     var files: [ModelFile]
-    /// Files with golden vectors.
-    let samples: [Resource]
+    /// Files with golden vectors in the package.
+    var golden: [Golden] = []
     /// Hash of the API that the model's class was generated for.
     let contract: String
-    /// Samples for the file that is open, in a folder.
-    var golden: @Sendable (Info, Folder, Verify) throws -> [Golden]
     /// Runs the model on samples, or once where there are none: why it must not be used, or nothing.
     let tried: @Sendable (ModelSession, [Golden]) throws -> String
+    /// Samples for the file that is open, in a folder; nil for those in the package.
+    var delivered: (@Sendable (Info, Folder, Verify) throws -> [Golden])?
     /// SHA-256 of other files of it, of which the system may keep what it compiled.
     var compiled: [String] = []
+
+    func golden(_ info: Info, _ folder: Folder, _ verify: Verify) throws -> [Golden] {
+        try delivered?(info, folder, verify) ?? golden
+    }
+
+    var samples: [Resource] { golden.map(\.resource) }
 }
 
 /// A file of a model, and how ONNX Runtime opens it.
 struct ModelFile: Sendable {
+    /// Session configuration entries that this file needs.
+    var settings: [String: String] = [:]
+    /// Files with weights that are not in this one. It names them relative to its own folder.
+    var weights: [Resource] = []
+    /// Whether it computes with 16-bit floats.
+    var isFloat16 = false
     let providers: [Provider]
     let resource: Resource
-    /// Session configuration entries that this file needs.
-    let settings: [String: String]
-    /// Files with weights that are not in this one. It names them relative to its own folder.
-    let weights: [Resource]
-    /// Whether it computes with 16-bit floats.
-    let isFloat16: Bool
 
     var sizeBytes: Int { weights.reduce(resource.sizeBytes) { $0 + $1.sizeBytes } }
 }

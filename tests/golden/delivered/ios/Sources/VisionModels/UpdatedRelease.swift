@@ -54,11 +54,11 @@ struct UpdatedRelease: Sendable {
             let weights = file.data.compactMap(resource)
             guard let opened = resource(file.file), weights.count == file.data.count else { return nil }
             return ModelFile(
-                providers: [provider], resource: opened, settings: file.entries, weights: weights, isFloat16: isFloat16)
+                settings: file.entries, weights: weights, isFloat16: isFloat16, providers: [provider], resource: opened)
         }
         model.compiled = packaged.files.map(\.resource.sha256) + others.flatMap(\.files.keys)
         let fitting = fitting
-        model.golden = { info, folder, verify in
+        model.delivered = { info, folder, verify in
             guard let file = fitting.first(where: { $0.file.file.sha256 == info.sha256 })?.file,
                 let samples = file.golden.first.flatMap(resource)
             else { return [] }

@@ -62,10 +62,10 @@ struct UpdatedSource: Sendable {
             return try drop(kept, model, "no document of the channel vouches for it, or a file is missing")
         }
         do {
-            var opener = ModelOpener(
-                model: release.model(kept, besides: known.releases), folder: store.opened(kept), options: options)
-            opener.source = .updater
-            let session = try attempts.during(.opening, kept.version) { [opener] in
+            let opener = ModelOpener(
+                model: release.model(kept, besides: known.releases), folder: store.opened(kept), options: options,
+                source: .updater)
+            let session = try attempts.during(.opening, kept.version) {
                 try options.observed(model.name, .updater) { try opener.open(loading) }
             }
             try store.change(model.name) { $0.end(kept.version) }

@@ -13,222 +13,20 @@ import Foundation
 /// print(output.floatStatic[0])
 /// ```
 ///
-/// One instance serves any number of threads and tasks: runs may be under way at the same time. ``close()`` waits for
-/// them; every later call throws ``ModelError/closed(model:)``.
-public final class EveryThingV2: Sendable {
-    /// The model's name and version, the file that was opened, and the version of ONNX Runtime.
-    public var info: Info { session.info }
+/// ``TypedModel`` has what every model can do besides.
+public final class EveryThingV2: TypedModel, SelfTestingModel {
+    /// Runs it.
+    public let session: ModelSession
 
-    /// The provider that started; the CPU if that one failed at several runs, see ``Policies/retryOnCPU``. Operators that
-    /// it does not support run on the CPU. Where ``assignment`` is known, it runs at least one node of the model.
-    public var provider: Provider { session.provider }
-
-    /// Providers that were tried before ``provider`` and did not start, or failed later, in this order, with the reasons.
-    public var fallbacks: [Fallback] { session.fallbacks }
-
-    /// How many nodes each provider runs, the CPU included; nil where ONNX Runtime cannot say: before version 1.24, and
-    /// for a file in ORT format (``Info/file`` ends in `.ort`).
-    public var assignment: [ProviderAssignment]? { session.assignment }
-
-    private let session: ModelSession
-
-    /// Loads the model, which takes a while, and longer where it is downloaded: ``load(from:options:onProgress:)`` does it
-    /// away from the caller's thread. The first load after an installation or update reads all of it to check it:
-    /// ``Verify`` says more.
-    ///
-    /// - Throws: ``ModelError``: a file is missing or not the one that this class was generated for, or no provider can
-    ///   run the model.
-    public convenience init(from source: Source = .bundled, options: Options = Options()) throws {
-        self.init(try Self.files.open(from: source, options))
-    }
-
-    convenience init(in folder: Folder, options: Options) throws {
-        self.init(try ModelOpener(model: Self.files, folder: folder, options: options).open())
-    }
-
-    private init(_ session: ModelSession) {
+    /// A model over an open file.
+    public init(_ session: ModelSession) {
         self.session = session
-    }
-
-    /// Loads the model away from the caller's thread.
-    ///
-    /// - Parameters:
-    ///   - source: Where its files come from.
-    ///   - options: How it is run.
-    ///   - onProgress: Is called on another thread when more of a download has come.
-    /// - Throws: ``ModelError``, and CancellationError when the task is cancelled: what has come of a download stays for the
-    ///   next load.
-    public static func load(
-        from source: Source = .bundled, options: Options = Options(),
-        onProgress: (@Sendable (LoadProgress) -> Void)? = nil
-    ) async throws -> EveryThingV2 {
-        try await ModelSession.loaded { cancellation in
-            let loading = Loading(cancellation: cancellation, onProgress: onProgress)
-            return EveryThingV2(try files.open(from: source, options, loading))
-        }
-    }
-
-    /// Runs the model on `input`.
-    ///
-    /// - Throws: ``ModelError``: values do not fill their shape, ONNX Runtime reports an error, or the model is closed.
-    public func run(_ input: Input) throws -> Output {
-        var output = Output()
-        try run(input, into: &output)
-        return output
-    }
-
-    /// Runs the model on `input` and writes the result to `output`.
-    ///
-    /// Pass the output of an earlier run to use its memory again: where an output has the size that it had before, no
-    /// memory is allocated for it.
-    public func run(_ input: Input, into output: inout Output) throws {
-        try run(input, into: &output, until: nil)
-    }
-
-    /// Runs the model on its own thread, one call after the other.
-    ///
-    /// - Throws: what the other methods throw, and CancellationError when the task is cancelled: a run that is under way
-    ///   ends at its next operator, one that waits for its turn at once.
-    public func run(_ input: Input) async throws -> Output {
-        try await session.queued { cancellation in
-            var output = Output()
-            try self.run(input, into: &output, until: cancellation)
-            return output
-        }
-    }
-
-    /// What `work` makes of each of `frames` with this model, in order. A frame that comes while `work` is busy takes the
-    /// place of the one before.
-    ///
-    /// ```swift
-    /// for try await result in model.frames(camera, { try await $0.run($1) }) { show(result) }
-    /// ```
-    public func frames<Source: AsyncSequence & Sendable, Value: Sendable>(
-        _ frames: Source, _ work: @escaping @Sendable (EveryThingV2, Source.Element) async throws -> Value
-    ) -> Frames<Source, Value> where Source.Element: Sendable {
-        Frames(frames) { try await work(self, $0) }
-    }
-
-    /// Runs the model a few times, so that later calls do not pay for lazy initialization.
-    public func warmUp(_ input: Input, runs: Int = 1) throws {
-        var output = Output()
-        for _ in 0..<max(runs, 0) { try run(input, into: &output) }
-    }
-
-    /// Measures each operator: runs the model on `input` in a second session, on the same file and provider, with ONNX
-    /// Runtime's profiling. This model stays as it is.
-    ///
-    /// - Returns: The trace, a JSON file among the caches of the app, for chrome://tracing or https://ui.perfetto.dev.
-    /// - Throws: what a load and a run throw.
-    public func profile(_ input: Input, runs: Int = 10) throws -> URL {
-        let profiled = EveryThingV2(try session.profiling())
-        defer { profiled.close() }
-        try profiled.warmUp(input, runs: runs)
-        return try profiled.session.endProfiling()
-    }
-
-    /// Checks that the model computes on this device what it computed on the build machine: runs it on
-    /// one sample from the package, and compares every output with its expected values.
-    ///
-    /// Takes as long as that many runs: call it away from the main thread, in a test of the app or once after an update.
-    ///
-    /// ```swift
-    /// let test = try model.selfTest()
-    /// if test.failed { print(test) }
-    /// ```
-    ///
-    /// - Throws: ``ModelError``, for example because the samples are not those that this class was generated for.
-    public func selfTest() throws -> SelfTest {
-        let tester = SelfTester(golden: Self.golden, folder: session.opener.folder, options: session.opener.options)
-        return try tester.test(info, provider) { sample in
-            var input = Input(
-                batchSize: sample.size("class", 0),
-                uint8Dim1: sample.size("uint8", 1),
-                int32Dim0: sample.size("int32", 0),
-                int32Dim1: sample.size("int32", 1),
-                pastSequence1: sample.size("float16", 1)
-            )
-            sample.fill("serving_default_input_2:0", &input.servingDefaultInput20)
-            sample.fill("53", &input.input53)
-            sample.fill("class", &input.classValue)
-            sample.fill("text", &input.text)
-            sample.fill("int8", &input.int8)
-            sample.fill("uint8", &input.uint8)
-            sample.fill("int16", &input.int16)
-            sample.fill("int32", &input.int32)
-            sample.fill("float16", &input.float16)
-            sample.fill("bfloat16", &input.bfloat16)
-            sample.fill("double", &input.double)
-            sample.fill("uint16", &input.uint16)
-            sample.fill("uint32", &input.uint32)
-            sample.fill("uint64", &input.uint64)
-            let output = try run(input)
-            sample.compare("float$static", output.floatStatic)
-            sample.compare("bool_static", output.boolStatic)
-            sample.compare("half_static", output.halfStatic)
-            sample.compare("uint16", output.uint16)
-            sample.compare("uint32", output.uint32)
-            sample.compare("declared_static", output.declaredStatic, output.declaredStaticShape)
-            sample.compare("scores", output.scores, output.scoresShape2)
-            sample.compare("scores_shape", output.scoresShape, output.scoresShapeShape)
-            sample.compare("words", output.words, output.wordsShape)
-            sample.compare("uint64", output.uint64, output.uint64Shape)
-            sample.compare("bytes", output.bytes, output.bytesShape)
-        }
-    }
-
-    /// Waits for the runs that are under way, then frees the model's memory. A second call does nothing.
-    public func close() {
-        session.close()
-    }
-
-    private func run(_ input: Input, into output: inout Output, until cancellation: Cancellation?) throws {
-        let inputs: [any Tensor] = [
-            Fed("serving_default_input_2:0", input.servingDefaultInput20, [1, 8]),
-            Fed("53", input.input53, []),
-            Fed("class", input.classValue, [input.batchSize, 2]),
-            FedStrings("text", input.text, [input.batchSize]),
-            Fed("int8", input.int8, [4]),
-            Fed("uint8", input.uint8, [4, input.uint8Dim1]),
-            Fed("int16", input.int16, [2, 2]),
-            Fed("int32", input.int32, [input.int32Dim0, input.int32Dim1]),
-            Fed("float16", input.float16, [input.batchSize, input.pastSequence1]),
-            Fed("bfloat16", input.bfloat16, [3]),
-            Fed("double", input.double, [0, 3]),
-            Fed("uint16", input.uint16, [2]),
-            Fed("uint32", input.uint32, [2]),
-            Fed("uint64", input.uint64, [2])
-        ]
-        let lentFloatStatic = Lent("float$static", &output.floatStatic, [1, 4])
-        defer { lentFloatStatic.giveBack(to: &output.floatStatic) }
-        let lentBoolStatic = Lent("bool_static", &output.boolStatic, [2])
-        defer { lentBoolStatic.giveBack(to: &output.boolStatic) }
-        let lentHalfStatic = Lent("half_static", &output.halfStatic, [])
-        defer { lentHalfStatic.giveBack(to: &output.halfStatic) }
-        let lentUint16 = Lent("uint16", &output.uint16, [3])
-        defer { lentUint16.giveBack(to: &output.uint16) }
-        let lentUint32 = Lent("uint32", &output.uint32, [3])
-        defer { lentUint32.giveBack(to: &output.uint32) }
-        let lent: [any Tensor] = [
-            lentFloatStatic,
-            lentBoolStatic,
-            lentHalfStatic,
-            lentUint16,
-            lentUint32
-        ]
-        let results = try session.run(inputs, lent, until: cancellation)
-        try results.read(0, into: &output.declaredStatic, shape: &output.declaredStaticShape)
-        try results.read(1, into: &output.scores, shape: &output.scoresShape2)
-        try results.read(2, into: &output.scoresShape, shape: &output.scoresShapeShape)
-        try results.read(3, into: &output.words, shape: &output.wordsShape)
-        try results.read(4, into: &output.uint64, shape: &output.uint64Shape)
-        try results.read(5, into: &output.bytes, shape: &output.bytesShape)
     }
 
     /// The model's inputs: values of each tensor one after the other, in row-major order.
     ///
     /// A run throws ``ModelError/shape(tensor:count:shape:)`` where values do not fill their shape.
-    public struct Input: Sendable {
+    public struct Input: ModelInput {
         /// `serving_default_input_2:0`: float `[1, 8]`.
         public var servingDefaultInput20: [Float]
         /// `53`: int64 `[]`.
@@ -341,22 +139,51 @@ public final class EveryThingV2: Sendable {
             self.int32Dim1 = int32Dim1
             self.pastSequence1 = pastSequence1
         }
+
+        /// An input whose values are all zero or empty, of the sizes that `tensors` say.
+        public init(for tensors: InputTensors) {
+            self.init(
+                batchSize: tensors.size("class", 0),
+                uint8Dim1: tensors.size("uint8", 1),
+                int32Dim0: tensors.size("int32", 0),
+                int32Dim1: tensors.size("int32", 1),
+                pastSequence1: tensors.size("float16", 1)
+            )
+        }
+
+        /// Names each tensor, for a run or a self-test.
+        public mutating func visit(_ tensors: InputTensors) {
+            tensors.add("serving_default_input_2:0", &self.servingDefaultInput20, [1, 8])
+            tensors.add("53", &self.input53, [])
+            tensors.add("class", &self.classValue, [self.batchSize, 2])
+            tensors.add("text", &self.text, [self.batchSize])
+            tensors.add("int8", &self.int8, [4])
+            tensors.add("uint8", &self.uint8, [4, self.uint8Dim1])
+            tensors.add("int16", &self.int16, [2, 2])
+            tensors.add("int32", &self.int32, [self.int32Dim0, self.int32Dim1])
+            tensors.add("float16", &self.float16, [self.batchSize, self.pastSequence1])
+            tensors.add("bfloat16", &self.bfloat16, [3])
+            tensors.add("double", &self.double, [0, 3])
+            tensors.add("uint16", &self.uint16, [2])
+            tensors.add("uint32", &self.uint32, [2])
+            tensors.add("uint64", &self.uint64, [2])
+        }
     }
 
     /// The model's outputs: values of each tensor one after the other, in row-major order.
     ///
     /// ONNX Runtime writes outputs of a fixed shape straight into these arrays.
-    public struct Output: Sendable {
+    public struct Output: ModelOutput {
         /// `float$static`: float `[1, 4]`.
-        public var floatStatic: [Float]
+        public var floatStatic: [Float] = Shape.filled([1, 4], with: 0)
         /// `bool_static`: bool `[2]`.
-        public var boolStatic: [Bool]
+        public var boolStatic: [Bool] = Shape.filled([2], with: false)
         /// `half_static`: float16 `[]`.
-        public var halfStatic: [Half]
+        public var halfStatic: [Half] = Shape.filled([], with: 0)
         /// `uint16`: uint16 `[3]`.
-        public var uint16: [UInt16]
+        public var uint16: [UInt16] = Shape.filled([3], with: 0)
         /// `uint32`: uint32 `[3]`.
-        public var uint32: [UInt32]
+        public var uint32: [UInt32] = Shape.filled([3], with: 0)
         /// `declared_static`: float `[7]`, empty before the first run.
         public fileprivate(set) var declaredStatic: [Float] = []
         /// The shape of ``declaredStatic`` in the last run.
@@ -383,16 +210,26 @@ public final class EveryThingV2: Sendable {
         public fileprivate(set) var bytesShape: [Int] = [0]
 
         /// Memory for the outputs of a run.
-        public init() {
-            floatStatic = Shape.filled([1, 4], with: 0)
-            boolStatic = Shape.filled([2], with: false)
-            halfStatic = Shape.filled([], with: 0)
-            uint16 = Shape.filled([3], with: 0)
-            uint32 = Shape.filled([3], with: 0)
+        public init() {}
+
+        /// Names each tensor, for a run or a self-test.
+        public mutating func visit(_ tensors: OutputTensors) {
+            tensors.fixed("float$static", &self.floatStatic, [1, 4])
+            tensors.fixed("bool_static", &self.boolStatic, [2])
+            tensors.fixed("half_static", &self.halfStatic, [])
+            tensors.fixed("uint16", &self.uint16, [3])
+            tensors.fixed("uint32", &self.uint32, [3])
+            tensors.open("declared_static", &self.declaredStatic, &self.declaredStaticShape)
+            tensors.open("scores", &self.scores, &self.scoresShape2)
+            tensors.open("scores_shape", &self.scoresShape, &self.scoresShapeShape)
+            tensors.open("words", &self.words, &self.wordsShape)
+            tensors.open("uint64", &self.uint64, &self.uint64Shape)
+            tensors.open("bytes", &self.bytes, &self.bytesShape)
         }
     }
 
-    static let files = ModelFiles(
+    /// Its files in the package.
+    public static let files = ModelFiles(
         className: "EveryThingV2",
         name: "every-thing_v2",
         version: "2.1.0",
@@ -427,18 +264,16 @@ public final class EveryThingV2: Sendable {
         ],
         files: [
             ModelFile(
+                settings: [
+                    "session.enable_saved_runtime_optimizations": "1"
+                ],
                 providers: [.coreML, .xnnpack],
                 resource: Resource(
                     path: "every-thing_v2/unfused.ort",
                     sha256: "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9",
                     endsSha256: "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                     sizeBytes: 5120
-                ),
-                settings: [
-                    "session.enable_saved_runtime_optimizations": "1"
-                ],
-                weights: [],
-                isFloat16: false
+                )
             ),
             ModelFile(
                 providers: [.cpu],
@@ -447,13 +282,10 @@ public final class EveryThingV2: Sendable {
                     sha256: "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
                     endsSha256: "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                     sizeBytes: 5120
-                ),
-                settings: [:],
-                weights: [],
-                isFloat16: false
+                )
             )
         ],
-        samples: golden.map(\.resource)
+        golden: golden
     )
 
     private static let golden: [Golden] = [

@@ -38,19 +38,30 @@ final class OpenedFile: Sendable {
 }
 
 /// Tries the files of a model on this device until one starts.
-struct ModelOpener: Sendable {
+final class ModelOpener: Sendable {
     let model: ModelFiles
-    var folder: Folder
-    var options: Options
+    let folder: Folder
+    let options: Options
     /// For the observer.
-    var source = SourceKind.bundled
+    let source: SourceKind
     /// What names of files with profiles begin with; nil for none.
-    private var profile: String?
+    private let profile: String?
 
-    init(model: ModelFiles, folder: Folder, options: Options) {
+    init(model: ModelFiles, folder: Folder, options: Options, source: SourceKind = .bundled) {
         self.model = model
         self.folder = folder
         self.options = options
+        self.source = source
+        profile = nil
+    }
+
+    /// The same with other options.
+    private init(_ other: ModelOpener, _ options: Options, folder: Folder? = nil, profile: String? = nil) {
+        model = other.model
+        self.folder = folder ?? other.folder
+        self.options = options
+        source = other.source
+        self.profile = profile ?? other.profile
     }
 
     /// Tries the files of each provider in turn, a session each, and the CPU last.
@@ -86,9 +97,8 @@ struct ModelOpener: Sendable {
 
     /// Opens a session, with fewer threads while the device is hot.
     func open(_ start: Start, _ loading: Loading = Loading()) throws -> OpenedFile {
-        var opener = self
         let isTooHot = isTooHot(for: start.provider)
-        if isTooHot { opener.options = options.whenHot }
+        let opener = isTooHot ? ModelOpener(self, options.whenHot) : self
         let runtime = try Runtime.shared.get()
         try opener.download(start.file, start.provider, runtime, loading)
         loading.cancellation?.waitToLeave()
@@ -106,11 +116,12 @@ struct ModelOpener: Sendable {
     func profiling(_ start: Start) throws -> ModelSession {
         let profiles = Folder.profiles ?? FileManager.default.temporaryDirectory
         try Folder.make(profiles)
-        var opener = self
-        opener.options.observer = nil
-        opener.options.policies = .none
-        opener.folder.heldFiles = Shared(folder.heldFiles.inTurn { $0 })
-        opener.profile = profiles.appendingPathComponent(model.name).path
+        var (options, folder) = (options, folder)
+        options.observer = nil
+        options.policies = .none
+        folder.heldFiles = Shared(folder.heldFiles.inTurn { $0 })
+        let profile = profiles.appendingPathComponent(model.name).path
+        let opener = ModelOpener(self, options, folder: folder, profile: profile)
         return ModelSession(try opener.open(start), by: opener, fallbacks: [])
     }
 

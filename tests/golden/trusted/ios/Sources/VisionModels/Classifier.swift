@@ -13,160 +13,20 @@ import Foundation
 /// print(output.logits[0])
 /// ```
 ///
-/// One instance serves any number of threads and tasks: runs may be under way at the same time. ``close()`` waits for
-/// them; every later call throws ``ModelError/closed(model:)``.
-public final class Classifier: Sendable {
-    /// The model's name and version, the file that was opened, and the version of ONNX Runtime.
-    public var info: Info { session.info }
+/// ``TypedModel`` has what every model can do besides.
+public final class Classifier: TypedModel, SelfTestingModel {
+    /// Runs it.
+    public let session: ModelSession
 
-    /// The provider that started; the CPU if that one failed at several runs, see ``Policies/retryOnCPU``. Operators that
-    /// it does not support run on the CPU. Where ``assignment`` is known, it runs at least one node of the model.
-    public var provider: Provider { session.provider }
-
-    /// Providers that were tried before ``provider`` and did not start, or failed later, in this order, with the reasons.
-    public var fallbacks: [Fallback] { session.fallbacks }
-
-    /// How many nodes each provider runs, the CPU included; nil where ONNX Runtime cannot say: before version 1.24, and
-    /// for a file in ORT format (``Info/file`` ends in `.ort`).
-    public var assignment: [ProviderAssignment]? { session.assignment }
-
-    private let session: ModelSession
-
-    /// Loads the model, which takes a while, and longer where it is downloaded: ``load(from:options:onProgress:)`` does it
-    /// away from the caller's thread. The first load after an installation or update reads all of it to check it:
-    /// ``Verify`` says more.
-    ///
-    /// - Throws: ``ModelError``: a file is missing or not the one that this class was generated for, or no provider can
-    ///   run the model.
-    public convenience init(from source: Source = .bundled, options: Options = Options()) throws {
-        self.init(try Self.files.open(from: source, options))
-    }
-
-    convenience init(in folder: Folder, options: Options) throws {
-        self.init(try ModelOpener(model: Self.files, folder: folder, options: options).open())
-    }
-
-    private init(_ session: ModelSession) {
+    /// A model over an open file.
+    public init(_ session: ModelSession) {
         self.session = session
-    }
-
-    /// Loads the model away from the caller's thread.
-    ///
-    /// - Parameters:
-    ///   - source: Where its files come from.
-    ///   - options: How it is run.
-    ///   - onProgress: Is called on another thread when more of a download has come.
-    /// - Throws: ``ModelError``, and CancellationError when the task is cancelled: what has come of a download stays for the
-    ///   next load.
-    public static func load(
-        from source: Source = .bundled, options: Options = Options(),
-        onProgress: (@Sendable (LoadProgress) -> Void)? = nil
-    ) async throws -> Classifier {
-        try await ModelSession.loaded { cancellation in
-            let loading = Loading(cancellation: cancellation, onProgress: onProgress)
-            return Classifier(try files.open(from: source, options, loading))
-        }
-    }
-
-    /// Runs the model on `input`.
-    ///
-    /// - Throws: ``ModelError``: values do not fill their shape, ONNX Runtime reports an error, or the model is closed.
-    public func run(_ input: Input) throws -> Output {
-        var output = Output()
-        try run(input, into: &output)
-        return output
-    }
-
-    /// Runs the model on `input` and writes the result to `output`.
-    ///
-    /// Pass the output of an earlier run to use its memory again: where an output has the size that it had before, no
-    /// memory is allocated for it.
-    public func run(_ input: Input, into output: inout Output) throws {
-        try run(input, into: &output, until: nil)
-    }
-
-    /// Runs the model on its own thread, one call after the other.
-    ///
-    /// - Throws: what the other methods throw, and CancellationError when the task is cancelled: a run that is under way
-    ///   ends at its next operator, one that waits for its turn at once.
-    public func run(_ input: Input) async throws -> Output {
-        try await session.queued { cancellation in
-            var output = Output()
-            try self.run(input, into: &output, until: cancellation)
-            return output
-        }
-    }
-
-    /// What `work` makes of each of `frames` with this model, in order. A frame that comes while `work` is busy takes the
-    /// place of the one before.
-    ///
-    /// ```swift
-    /// for try await result in model.frames(camera, { try await $0.run($1) }) { show(result) }
-    /// ```
-    public func frames<Source: AsyncSequence & Sendable, Value: Sendable>(
-        _ frames: Source, _ work: @escaping @Sendable (Classifier, Source.Element) async throws -> Value
-    ) -> Frames<Source, Value> where Source.Element: Sendable {
-        Frames(frames) { try await work(self, $0) }
-    }
-
-    /// Runs the model a few times, so that later calls do not pay for lazy initialization.
-    public func warmUp(_ input: Input = Input(), runs: Int = 1) throws {
-        var output = Output()
-        for _ in 0..<max(runs, 0) { try run(input, into: &output) }
-    }
-
-    /// Measures each operator: runs the model on `input` in a second session, on the same file and provider, with ONNX
-    /// Runtime's profiling. This model stays as it is.
-    ///
-    /// - Returns: The trace, a JSON file among the caches of the app, for chrome://tracing or https://ui.perfetto.dev.
-    /// - Throws: what a load and a run throw.
-    public func profile(_ input: Input = Input(), runs: Int = 10) throws -> URL {
-        let profiled = Classifier(try session.profiling())
-        defer { profiled.close() }
-        try profiled.warmUp(input, runs: runs)
-        return try profiled.session.endProfiling()
-    }
-
-    /// Checks that the model computes on this device what it computed on the build machine: runs it on
-    /// 2 samples from the package, and compares every output with its expected values.
-    ///
-    /// Takes as long as that many runs: call it away from the main thread, in a test of the app or once after an update.
-    ///
-    /// ```swift
-    /// let test = try model.selfTest()
-    /// if test.failed { print(test) }
-    /// ```
-    ///
-    /// - Throws: ``ModelError``, for example because the samples are not those that this class was generated for.
-    public func selfTest() throws -> SelfTest {
-        let tester = SelfTester(golden: Self.golden, folder: session.opener.folder, options: session.opener.options)
-        return try tester.test(info, provider) { sample in
-            var input = Input(
-                batch: sample.size("x", 0)
-            )
-            sample.fill("x", &input.x)
-            let output = try run(input)
-            sample.compare("logits", output.logits, output.logitsShape)
-        }
-    }
-
-    /// Waits for the runs that are under way, then frees the model's memory. A second call does nothing.
-    public func close() {
-        session.close()
-    }
-
-    private func run(_ input: Input, into output: inout Output, until cancellation: Cancellation?) throws {
-        let inputs: [any Tensor] = [
-            Fed("x", input.x, [input.batch, 3, 224, 224])
-        ]
-        let results = try session.run(inputs, [], until: cancellation)
-        try results.read(0, into: &output.logits, shape: &output.logitsShape)
     }
 
     /// The model's inputs: values of each tensor one after the other, in row-major order.
     ///
     /// A run throws ``ModelError/shape(tensor:count:shape:)`` where values do not fill their shape.
-    public struct Input: Sendable {
+    public struct Input: ModelInput, DefaultInput {
         /// `x`: float `[batch, 3, 224, 224]`.
         public var x: [Float]
         /// The size of `batch`.
@@ -190,10 +50,20 @@ public final class Classifier: Sendable {
             self.x = Shape.filled([batch, 3, 224, 224], with: 0)
             self.batch = batch
         }
+
+        /// An input whose values are all zero or empty, of the sizes that `tensors` say.
+        public init(for tensors: InputTensors) {
+            self.init(batch: tensors.size("x", 0))
+        }
+
+        /// Names each tensor, for a run or a self-test.
+        public mutating func visit(_ tensors: InputTensors) {
+            tensors.add("x", &self.x, [self.batch, 3, 224, 224])
+        }
     }
 
     /// The model's outputs: values of each tensor one after the other, in row-major order.
-    public struct Output: Sendable {
+    public struct Output: ModelOutput {
         /// `logits`: float `[batch, 4]`, empty before the first run.
         public fileprivate(set) var logits: [Float] = []
         /// The shape of ``logits`` in the last run.
@@ -201,9 +71,15 @@ public final class Classifier: Sendable {
 
         /// Memory for the outputs of a run.
         public init() {}
+
+        /// Names each tensor, for a run or a self-test.
+        public mutating func visit(_ tensors: OutputTensors) {
+            tensors.open("logits", &self.logits, &self.logitsShape)
+        }
     }
 
-    static let files = ModelFiles(
+    /// Its files in the package.
+    public static let files = ModelFiles(
         className: "Classifier",
         name: "classifier",
         version: "1.2.3",
@@ -215,18 +91,16 @@ public final class Classifier: Sendable {
         ],
         files: [
             ModelFile(
+                settings: [
+                    "session.enable_saved_runtime_optimizations": "1"
+                ],
                 providers: [.coreML],
                 resource: Resource(
                     path: "classifier/unfused.ort",
                     sha256: "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9",
                     endsSha256: "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                     sizeBytes: 5120
-                ),
-                settings: [
-                    "session.enable_saved_runtime_optimizations": "1"
-                ],
-                weights: [],
-                isFloat16: false
+                )
             ),
             ModelFile(
                 providers: [.cpu],
@@ -235,13 +109,10 @@ public final class Classifier: Sendable {
                     sha256: "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
                     endsSha256: "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                     sizeBytes: 5120
-                ),
-                settings: [:],
-                weights: [],
-                isFloat16: false
+                )
             )
         ],
-        samples: golden.map(\.resource)
+        golden: golden
     )
 
     private static let golden: [Golden] = [

@@ -20,11 +20,15 @@ struct Runtime: @unchecked Sendable {
     static let shared = Result { try Runtime() }
 
     /// Never copied: the table has several kilobytes.
-    let api: UnsafePointer<OrtApi>
+    var api: UnsafePointer<OrtApi> { table.assumingMemoryBound(to: OrtApi.self) }
     /// The same with ``Session/assigned()``; nil before ONNX Runtime 1.24.
-    let newerApi: UnsafePointer<OrtApi>?
+    var newerApi: UnsafePointer<OrtApi>? { newerTable?.assumingMemoryBound(to: OrtApi.self) }
     /// The same with ``SessionSettings/set(weights:named:)``; nil before ONNX Runtime 1.18.
-    let weightsApi: UnsafePointer<OrtApi>?
+    var weightsApi: UnsafePointer<OrtApi>? { weightsTable?.assumingMemoryBound(to: OrtApi.self) }
+    // Kept without their type: a property of that type would bring a description of all its functions into apps.
+    private let table: UnsafeRawPointer
+    private let newerTable: UnsafeRawPointer?
+    private let weightsTable: UnsafeRawPointer?
     let version: String
     let environment: OpaquePointer
     let memory: OpaquePointer
@@ -36,9 +40,9 @@ struct Runtime: @unchecked Sendable {
             let needed = "VisionModels needs 1.\(Runtime.apiVersion).0 or later"
             throw ModelError.runtime(message: "ONNX Runtime \(version) is too old: \(needed)", code: 1)
         }
-        self.api = api
-        newerApi = base.GetApi(Runtime.assignmentVersion)
-        weightsApi = base.GetApi(Runtime.weightsVersion)
+        table = UnsafeRawPointer(api)
+        newerTable = UnsafeRawPointer(base.GetApi(Runtime.assignmentVersion))
+        weightsTable = UnsafeRawPointer(base.GetApi(Runtime.weightsVersion))
         Runtime.disableTelemetry()
         environment = try Runtime.environment(api)
         try Runtime.check(api, api.pointee.DisableTelemetryEvents(environment))
