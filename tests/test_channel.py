@@ -529,6 +529,7 @@ def test_a_damaged_blob_is_found(
         checking.verify(place_of(folder, key), NOW)
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("has_index", [True, False])
 def test_a_channel_on_a_plain_web_server_verifies(
     folder: ChannelFolder, key: Key, publish: Publish, has_index: bool
@@ -547,6 +548,7 @@ def test_a_channel_on_a_plain_web_server_verifies(
             publish(open_storage(url), Release(version="1.3.0"))
 
 
+@pytest.mark.programs
 def test_a_document_that_a_web_server_has_beyond_the_current_one_is_found(
     folder: ChannelFolder, key: Key, publish: Publish
 ) -> None:
@@ -558,6 +560,7 @@ def test_a_document_that_a_web_server_has_beyond_the_current_one_is_found(
         checking.verify(place_of(open_storage(url), key), NOW)
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("answer", ["endless", "endless chunks", "8 TB"])
 @pytest.mark.parametrize("what", ["channel.json", "0001.json", "blob"])
 def test_a_web_server_that_sends_without_end_is_left(

@@ -178,6 +178,7 @@ package = "@example/tower"
 """
 
 
+@pytest.mark.programs
 def test_a_made_up_output_kind_is_five_modules_and_one_template_for_each_language(tmp_path: Path) -> None:
     environments.have("android")
     copy = scratch_copy(tmp_path, PROJECT)

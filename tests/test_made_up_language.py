@@ -58,6 +58,7 @@ print(json.dumps({"classes": [asdict(each) for each in classes], "plain": tower.
 """
 
 
+@pytest.mark.programs
 def test_a_made_up_target_language_is_a_folder_its_templates_and_a_line(tmp_path: Path) -> None:
     copy = scratch_copy(tmp_path, PROJECT)
     folder, templates = copy.root / "packager/targets/python", copy.root / "templates/python"

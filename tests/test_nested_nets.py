@@ -68,6 +68,7 @@ def in_ort_format(model: Path) -> Path:
     return path
 
 
+@pytest.mark.programs
 def test_a_branch_that_is_a_constant_keeps_its_output_in_a_comparison(tmp_path: Path) -> None:
     file = compiled(tmp_path, onnx_model(CONSTANT_BRANCH))
     found = parity.check(
@@ -114,6 +115,7 @@ def test_nested_nets_open_in_their_exact_form_and_compute_the_same(tmp_path: Pat
                     assert numpy.abs(one - other).max() < 1e-4, (number, path.suffix, is_optimized)
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("is_quantized", [False, True])
 def test_nested_nets_are_bisected_and_perturbed(tmp_path: Path, *, is_quantized: bool) -> None:
     for number in range(4, 8):

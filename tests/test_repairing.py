@@ -139,6 +139,7 @@ def test_it_computes_what_onnx_runtime_does_with_the_file(
         numpy.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.programs
 def test_an_output_whose_shape_is_unknown_before_it_runs_is_refused_by_name(tmp_path: Path) -> None:
     model = onnx_model("(float[n] x, int64[k] s) => (float[1] y) { y = Reshape (x, s) }")
     model.graph.output[0].type.tensor_type.ClearField("shape")

@@ -326,6 +326,7 @@ def test_builds_refuse_scales_that_they_cannot_keep(
     assert not (tmp_path / "dist").exists()
 
 
+@pytest.mark.programs
 def test_the_command_writes_scales_and_keeps_them(
     tmp_path: Path, mobpack: Mobpack, monkeypatch: pytest.MonkeyPatch
 ) -> None:

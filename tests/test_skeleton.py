@@ -164,6 +164,7 @@ def damaged(whole: bytes, generator: random.Random) -> bytes:
     return bytes(content)
 
 
+@pytest.mark.programs
 def test_damaged_models_load_or_are_refused_in_words(tmp_path: Path) -> None:
     model = onnx_model(
         """(bool c, float[N] x, int64[2] i) => (float[M] y, float[2] z) {

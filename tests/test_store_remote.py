@@ -286,6 +286,7 @@ def test_a_result_that_this_disk_does_not_take_is_made_here(tmp_path: Path, monk
     assert "cannot be written here: File name too long" in second.warnings[0]
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("chunk", [remote.CHUNK_BYTES, 100_000])
 def test_a_web_server_gives_what_a_folder_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
     monkeypatch.setattr(remote, "CHUNK_BYTES", chunk)
@@ -297,6 +298,7 @@ def test_a_web_server_gives_what_a_folder_has(tmp_path: Path, monkeypatch: pytes
     assert (second.made, second.warnings) == ([2], [])
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("what", ["results", "blobs"])
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_web_server_costs_little_memory_and_one_warning(

@@ -35,6 +35,7 @@ def beyond(request: BaseHTTPRequestHandler) -> None:
     request.send_error(416)
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("answers", [{}, {"file": in_part}], ids=["whole", "ranges"])
 @pytest.mark.parametrize(("start", "limit"), [(0, 1000), (1000, 7), (255_000, 1000), (0, 1 << 20)])
 def test_a_part_of_a_file_is_the_part_that_was_asked_for(
@@ -45,6 +46,7 @@ def test_a_part_of_a_file_is_the_part_that_was_asked_for(
     assert read == CONTENT[start : start + limit]
 
 
+@pytest.mark.programs
 def test_what_is_not_there_and_what_has_no_such_part(files: Path) -> None:
     with serving(files, {"beyond": beyond}) as url:
         found = WebFiles(root=url)
@@ -55,6 +57,7 @@ def test_what_is_not_there_and_what_has_no_such_part(files: Path) -> None:
         assert found.read("empty", limit_bytes=10) == b""
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_answer_takes_little_memory_and_time(files: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(web, "PATIENCE_S", 1.0)
@@ -72,6 +75,7 @@ def test_a_hostile_answer_takes_little_memory_and_time(files: Path, monkeypatch:
     assert peak_bytes < 8 << 20
 
 
+@pytest.mark.programs
 def test_a_trickle_is_given_up(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A byte at a time, each before the limit of silence."""
 
