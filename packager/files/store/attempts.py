@@ -41,7 +41,7 @@ def attempted(request: Callable[[], T], attempts: int = ATTEMPTS) -> T:
 
 def words_of(error: BaseException) -> str:
     """The error in one line."""
-    text = " ".join(str(error).split())[:SHOWN]
     if isinstance(error, AbsentError):
-        return text
+        return str(error)
+    text = " ".join(str(error).split())[:SHOWN]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
