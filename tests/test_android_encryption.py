@@ -138,5 +138,5 @@ def test_a_signed_package_verifies_before_it_decrypts(tmp_path: Path) -> None:
     plan = trusted.plan(tmp_path, Store(cache_folder() / "store"), "android", "xnnpack")
     plan, target = replace(plan, choices=plan.choices[-1:]), Android(providers=())
     view = target.view(replace(trusted.PACKAGE, encryption=KEY_ID), (plan,), Report(parities=()))
-    [code] = [text for path, text in target.render(view).texts.items() if path.name == "Scorer.kt"]
-    assert "Trusted.of(source.files(app, FILES, options), FILES, app, options).decrypted(options)" in code
+    [code] = [text for path, text in target.render(view).texts.items() if path.name == "Source.kt"]
+    assert "Trusted.of(files(context, model, options), model, context, options).decrypted(options)" in code

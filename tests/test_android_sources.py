@@ -533,10 +533,11 @@ def in_java(setting: Setting, java_apps: Path, do: str) -> Mapping[str, str]:
     ).facts
 
 
-def test_java_has_options_and_hears_of_progress(setting: Setting, java_apps: Path) -> None:
+def test_java_has_options_hears_of_progress_and_runs_and_removes_the_model(setting: Setting, java_apps: Path) -> None:
     facts = in_java(setting, java_apps, "load")
     size = len(setting.content)
-    assert (facts["provider"], facts["last"]) == ("CPU", f"{size}/{size}")
+    assert (facts["provider"], facts["last"], facts["scores"]) == ("CPU", f"{size}/{size}", "4")
+    assert setting.names == []
     for part in ("providers=[CPU]", "threads=1", "verify=ALWAYS", "queue=2", "retryOnCpu=false"):
         assert part in facts["options"]
 

@@ -370,7 +370,7 @@ def test_generated_kotlin_and_what_it_is_compiled_against_have_the_name(folder: 
     view = view_of(chosen(folder, store, name="acme").packaged, target)
     texts = {path.name: text for path, text in target.render(view).texts.items()}
 
-    assert f"import ai.{WORD}.OrtSession" in texts["M.kt"]
+    assert f"import ai.{WORD}.OrtSession" in texts["TypedModel.kt"]
     assert f"ai.{WORD}.providers.NNAPIFlags" in texts["ModelOpener.kt"]
     assert f"-keep class ai.{WORD}.** {{ *; }}" in texts["consumer-rules.pro"].splitlines()
     assert texts["consumer-rules.pro"].endswith(f"\n-keep class ai.{WORD}.TensorInfo\n")

@@ -188,15 +188,15 @@ OWN = """
     GregorianCalendar GuardedFiles Half Header Heat Held Histogram HookOptions HttpURLConnection HTTPURLResponse
     IllegalArgumentException IllegalStateException IndexOutOfBoundsException Inflate Inflated Inflater Info Input
     Inputs InputTensors Installation Installed IntBuffer InterruptedException Interruption IOException JvmField
-    JvmOverloads JvmStatic Kept KeptRelease KeyFactory Known Labels Lease Lent LinkageError LinkedBlockingQueue
-    Loaded LoadedModel LoadEvent Loading LoadOptions LoadProgress LocalizedError Locks LongBuffer Mac Made
-    MadeSource MalformedURLException MapMode Mapped MappedBytes Mask Memory MemoryLayout MemoryPressure
-    MessageDigest Metrics MetricValue ModelBusyException ModelCorruptedException ModelDefinition ModelDescriptor
-    ModelDownloadException ModelError ModelErrorCode ModelException ModelFile ModelFiles ModelFormat ModelGuard
-    ModelInfo ModelInput ModelKeyException ModelKeys ModelMetrics ModelObserver ModelOfPage ModelOpener
-    ModelOutOfMemoryException ModelOutput ModelRecord ModelRun ModelSession ModelSnapshot ModelSource ModelState
-    ModelStorageException ModelUntrustedError ModelUntrustedException ModelUpdater ModelWorklet Name NamedTensor
-    Native NativeAssignment NetworkAccess NNAPIFlags NodeInfo NonCancellable Nonce NoSuchFieldException
+    JvmOverloads JvmStatic Kept KeptRelease KeptResult KeyFactory Known Labels Lease Lent LinkageError
+    LinkedBlockingQueue Loaded LoadedModel LoadEvent Loading LoadOptions LoadProgress LocalizedError Locks
+    LongBuffer Mac Made MadeSource MalformedURLException MapMode Mapped MappedBytes Mask Memory MemoryLayout
+    MemoryPressure MessageDigest Metrics MetricValue ModelBusyException ModelCorruptedException ModelDefinition
+    ModelDescriptor ModelDownloadException ModelError ModelErrorCode ModelException ModelFile ModelFiles ModelFormat
+    ModelGuard ModelInfo ModelInput ModelKeyException ModelKeys ModelLoader ModelMetrics ModelObserver ModelOfPage
+    ModelOpener ModelOutOfMemoryException ModelOutput ModelRecord ModelRun ModelSession ModelSnapshot ModelSource
+    ModelState ModelStorageException ModelUntrustedError ModelUntrustedException ModelUpdater ModelWorklet Name
+    NamedTensor Native NativeAssignment NetworkAccess NNAPIFlags NodeInfo NonCancellable Nonce NoSuchFieldException
     NSCocoaErrorDomain NSCondition NSData NSError NSLock NSMutableData NSNumber NSObject NSPOSIXErrorDomain NSRange
     NSString NSUnderlyingErrorKey NumberType NWPathMonitor ObjectIdentifier Observer OnnxJavaType OnnxRuntime
     OnnxTensor ONNXTensorElementDataType OpaquePointer Opened OpenedFile OpenFile Options OrtAllocator OrtApi

@@ -11,7 +11,7 @@ import android.content.pm.ApplicationInfo
 import java.io.File
 import java.lang.reflect.InvocationTargetException
 
-/** A generated class of a package, found by the fields that all of them have. */
+/** A generated class of a package, found by what loads it. */
 internal class PackagedClass private constructor(private val kind: Class<*>, private val files: Any) {
     fun about(): Map<String, Any?> = mapOf(
         "class" to kind.name,
@@ -27,8 +27,7 @@ internal class PackagedClass private constructor(private val kind: Class<*>, pri
         /** Null for a class that is no model. */
         fun of(name: String): PackagedClass? {
             val kind = Class.forName(name)
-            val field = kind.declaredFields.find { it.name == "FILES" && it.type.simpleName == "ModelFiles" } ?: return null
-            return field.apply { isAccessible = true }.get(null)?.let { PackagedClass(kind, it) }
+            return filesOf(kind)?.let { PackagedClass(kind, it) }
         }
     }
 }
@@ -105,8 +104,7 @@ internal class PackagedModel private constructor(
             } catch (failure: InvocationTargetException) {
                 throw failure.cause as? Exception ?: failure
             }
-            val known = checkNotNull(kind.getDeclaredField("FILES").apply { isAccessible = true }.get(null))
-            val outputs = (known.get("outputs") as List<*>).map { it?.get("name").toString() }.toSet()
+            val outputs = (filesOf(kind)?.get("outputs") as List<*>).map { it?.get("name").toString() }.toSet()
             return PackagedModel(model as AutoCloseable, outputs, OrtEnvironment.getEnvironment())
         }
 
@@ -139,6 +137,10 @@ internal class PackagedModel private constructor(
         }
     }
 }
+
+/** What the package knows of the model of a class; null for one that is no model. */
+private fun filesOf(kind: Class<*>): Any? =
+    kind.declaredFields.find { it.type.superclass?.simpleName == "ModelLoader" }?.get(null)?.get("files")
 
 private const val SELF_TEST = "selfTestBlocking"
 

@@ -97,7 +97,7 @@ def _result(result: TypedOutput, view: ModelView, texts: Mapping[str, str], top:
     lines = [known] if described.lines else []
     most, least = [getattr(result, each) for each in described.limits] or (0, 0.0)
     limits = [top or str(most), _number(least)] if described.limits else []
-    call = f"{described.function}({', '.join([*shape, *tensors, *text, *lines, *limits])})"
+    call = f"{described.function}({', '.join([*tensors, *shape, *text, *lines, *limits])})"
     return ResultView(
         identifier=result.identifier,
         kotlin_type=f"List<{made}>" if described.is_list else made,

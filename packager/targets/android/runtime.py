@@ -72,6 +72,7 @@ def runtime_view(
     runtime: str,
     tuned: tuple[tuning.ChipView, ...] = (),
     has_variants: bool = False,
+    has_self_test: bool = False,
 ) -> RuntimeView:
     views = tuple(
         ProviderView(
@@ -100,6 +101,7 @@ def runtime_view(
         delivered_runtime=runtime if delivered else "",
         tuned=tuned,
         has_variants=has_variants,
+        has_self_test=has_self_test,
     )
 
 

@@ -29,6 +29,7 @@ RUNTIME_FILES = (
     "Memory",
     "ModelException",
     "ModelFile",
+    "ModelLoader",
     "ModelMetrics",
     "ModelObserver",
     "ModelOpener",
@@ -41,10 +42,11 @@ RUNTIME_FILES = (
     "Reopening",
     "Source",
     "Tensors",
+    "TypedModel",
     "Weights",
 )
-SELF_TEST = "SelfTest"
-"""file that only packages with golden vectors have"""
+SELF_TEST = ("SelfTest", "SelfTestingModel")
+"""files that only packages with golden vectors have"""
 DECRYPTION = "Decryption"
 """file that only packages with `encryption` have"""
 TUNING = "Tuning"
@@ -90,7 +92,7 @@ def module_texts(view: AndroidView) -> dict[PurePosixPath, str]:
 def _extra_files(view: AndroidView) -> tuple[str, ...]:
     """Files that some packages have."""
     updated = DELIVERY if view.runtime.delivery else ()
-    tested = (SELF_TEST,) if updated or any(model.golden for model in view.models) else ()
+    tested = SELF_TEST if view.runtime.has_self_test else ()
     verified = TRUST if view.package.trust else ()
     decrypted = (DECRYPTION,) if view.package.encryption else ()
     tuned = (TUNING,) if view.runtime.tuned else ()

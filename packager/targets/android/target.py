@@ -227,6 +227,7 @@ class Android:
                 runtime=self._delivered_runtime(runtime),
                 tuned=tuning.chips(self.tuned, str.upper),
                 has_variants=any(len(each) > 1 for each in variants.values()),
+                has_self_test=any(tested.values()) or bool(package.delivery),
             ),
             models=tuple(model_view(model) for model in models),
             typed_files=typed.files(contracts.values()),

@@ -18,7 +18,6 @@ from packager.targets.android.view import (
     TensorTypeView,
 )
 from packager.targets.dimensions import Sizes
-from packager.targets.golden import samples_in_words
 
 MAX_PARAMETERS = 240
 """the JVM allows 255 parameters per method, and default arguments use some of them"""
@@ -60,10 +59,6 @@ STRING_TYPE = "Array<String>"
 IMPORTS = (
     "android.content.Context",
     "androidx.annotation.WorkerThread",
-    "java.io.File",
-    "kotlinx.coroutines.flow.Flow",
-    "kotlinx.coroutines.flow.conflate",
-    "kotlinx.coroutines.flow.transformWhile",
 )
 """imports of every model's file"""
 
@@ -120,9 +115,6 @@ def model_view(
         pinned_outputs=tuple(output for output in outputs if output.identifier in pinned),
         copied_outputs=tuple(output for output in outputs if output.identifier not in pinned),
         golden=golden,
-        samples=samples_in_words([each.samples for each in golden]),
-        is_signed=package.trust is not None,
-        is_encrypted=bool(package.encryption),
         contract=package.delivery.contracts[model.name] if package.delivery else "",
     )
 
@@ -204,7 +196,7 @@ def _imports(
     buffers = {f"java.nio.{name}" for name in types - {STRING_TYPE}}
     makes_tensors = has_pinned or any(not each.is_string for each in inputs)
     java_type = {f"{onnxruntime}.OnnxJavaType"} if makes_tensors else set()
-    return tuple(sorted({f"{onnxruntime}.OrtSession", *IMPORTS, *buffers, *java_type}))
+    return tuple(sorted({*IMPORTS, *buffers, *java_type}))
 
 
 def _example(inputs: Sequence[InputView]) -> str:

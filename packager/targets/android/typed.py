@@ -73,7 +73,7 @@ def with_contract(view: ModelView, contract: Contract | None) -> ModelView:
     if contract is None:
         return view
     bitmap = ("android.graphics.Bitmap",) if _takes_bitmap(contract) else ()
-    flow = ("kotlinx.coroutines.flow.flow",) if contract.generated else ()
+    flow = ("kotlinx.coroutines.flow.Flow", "kotlinx.coroutines.flow.flow") if contract.generated else ()
     ranks = RANKS if contract.ranks else ()
     return replace(view, typed=_typed(contract, view), imports=tuple(sorted((*view.imports, *bitmap, *flow, *ranks))))
 
@@ -136,11 +136,6 @@ def _generation(
         finished=results.output(contract.generated.is_finished.name, view).identifier,
         later=tuple(
             _in_further_runs(each.identifier, passed.get(each.identifier), contract.generated) for each in parameters
-        ),
-        kept=tuple(
-            results.output(each.output.name, view).identifier
-            for each in contract.states
-            if not results.is_pinned(each.output.name, view)
         ),
     )
 

@@ -61,6 +61,8 @@ class RuntimeView:
     tuned: tuple[ChipView, ...] = ()
     has_variants: bool = False
     """whether some chips open another variant of a model than others"""
+    has_self_test: bool = False
+    """whether its models, or releases of its channel, come with samples"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,8 +235,6 @@ class GenerationView:
     """property of Output that is 1 after the last run"""
     later: tuple[str, ...]
     """arguments of every run but the first"""
-    kept: tuple[str, ...]
-    """properties of Output that are not read: what they would be stays in ONNX Runtime"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,12 +311,6 @@ class ModelView:
     """outputs that ONNX Runtime allocates and the app copies: their size is known only after the run"""
     golden: tuple[GoldenView, ...]
     """empty for a model without a self-test"""
-    samples: str
-    """description of the self-test's samples"""
-    is_signed: bool = False
-    """whether only signed files are opened"""
-    is_encrypted: bool = False
-    """whether files are decrypted when they are opened"""
     contract: str = ""
     """hex sha256 of the API, by which releases of a channel fit it; empty in packages without a channel"""
     typed: TypedView | None = None

@@ -5,6 +5,7 @@ import com.example.models.ModelBusyException
 import com.example.models.ModelObserver
 import com.example.models.OrientationModel
 import com.example.models.RunEvent
+import com.example.models.frames
 import device.report
 import java.util.Collections
 import java.util.concurrent.CountDownLatch

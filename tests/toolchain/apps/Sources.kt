@@ -226,6 +226,8 @@ private class Slow : HttpURLConnection(URI("https://a.example/").toURL()) {
     override fun usingProxy(): Boolean = false
 
     override fun connect(): Unit = Unit
+
+    override fun getResponseCode(): Int = 200
 }
 
 /** A request that is cancelled before its connection is open. Java sees what is internal to the package. */

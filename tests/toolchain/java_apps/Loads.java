@@ -43,6 +43,10 @@ public final class Loads {
             DeviceKt.report("provider", model.getProvider());
             DeviceKt.report("last", told.get(told.size() - 1));
             DeviceKt.report("options", options);
+            OrientationModel.Output output = model.runBlocking(OrientationModel.Input.allocate(1));
+            DeviceKt.report("scores", output.getFetchName0().capacity());
+            OrientationModel.removeOldDownloadsBlocking(app);
+            OrientationModel.removeDownloadsBlocking(app);
         }
     }
 

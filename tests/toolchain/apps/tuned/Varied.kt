@@ -41,7 +41,8 @@ private fun expectPlain() {
 }
 
 private fun files(model: Class<*>): List<Any> {
-    val known = model.getDeclaredField("FILES").apply { isAccessible = true }.get(null)
+    val loader = model.getField("Companion").get(null)
+    val known = loader.javaClass.superclass.getDeclaredField("files").apply { isAccessible = true }.get(loader)
     return (known.get("files") as List<*>).filterNotNull()
 }
 

@@ -4,17 +4,12 @@
 package com.example.contracts
 
 import ai.onnxruntime.OnnxJavaType
-import ai.onnxruntime.OrtSession
 import android.content.Context
 import android.graphics.Bitmap
 import androidx.annotation.WorkerThread
-import java.io.File
 import java.nio.ByteBuffer
 import java.nio.FloatBuffer
 import java.nio.LongBuffer
-import kotlinx.coroutines.flow.Flow
-import kotlinx.coroutines.flow.conflate
-import kotlinx.coroutines.flow.transformWhile
 
 /**
  * The model `classifier`.
@@ -25,62 +20,29 @@ import kotlinx.coroutines.flow.transformWhile
  * }
  * ```
  *
- * Plain names suspend; names that end in `Blocking` block the thread that calls them, which must not be the main one.
- *
- * One instance serves any number of threads: each call needs an [Output] of its own, and an [Input] that nobody writes
- * to meanwhile. [run] takes its turn on the model's own thread, [runBlocking] runs beside others. [close] waits for the
- * calls that are running; every later call throws IllegalStateException.
- *
  * [run] takes and gives the tensors behind [classify].
  */
-public class Classifier private constructor(
-    private val session: ModelSession,
-    private val tester: SelfTester,
-) : AutoCloseable {
-    /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
-    public val info: Info get() = session.info
-
-    /** The provider that started. Operators that it does not support run on [Provider.CPU]; [assignment] counts them. */
-    public val provider: Provider get() = session.provider
-
-    /** What each provider runs of the model, [Provider.CPU] too; null where ONNX Runtime cannot tell. */
-    public val assignment: List<ProviderAssignment>? get() = session.assignment
-
-    /** Providers that were tried before [provider] and did not start, in this order, with the reasons. */
-    public val fallbacks: List<Fallback> get() = session.fallbacks
-
+public class Classifier private constructor(loaded: LoadedModel) :
+    SelfTestingModel<Classifier.Input, Classifier.Output>(loaded) {
     /**
      * The classes that fit, best first; classes below the threshold of the model are left out. [top] limits their number.
      *
-     * Runs on the model's own thread, one call after the other. When its coroutine is cancelled, a call that waits for its
-     * turn is dropped, and a run that is under way ends at its next operator.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelException when ONNX Runtime reports an error
+     * Takes its turn, ends early and throws as [run] does.
      */
     public suspend fun classify(image: Picture, top: Int = 3): List<Classification> =
         session.calls.run { classifyBlocking(image, top) }
 
-    /**
-     * [classify] on the thread that calls, beside other calls, for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
+    /** [classify] for threads that may wait, and for Java, as [runBlocking]. */
     @WorkerThread
     @JvmOverloads
     public fun classifyBlocking(image: Picture, top: Int = 3): List<Classification> =
         answer(runBlocking(inputOf(image)), top)
 
     /**
-     * [classify] of a bitmap: [Picture.of] says more. Its pixels are copied on the model's own thread: it must not be
-     * recycled or drawn to meanwhile.
+     * [classify] of a bitmap, whose pixels are copied on the model's own thread: it must not be recycled or drawn to
+     * meanwhile. [Picture.of] says more.
      *
      * @throws IllegalArgumentException for a bitmap that is recycled or has no colours
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelException when ONNX Runtime reports an error
      */
     public suspend fun classify(
         bitmap: Bitmap,
@@ -89,13 +51,7 @@ public class Classifier private constructor(
     ): List<Classification> =
         session.calls.run { classifyBlocking(bitmap, orientation, top) }
 
-    /**
-     * [classify] of a bitmap, on the thread that calls.
-     *
-     * @throws IllegalArgumentException for a bitmap that is recycled or has no colours
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
+    /** [classify] of a bitmap for threads that may wait, and for Java. */
     @WorkerThread
     @JvmOverloads
     public fun classifyBlocking(
@@ -104,139 +60,6 @@ public class Classifier private constructor(
         top: Int = 3,
     ): List<Classification> =
         classifyBlocking(Picture.of(bitmap, orientation), top)
-
-    /**
-     * Runs the model on [input], writes the result to [output] and returns it: on the model's own thread, one call after
-     * the other.
-     *
-     * Pass the [Output] of an earlier call to use its memory again. When its coroutine is cancelled, a call that waits
-     * for its turn is dropped, and a run that is under way ends at its next operator. Then [input] and [output] are free
-     * again, and [output] holds nothing of use.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public suspend fun run(input: Input, output: Output = Output()): Output =
-        session.calls.run { runBlocking(input, output) }
-
-    /**
-     * [run] on the thread that calls, beside other calls, for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    @WorkerThread
-    @JvmOverloads
-    public fun runBlocking(input: Input, output: Output = Output()): Output =
-        output.also { session.run(ofTensors(input, it)) }
-
-    /**
-     * What [answer] makes of each of [frames] with this model, in order. A frame that comes while the model is busy
-     * takes the place of the one before, which nobody sees.
-     *
-     * ```kotlin
-     * model.frames(camera) { classify(it) }.collect { show(it) }
-     * ```
-     */
-    public fun <Frame, Answer> frames(
-        frames: Flow<Frame>,
-        answer: suspend Classifier.(Frame) -> Answer,
-    ): Flow<Answer> = frames.conflate().transformWhile { // `map` is inlined: 6 kB more for each model
-        emit(answer(it))
-        true
-    }
-
-    /** Runs the model [runs] times, as [run] does, so that later calls do not pay for lazy initialization. */
-    public suspend fun warmUp(input: Input, runs: Int = 1): Unit =
-        session.calls.run { warmUpBlocking(input, runs) }
-
-    /** [warmUp] for threads that may wait, and for Java. */
-    @WorkerThread
-    @JvmOverloads
-    public fun warmUpBlocking(input: Input, runs: Int = 1) {
-        val output = Output()
-        repeat(runs) { runBlocking(input, output) }
-    }
-
-    /**
-     * Runs the model [runs] times on [input] in a session of its own, and returns the file in the app's cache folder that
-     * ONNX Runtime writes about them: the time of every operator, for Perfetto or `chrome://tracing`.
-     *
-     * Opens the model once more, and takes as much memory: for use while you develop.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public suspend fun profile(input: Input, runs: Int = 10): File = session.calls.run { profileBlocking(input, runs) }
-
-    /**
-     * [profile] for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    @WorkerThread
-    @JvmOverloads
-    public fun profileBlocking(input: Input, runs: Int = 10): File = session.profile(ofTensors(input, Output()), runs)
-
-    /**
-     * Checks that the model computes on this device what it computed on the build machine: runs it on
-     * one sample from the package, and compares every output with its expected values.
-     *
-     * Takes as long as that many runs: for a test of the app, or once after an update.
-     *
-     * ```kotlin
-     * val test = model.selfTest()
-     * if (test.failed) Log.w("app", "$test")
-     * ```
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelCorruptedException when the samples in the app are not those that this class was generated for
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public suspend fun selfTest(): SelfTest = session.calls.run { selfTestBlocking() }
-
-    /**
-     * [selfTest] for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelCorruptedException when the samples in the app are not those that this class was generated for
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    @WorkerThread
-    public fun selfTestBlocking(): SelfTest = tester.test(info, provider) { sample ->
-        val input = Input.allocate(
-            imageHeight = sample.size("image.pixels", 0),
-            imageWidth = sample.size("image.pixels", 1),
-            imageChannels2 = sample.size("image.pixels", 2),
-            imageChromaHeight = sample.size("image.chroma", 0),
-            imageChromaWidth = sample.size("image.chroma", 1),
-            imageChromaChannels = sample.size("image.chroma", 2),
-        )
-        sample.fill("image.pixels", input.imagePixels)
-        sample.fill("image.channels", input.imageChannels)
-        sample.fill("image.orientation", input.imageOrientation)
-        sample.fill("image.chroma", input.imageChroma)
-        sample.fill("image.conversion", input.imageConversion)
-        val output = Output().also { session.run(ofTensors(input, it, mayBeRepeated = false)) }
-        sample.compare("logits.scores", output.logitsScores)
-    }
-
-    /**
-     * Waits for the calls that are running, then frees the model's memory: off the main thread where a run may be under
-     * way. A second call does nothing.
-     */
-    override fun close(): Unit = session.close()
-
-    private fun ofTensors(input: Input, output: Output, mayBeRepeated: Boolean = true) = ModelRun(
-        feed = { input.feed(it) },
-        pin = { output.pin(it) },
-        read = { output.read(it) },
-        mayBeRepeated = mayBeRepeated,
-    )
 
     private fun inputOf(image: Picture): Input = Input(
         imagePixels = image.pixels,
@@ -255,15 +78,9 @@ public class Classifier private constructor(
     private fun answer(output: Output, top: Int): List<Classification> =
         classificationsOf(output.logitsScores, linesOf("com/example/contracts/Classifier.logits.txt"), top, 0.0f)
 
-    /**
-     * The model's inputs.
-     *
-     * Values lie in direct buffers of native byte order. The whole buffer is the tensor, from index 0 to its capacity:
-     * a run ignores position and limit, and does not change them. Use the constructor for buffers that you
-     * have, [allocate] for new ones.
-     *
-     * @throws IllegalArgumentException when a buffer does not fit its shape, is not direct, or has another byte order
-     */
+    override fun newOutput(): Output = Output()
+
+    /** The model's inputs: the constructor takes buffers that you have, [allocate] makes new ones. [ModelInput] says more. */
     public class Input(
         /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]`. Unsigned: read with `toInt() and 0xFF`, write with `toByte()`. */
         public val imagePixels: ByteBuffer,
@@ -287,21 +104,13 @@ public class Classifier private constructor(
         public val imageChromaWidth: Int,
         /** The size of `image.chroma_channels`. */
         public val imageChromaChannels: Int,
-    ) {
+    ) : ModelInput() {
         init {
-            requireTensor("image.pixels", imagePixels, imageHeight, imageWidth, imageChannels2)
-            requireTensor("image.channels", imageChannels, 3)
-            requireTensor("image.orientation", imageOrientation)
-            requireTensor("image.chroma", imageChroma, imageChromaHeight, imageChromaWidth, imageChromaChannels)
-            requireTensor("image.conversion", imageConversion, 3)
-        }
-
-        internal fun feed(tensors: Tensors) {
-            tensors.add("image.pixels", imagePixels, OnnxJavaType.UINT8, imageHeight, imageWidth, imageChannels2)
-            tensors.add("image.channels", imageChannels, OnnxJavaType.INT64, 3)
-            tensors.add("image.orientation", imageOrientation, OnnxJavaType.INT64)
-            tensors.add("image.chroma", imageChroma, OnnxJavaType.UINT8, imageChromaHeight, imageChromaWidth, imageChromaChannels)
-            tensors.add("image.conversion", imageConversion, OnnxJavaType.INT64, 3)
+            tensor("image.pixels", imagePixels, OnnxJavaType.UINT8, imageHeight, imageWidth, imageChannels2)
+            tensor("image.channels", imageChannels, OnnxJavaType.INT64, 3)
+            tensor("image.orientation", imageOrientation, OnnxJavaType.INT64)
+            tensor("image.chroma", imageChroma, OnnxJavaType.UINT8, imageChromaHeight, imageChromaWidth, imageChromaChannels)
+            tensor("image.conversion", imageConversion, OnnxJavaType.INT64, 3)
         }
 
         public companion object {
@@ -330,35 +139,19 @@ public class Classifier private constructor(
         }
     }
 
-    /**
-     * The model's outputs.
-     *
-     * Outputs of a fixed shape are written straight into direct buffers of native byte order, yours or new ones. After
-     * a run their position is 0 and their limit the capacity.
-     *
-     * @throws IllegalArgumentException when a buffer does not fit its shape, is not direct, is read-only, or has
-     * another byte order
-     */
+    /** The model's outputs: [ModelOutput] says more. */
     public class Output @JvmOverloads constructor(
         /** `logits.scores`: float `[4]`. */
         public val logitsScores: FloatBuffer =
             allocateTensor("logits.scores", Float.SIZE_BYTES, 4).asFloatBuffer(),
-    ) {
+    ) : ModelOutput() {
         init {
-            requireWritable("logits.scores", logitsScores, 4)
-        }
-
-        internal fun pin(tensors: Tensors) {
-            tensors.add("logits.scores", logitsScores, OnnxJavaType.FLOAT, 4)
-        }
-
-        internal fun read(result: OrtSession.Result) {
-            logitsScores.whole()
+            tensor("logits.scores", logitsScores, OnnxJavaType.FLOAT, 4)
         }
     }
 
-    public companion object {
-        private val FILES = ModelFiles(
+    public companion object : ModelLoader<Classifier>(
+        ModelFiles(
             className = "Classifier",
             name = "classifier",
             version = "1.0.0",
@@ -369,119 +162,55 @@ public class Classifier private constructor(
                 TensorType("image.chroma", "uint8", listOf(-1, -1, -1)),
                 TensorType("image.conversion", "int64", listOf(3)),
             ),
-            outputs = listOf(
-                TensorType("logits.scores", "float", listOf(4)),
-            ),
+            outputs = listOf(TensorType("logits.scores", "float", listOf(4))),
             files = listOf(
                 ModelFile(
                     providers = setOf(Provider.CPU),
-                    asset = Asset(
-                        path = "mobpack/contracts/classifier.ort.tflite",
-                        sha256 = "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
-                        endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
-                        sizeBytes = 5120L,
-                    ),
+                    asset = Asset("mobpack/contracts/classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120L),
                 ),
             ),
-        )
-
-        private val GOLDEN = listOf(
-            Golden(
-                asset = Asset(
-                    path = "mobpack/contracts/classifier.golden.safetensors",
-                    sha256 = "000000000000000000000000000000000000000000000000000000000000601d",
-                    endsSha256 = "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470",
-                    sizeBytes = 1556L,
-                ),
-                allowed = mapOf(
-                    "mobpack/contracts/classifier.ort.tflite" to mapOf(
-                        "logits.scores" to Allowed(0.001, 1e-05, 2.5, 0),
+            golden = listOf(
+                Golden(
+                    asset = Asset("mobpack/contracts/classifier.golden.safetensors", "000000000000000000000000000000000000000000000000000000000000601d", "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470", 1556L),
+                    allowed = mapOf(
+                        "mobpack/contracts/classifier.ort.tflite" to mapOf("logits.scores" to Allowed(0.001, 1e-05, 2.5, 0)),
                     ),
-                ),
-                samples = listOf(
-                    GoldenSample(
-                        inputs = listOf(
-                            GoldenTensor("image.channels", Element.INT64, 1012, 12, 3),
-                            GoldenTensor("image.chroma", Element.UINT8, 1028, 500, 5, 5, 5),
-                            GoldenTensor("image.conversion", Element.INT64, 1528, 12, 3),
-                            GoldenTensor("image.orientation", Element.INT64, 1024, 4),
-                            GoldenTensor("image.pixels", Element.UINT8, 512, 500, 5, 5, 5),
-                        ),
-                        outputs = listOf(
-                            GoldenTensor("logits.scores", Element.FLOAT, 1540, 16, 4),
-                        ),
-                    ),
+                    samples = listOf(GoldenSample(
+                            inputs = listOf(
+                                GoldenTensor("image.channels", Element.INT64, 1012, 12, 3),
+                                GoldenTensor("image.chroma", Element.UINT8, 1028, 500, 5, 5, 5),
+                                GoldenTensor("image.conversion", Element.INT64, 1528, 12, 3),
+                                GoldenTensor("image.orientation", Element.INT64, 1024, 4),
+                                GoldenTensor("image.pixels", Element.UINT8, 512, 500, 5, 5, 5),
+                            ),
+                            outputs = listOf(GoldenTensor("logits.scores", Element.FLOAT, 1540, 16, 4)),
+                        )),
                 ),
             ),
-        )
-
-        /**
-         * Loads the model, away from the thread that calls. The first load after an installation, update or download reads
-         * all of it to check it; [Options.verify] says more. A cancelled load ends its download, and keeps what has come
-         * for the next one.
-         *
-         * [onProgress] is called on another thread, with the bytes of a download.
-         *
-         * @throws ModelCorruptedException when a file is not the one that this class was generated for
-         * @throws ModelDownloadException when a server does not give a file
-         * @throws ModelStorageException when there is no room for a file
-         * @throws BadModelException when a file of the app's own has other inputs or outputs
-         * @throws ModelOutOfMemoryException when there is not enough memory
-         * @throws ModelException when the file cannot be read, or no provider can run the model
-         */
-        public suspend fun load(
-            context: Context,
-            options: Options = Options(),
-            source: Source = Source.bundled,
-            onProgress: (Progress) -> Unit = {},
-        ): Classifier = loadInBackground(onProgress) { loading -> open(context, options, source, loading) }
+        ),
+    ) {
+        override fun modelOf(loaded: LoadedModel): Classifier = Classifier(loaded)
 
         /** [load] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
         @JvmOverloads
-        public fun loadBlocking(
-            context: Context,
-            options: Options = Options(),
-            source: Source = Source.bundled,
-        ): Classifier = open(context, options, source, Loading())
+        public fun loadBlocking(context: Context, options: Options = Options(), source: Source = Source.bundled): Classifier =
+            open(context, options, source)
 
         /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
         @WorkerThread
         @JvmStatic
         @Throws(InterruptedException::class)
-        public fun loadBlocking(
-            context: Context,
-            options: Options,
-            source: Source,
-            onProgress: ProgressListener,
-        ): Classifier = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
+        public fun loadBlocking(context: Context, options: Options, source: Source, onProgress: ProgressListener): Classifier =
+            openInterruptibly(context, options, source, onProgress)
 
-        /**
-         * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is
-         * open may need again: models that are open keep working.
-         */
-        public suspend fun removeDownloads(context: Context): Unit = inBackground { removeDownloadsBlocking(context) }
-
-        /** [removeDownloads] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
-        public fun removeDownloadsBlocking(context: Context): Unit = Downloads.remove(FILES, context)
+        override fun removeDownloadsBlocking(context: Context): Unit = super.removeDownloadsBlocking(context)
 
-        /** [removeDownloads], but for the files of this version. */
-        public suspend fun removeOldDownloads(context: Context): Unit =
-            inBackground { removeOldDownloadsBlocking(context) }
-
-        /** [removeOldDownloads] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
-        public fun removeOldDownloadsBlocking(context: Context): Unit =
-            Downloads.remove(FILES, context, kept = FILES.digests + GOLDEN.map { it.asset.sha256 })
-
-        private fun open(context: Context, options: Options, source: Source, loading: Loading): Classifier {
-            val app = appOf(context)
-            val files = source.files(app, FILES, options)
-            return Classifier(ModelOpener(FILES, app, options, source, files).open(loading), SelfTester(GOLDEN, options, files))
-        }
+        override fun removeOldDownloadsBlocking(context: Context): Unit = super.removeOldDownloadsBlocking(context)
     }
 }

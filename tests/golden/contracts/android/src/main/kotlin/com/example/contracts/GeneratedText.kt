@@ -2,6 +2,7 @@
 
 package com.example.contracts
 
+import ai.onnxruntime.OrtSession
 import java.nio.IntBuffer
 import java.nio.LongBuffer
 
@@ -11,3 +12,36 @@ internal fun textOf(codePoints: IntBuffer): String =
 
 /** A seed, as models take it. */
 internal fun Long.seedTensor(): LongBuffer = allocateTensor("seed", Long.SIZE_BYTES, 1).asLongBuffer().put(0, this)
+
+/** The outputs that a text keeps from one run to the next stay in ONNX Runtime, and are not copied: by their inputs. */
+internal abstract class KeptResult(private vararg val kept: Pair<String, String>) : AutoCloseable {
+    private var last: OrtSession.Result? = null
+
+    /** Runs a model on [input], and on what its last run gave in the place of what a first run gets. */
+    fun run(session: ModelSession, input: ModelInput, output: ModelOutput): Unit = session.run(
+        ModelRun(
+            read = {
+                close()
+                last = it
+                output.read(it, kept = kept.map { (_, name) -> name })
+            },
+            feed = {
+                input.feed(it)
+                feed(it)
+            },
+            pin = { output.pin(it) },
+            copied = output.copied(),
+            keepsResult = true,
+        ),
+    )
+
+    override fun close() {
+        last?.close()
+        last = null
+    }
+
+    private fun feed(tensors: Tensors) {
+        val last = last ?: return
+        for ((input, output) in kept) tensors.lend(input, last.tensor(output))
+    }
+}

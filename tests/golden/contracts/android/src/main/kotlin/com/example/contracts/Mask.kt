@@ -41,5 +41,5 @@ public class Mask internal constructor(
 }
 
 /** The mask of [shape]: rows, then places of a row. */
-internal fun maskOf(shape: LongArray, classes: ByteBuffer, scores: FloatBuffer, labels: List<String>): Mask =
+internal fun maskOf(classes: ByteBuffer, scores: FloatBuffer, shape: LongArray, labels: List<String>): Mask =
     Mask(shape[1].toInt(), shape[0].toInt(), classes.toArray(), scores.toArray(), labels)

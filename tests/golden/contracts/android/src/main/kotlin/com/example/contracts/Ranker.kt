@@ -4,17 +4,12 @@
 package com.example.contracts
 
 import ai.onnxruntime.OnnxJavaType
-import ai.onnxruntime.OrtSession
 import android.content.Context
 import androidx.annotation.WorkerThread
-import java.io.File
 import java.nio.FloatBuffer
 import java.nio.IntBuffer
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.ensureActive
-import kotlinx.coroutines.flow.Flow
-import kotlinx.coroutines.flow.conflate
-import kotlinx.coroutines.flow.transformWhile
 
 /**
  * The model `ranker`.
@@ -25,46 +20,19 @@ import kotlinx.coroutines.flow.transformWhile
  * }
  * ```
  *
- * Plain names suspend; names that end in `Blocking` block the thread that calls them, which must not be the main one.
- *
- * One instance serves any number of threads: each call needs an [Output] of its own, and an [Input] that nobody writes
- * to meanwhile. [run] takes its turn on the model's own thread, [runBlocking] runs beside others. [close] waits for the
- * calls that are running; every later call throws IllegalStateException.
- *
  * [run] takes and gives the tensors behind [score].
  */
-public class Ranker private constructor(private val session: ModelSession) : AutoCloseable {
-    /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
-    public val info: Info get() = session.info
-
-    /** The provider that started. Operators that it does not support run on [Provider.CPU]; [assignment] counts them. */
-    public val provider: Provider get() = session.provider
-
-    /** What each provider runs of the model, [Provider.CPU] too; null where ONNX Runtime cannot tell. */
-    public val assignment: List<ProviderAssignment>? get() = session.assignment
-
-    /** Providers that were tried before [provider] and did not start, in this order, with the reasons. */
-    public val fallbacks: List<Fallback> get() = session.fallbacks
-
+public class Ranker private constructor(loaded: LoadedModel) :
+    TypedModel<Ranker.Input, Ranker.Output>(loaded) {
     /**
      * How well the document fits the query.
      *
-     * Runs on the model's own thread, one call after the other. When its coroutine is cancelled, a call that waits for its
-     * turn is dropped, and a run that is under way ends at its next operator.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelException when ONNX Runtime reports an error
+     * Takes its turn, ends early and throws as [run] does.
      */
     public suspend fun score(query: String, document: String): Float =
         session.calls.run { scoreBlocking(query, document) }
 
-    /**
-     * [score] on the thread that calls, beside other calls, for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
+    /** [score] for threads that may wait, and for Java, as [runBlocking]. */
     @WorkerThread
     public fun scoreBlocking(query: String, document: String): Float =
         answer(runBlocking(inputOf(query, document)))
@@ -74,10 +42,6 @@ public class Ranker private constructor(private val session: ModelSession) : Aut
      * each, on its own thread; other calls may come between.
      *
      * When its coroutine is cancelled, the run that is under way ends at its next operator, and no other begins.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelException when ONNX Runtime reports an error
      */
     public suspend fun rank(query: String, documents: List<String>): List<Ranked> =
         ranked(
@@ -88,104 +52,10 @@ public class Ranker private constructor(private val session: ModelSession) : Aut
             },
         )
 
-    /**
-     * [rank] on the thread that calls, for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
+    /** [rank] for threads that may wait, and for Java. */
     @WorkerThread
     public fun rankBlocking(query: String, documents: List<String>): List<Ranked> =
         ranked(documents.map { scoreBlocking(query, it) })
-
-    /**
-     * Runs the model on [input], writes the result to [output] and returns it: on the model's own thread, one call after
-     * the other.
-     *
-     * Pass the [Output] of an earlier call to use its memory again. When its coroutine is cancelled, a call that waits
-     * for its turn is dropped, and a run that is under way ends at its next operator. Then [input] and [output] are free
-     * again, and [output] holds nothing of use.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public suspend fun run(input: Input, output: Output = Output()): Output =
-        session.calls.run { runBlocking(input, output) }
-
-    /**
-     * [run] on the thread that calls, beside other calls, for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    @WorkerThread
-    @JvmOverloads
-    public fun runBlocking(input: Input, output: Output = Output()): Output =
-        output.also { session.run(ofTensors(input, it)) }
-
-    /**
-     * What [answer] makes of each of [frames] with this model, in order. A frame that comes while the model is busy
-     * takes the place of the one before, which nobody sees.
-     *
-     * ```kotlin
-     * model.frames(camera) { score(it) }.collect { show(it) }
-     * ```
-     */
-    public fun <Frame, Answer> frames(
-        frames: Flow<Frame>,
-        answer: suspend Ranker.(Frame) -> Answer,
-    ): Flow<Answer> = frames.conflate().transformWhile { // `map` is inlined: 6 kB more for each model
-        emit(answer(it))
-        true
-    }
-
-    /** Runs the model [runs] times, as [run] does, so that later calls do not pay for lazy initialization. */
-    public suspend fun warmUp(input: Input, runs: Int = 1): Unit =
-        session.calls.run { warmUpBlocking(input, runs) }
-
-    /** [warmUp] for threads that may wait, and for Java. */
-    @WorkerThread
-    @JvmOverloads
-    public fun warmUpBlocking(input: Input, runs: Int = 1) {
-        val output = Output()
-        repeat(runs) { runBlocking(input, output) }
-    }
-
-    /**
-     * Runs the model [runs] times on [input] in a session of its own, and returns the file in the app's cache folder that
-     * ONNX Runtime writes about them: the time of every operator, for Perfetto or `chrome://tracing`.
-     *
-     * Opens the model once more, and takes as much memory: for use while you develop.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public suspend fun profile(input: Input, runs: Int = 10): File = session.calls.run { profileBlocking(input, runs) }
-
-    /**
-     * [profile] for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    @WorkerThread
-    @JvmOverloads
-    public fun profileBlocking(input: Input, runs: Int = 10): File = session.profile(ofTensors(input, Output()), runs)
-
-    /**
-     * Waits for the calls that are running, then frees the model's memory: off the main thread where a run may be under
-     * way. A second call does nothing.
-     */
-    override fun close(): Unit = session.close()
-
-    private fun ofTensors(input: Input, output: Output, mayBeRepeated: Boolean = true) = ModelRun(
-        feed = { input.feed(it) },
-        pin = { output.pin(it) },
-        read = { output.read(it) },
-        mayBeRepeated = mayBeRepeated,
-    )
 
     private fun inputOf(query: String, document: String): Input = Input(
         queryText = query.codePointTensor(),
@@ -197,15 +67,9 @@ public class Ranker private constructor(private val session: ModelSession) : Aut
     private fun answer(output: Output): Float =
         scoreOf(output.logitsScore)
 
-    /**
-     * The model's inputs.
-     *
-     * Values lie in direct buffers of native byte order. The whole buffer is the tensor, from index 0 to its capacity:
-     * a run ignores position and limit, and does not change them. Use the constructor for buffers that you
-     * have, [allocate] for new ones.
-     *
-     * @throws IllegalArgumentException when a buffer does not fit its shape, is not direct, or has another byte order
-     */
+    override fun newOutput(): Output = Output()
+
+    /** The model's inputs: the constructor takes buffers that you have, [allocate] makes new ones. [ModelInput] says more. */
     public class Input(
         /** `query.text`: int32 `[queryCharacters]`. */
         public val queryText: IntBuffer,
@@ -215,24 +79,16 @@ public class Ranker private constructor(private val session: ModelSession) : Aut
         public val queryCharacters: Int,
         /** The size of `document.characters`. */
         public val documentCharacters: Int,
-    ) {
+    ) : ModelInput() {
         init {
-            requireTensor("query.text", queryText, queryCharacters)
-            requireTensor("query.document", queryDocument, documentCharacters)
-        }
-
-        internal fun feed(tensors: Tensors) {
-            tensors.add("query.text", queryText, OnnxJavaType.INT32, queryCharacters)
-            tensors.add("query.document", queryDocument, OnnxJavaType.INT32, documentCharacters)
+            tensor("query.text", queryText, OnnxJavaType.INT32, queryCharacters)
+            tensor("query.document", queryDocument, OnnxJavaType.INT32, documentCharacters)
         }
 
         public companion object {
             /** An input with memory of its own, all values zero or empty. */
             @JvmStatic
-            public fun allocate(
-                queryCharacters: Int,
-                documentCharacters: Int,
-            ): Input = Input(
+            public fun allocate(queryCharacters: Int, documentCharacters: Int): Input = Input(
                 queryText = allocateTensor("query.text", Int.SIZE_BYTES, queryCharacters).asIntBuffer(),
                 queryDocument = allocateTensor("query.document", Int.SIZE_BYTES, documentCharacters).asIntBuffer(),
                 queryCharacters = queryCharacters,
@@ -241,35 +97,19 @@ public class Ranker private constructor(private val session: ModelSession) : Aut
         }
     }
 
-    /**
-     * The model's outputs.
-     *
-     * Outputs of a fixed shape are written straight into direct buffers of native byte order, yours or new ones. After
-     * a run their position is 0 and their limit the capacity.
-     *
-     * @throws IllegalArgumentException when a buffer does not fit its shape, is not direct, is read-only, or has
-     * another byte order
-     */
+    /** The model's outputs: [ModelOutput] says more. */
     public class Output @JvmOverloads constructor(
         /** `logits.score`: float `[1]`. */
         public val logitsScore: FloatBuffer =
             allocateTensor("logits.score", Float.SIZE_BYTES, 1).asFloatBuffer(),
-    ) {
+    ) : ModelOutput() {
         init {
-            requireWritable("logits.score", logitsScore, 1)
-        }
-
-        internal fun pin(tensors: Tensors) {
-            tensors.add("logits.score", logitsScore, OnnxJavaType.FLOAT, 1)
-        }
-
-        internal fun read(result: OrtSession.Result) {
-            logitsScore.whole()
+            tensor("logits.score", logitsScore, OnnxJavaType.FLOAT, 1)
         }
     }
 
-    public companion object {
-        private val FILES = ModelFiles(
+    public companion object : ModelLoader<Ranker>(
+        ModelFiles(
             className = "Ranker",
             name = "ranker",
             version = "1.0.0",
@@ -277,89 +117,37 @@ public class Ranker private constructor(private val session: ModelSession) : Aut
                 TensorType("query.text", "int32", listOf(-1)),
                 TensorType("query.document", "int32", listOf(-1)),
             ),
-            outputs = listOf(
-                TensorType("logits.score", "float", listOf(1)),
-            ),
+            outputs = listOf(TensorType("logits.score", "float", listOf(1))),
             files = listOf(
                 ModelFile(
                     providers = setOf(Provider.CPU),
-                    asset = Asset(
-                        path = "mobpack/contracts/ranker.ort.tflite",
-                        sha256 = "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
-                        endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
-                        sizeBytes = 5120L,
-                    ),
+                    asset = Asset("mobpack/contracts/ranker.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120L),
                 ),
             ),
-        )
-
-        /**
-         * Loads the model, away from the thread that calls. The first load after an installation, update or download reads
-         * all of it to check it; [Options.verify] says more. A cancelled load ends its download, and keeps what has come
-         * for the next one.
-         *
-         * [onProgress] is called on another thread, with the bytes of a download.
-         *
-         * @throws ModelCorruptedException when a file is not the one that this class was generated for
-         * @throws ModelDownloadException when a server does not give a file
-         * @throws ModelStorageException when there is no room for a file
-         * @throws BadModelException when a file of the app's own has other inputs or outputs
-         * @throws ModelOutOfMemoryException when there is not enough memory
-         * @throws ModelException when the file cannot be read, or no provider can run the model
-         */
-        public suspend fun load(
-            context: Context,
-            options: Options = Options(),
-            source: Source = Source.bundled,
-            onProgress: (Progress) -> Unit = {},
-        ): Ranker = loadInBackground(onProgress) { loading -> open(context, options, source, loading) }
+        ),
+    ) {
+        override fun modelOf(loaded: LoadedModel): Ranker = Ranker(loaded)
 
         /** [load] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
         @JvmOverloads
-        public fun loadBlocking(
-            context: Context,
-            options: Options = Options(),
-            source: Source = Source.bundled,
-        ): Ranker = open(context, options, source, Loading())
+        public fun loadBlocking(context: Context, options: Options = Options(), source: Source = Source.bundled): Ranker =
+            open(context, options, source)
 
         /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
         @WorkerThread
         @JvmStatic
         @Throws(InterruptedException::class)
-        public fun loadBlocking(
-            context: Context,
-            options: Options,
-            source: Source,
-            onProgress: ProgressListener,
-        ): Ranker = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
+        public fun loadBlocking(context: Context, options: Options, source: Source, onProgress: ProgressListener): Ranker =
+            openInterruptibly(context, options, source, onProgress)
 
-        /**
-         * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is
-         * open may need again: models that are open keep working.
-         */
-        public suspend fun removeDownloads(context: Context): Unit = inBackground { removeDownloadsBlocking(context) }
-
-        /** [removeDownloads] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
-        public fun removeDownloadsBlocking(context: Context): Unit = Downloads.remove(FILES, context)
+        override fun removeDownloadsBlocking(context: Context): Unit = super.removeDownloadsBlocking(context)
 
-        /** [removeDownloads], but for the files of this version. */
-        public suspend fun removeOldDownloads(context: Context): Unit =
-            inBackground { removeOldDownloadsBlocking(context) }
-
-        /** [removeOldDownloads] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
-        public fun removeOldDownloadsBlocking(context: Context): Unit =
-            Downloads.remove(FILES, context, kept = FILES.digests)
-
-        private fun open(context: Context, options: Options, source: Source, loading: Loading): Ranker {
-            val app = appOf(context)
-            val files = source.files(app, FILES, options)
-            return Ranker(ModelOpener(FILES, app, options, source, files).open(loading))
-        }
+        override fun removeOldDownloadsBlocking(context: Context): Unit = super.removeOldDownloadsBlocking(context)
     }
 }

@@ -12,6 +12,13 @@ import java.nio.ByteBuffer
 public abstract class Source private constructor(private val name: String) {
     internal abstract fun files(context: Context, model: ModelFiles, options: Options): Files
 
+    /** Opens [model]. */
+    internal fun open(context: Context, model: ModelFiles, options: Options, loading: Loading): LoadedModel {
+        val files = files(context, model, options)
+        val session = ModelOpener(model, context, options, this, files).open(loading)
+        return LoadedModel(session, SelfTester(model.golden, options, files))
+    }
+
     /** Its kind: `bundled`, `url`, `folder`, `pack`, `file`, `bytes` or `descriptor`. */
     override fun toString(): String = name
 

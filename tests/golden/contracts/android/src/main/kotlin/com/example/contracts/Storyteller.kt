@@ -4,17 +4,13 @@
 package com.example.contracts
 
 import ai.onnxruntime.OnnxJavaType
-import ai.onnxruntime.OrtSession
 import android.content.Context
 import androidx.annotation.WorkerThread
-import java.io.File
 import java.nio.FloatBuffer
 import java.nio.IntBuffer
 import java.nio.LongBuffer
 import kotlinx.coroutines.flow.Flow
-import kotlinx.coroutines.flow.conflate
 import kotlinx.coroutines.flow.flow
-import kotlinx.coroutines.flow.transformWhile
 
 /**
  * The model `storyteller`.
@@ -25,27 +21,10 @@ import kotlinx.coroutines.flow.transformWhile
  * }
  * ```
  *
- * Plain names suspend; names that end in `Blocking` block the thread that calls them, which must not be the main one.
- *
- * One instance serves any number of threads: each call needs an [Output] of its own, and an [Input] that nobody writes
- * to meanwhile. [run] takes its turn on the model's own thread, [runBlocking] runs beside others. [close] waits for the
- * calls that are running; every later call throws IllegalStateException.
- *
  * [run] takes and gives the tensors behind [generate].
  */
-public class Storyteller private constructor(private val session: ModelSession) : AutoCloseable {
-    /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
-    public val info: Info get() = session.info
-
-    /** The provider that started. Operators that it does not support run on [Provider.CPU]; [assignment] counts them. */
-    public val provider: Provider get() = session.provider
-
-    /** What each provider runs of the model, [Provider.CPU] too; null where ONNX Runtime cannot tell. */
-    public val assignment: List<ProviderAssignment>? get() = session.assignment
-
-    /** Providers that were tried before [provider] and did not start, in this order, with the reasons. */
-    public val fallbacks: List<Fallback> get() = session.fallbacks
-
+public class Storyteller private constructor(loaded: LoadedModel) :
+    TypedModel<Storyteller.Input, Storyteller.Output>(loaded) {
     /**
      * Goes on with a text: gives what follows, part by part, as the model makes it.
      *
@@ -69,19 +48,10 @@ public class Storyteller private constructor(private val session: ModelSession) 
             }
         }
 
-    /** Runs the model on [input] and on what is [carried]: that stays in ONNX Runtime, and is not copied. */
+    /** Runs the model on [input] and on what is [carried]. */
     private fun next(input: Input, carried: Carried): Output = Output().also { output ->
-        val run = ModelRun(
-            feed = {
-                input.feed(it)
-                carried.feed(it)
-            },
-            pin = { output.pin(it) },
-            copied = COPIED_OUTPUTS,
-            read = { output.read(it, carried) },
-            keepsResult = true,
-        )
-        session.run(run)
+        carried.run(session, input, output)
+        carried.logitsProgress = output.logitsNextProgress
     }
 
     private fun inputOf(
@@ -99,98 +69,11 @@ public class Storyteller private constructor(private val session: ModelSession) 
         logitsWaitingBytes = carried.logitsBytesShape[0].toInt(),
     )
 
-    /**
-     * Runs the model on [input], writes the result to [output] and returns it: on the model's own thread, one call after
-     * the other.
-     *
-     * Pass the [Output] of an earlier call to use its memory again. When its coroutine is cancelled, a call that waits
-     * for its turn is dropped, and a run that is under way ends at its next operator. Then [input] and [output] are free
-     * again, and [output] holds nothing of use.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public suspend fun run(input: Input, output: Output = Output()): Output =
-        session.calls.run { runBlocking(input, output) }
-
-    /**
-     * [run] on the thread that calls, beside other calls, for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    @WorkerThread
-    @JvmOverloads
-    public fun runBlocking(input: Input, output: Output = Output()): Output =
-        output.also { session.run(ofTensors(input, it)) }
-
-    /**
-     * What [answer] makes of each of [frames] with this model, in order. A frame that comes while the model is busy
-     * takes the place of the one before, which nobody sees.
-     *
-     * ```kotlin
-     * model.frames(camera) { run(it) }.collect { show(it) }
-     * ```
-     */
-    public fun <Frame, Answer> frames(
-        frames: Flow<Frame>,
-        answer: suspend Storyteller.(Frame) -> Answer,
-    ): Flow<Answer> = frames.conflate().transformWhile { // `map` is inlined: 6 kB more for each model
-        emit(answer(it))
-        true
-    }
-
-    /** Runs the model [runs] times, as [run] does, so that later calls do not pay for lazy initialization. */
-    public suspend fun warmUp(input: Input, runs: Int = 1): Unit =
-        session.calls.run { warmUpBlocking(input, runs) }
-
-    /** [warmUp] for threads that may wait, and for Java. */
-    @WorkerThread
-    @JvmOverloads
-    public fun warmUpBlocking(input: Input, runs: Int = 1) {
-        val output = Output()
-        repeat(runs) { runBlocking(input, output) }
-    }
-
-    /**
-     * Runs the model [runs] times on [input] in a session of its own, and returns the file in the app's cache folder that
-     * ONNX Runtime writes about them: the time of every operator, for Perfetto or `chrome://tracing`.
-     *
-     * Opens the model once more, and takes as much memory: for use while you develop.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public suspend fun profile(input: Input, runs: Int = 10): File = session.calls.run { profileBlocking(input, runs) }
-
-    /**
-     * [profile] for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    @WorkerThread
-    @JvmOverloads
-    public fun profileBlocking(input: Input, runs: Int = 10): File = session.profile(ofTensors(input, Output()), runs)
-
-    /**
-     * Waits for the calls that are running, then frees the model's memory: off the main thread where a run may be under
-     * way. A second call does nothing.
-     */
-    override fun close(): Unit = session.close()
-
-    private fun ofTensors(input: Input, output: Output, mayBeRepeated: Boolean = true) = ModelRun(
-        feed = { input.feed(it) },
-        pin = { output.pin(it) },
-        copied = COPIED_OUTPUTS,
-        read = { output.read(it) },
-        mayBeRepeated = mayBeRepeated,
-    )
-
     /** What a text keeps from one run to the next: nothing at first. */
-    internal class Carried : AutoCloseable {
+    private class Carried : KeptResult(
+        "past.key" to "present.key",
+        "logits.bytes" to "logits.next bytes",
+    ) {
         val pastKey: FloatBuffer =
             allocateTensor("past.key", Float.SIZE_BYTES, 1, 2, 0, 8).asFloatBuffer()
         val pastKeyShape: LongArray = longArrayOf(1, 2, 0, 8)
@@ -199,37 +82,11 @@ public class Storyteller private constructor(private val session: ModelSession) 
         val logitsBytes: LongBuffer =
             allocateTensor("logits.bytes", Long.SIZE_BYTES, 0).asLongBuffer()
         val logitsBytesShape: LongArray = longArrayOf(0)
-        private var last: OrtSession.Result? = null
-
-        /** Puts what the last run gave in the place of what a first run gets. */
-        fun feed(tensors: Tensors) {
-            val last = last ?: return
-            tensors.lend("past.key", last.tensor("present.key"))
-            tensors.lend("logits.bytes", last.tensor("logits.next bytes"))
-        }
-
-        /** The result of a run takes the place of the one before. */
-        fun keep(result: OrtSession.Result, output: Output) {
-            close()
-            last = result
-            logitsProgress = output.logitsNextProgress
-        }
-
-        override fun close() {
-            last?.close()
-            last = null
-        }
     }
 
-    /**
-     * The model's inputs.
-     *
-     * Values lie in direct buffers of native byte order. The whole buffer is the tensor, from index 0 to its capacity:
-     * a run ignores position and limit, and does not change them. Use the constructor for buffers that you
-     * have, [allocate] for new ones.
-     *
-     * @throws IllegalArgumentException when a buffer does not fit its shape, is not direct, or has another byte order
-     */
+    override fun newOutput(): Output = Output()
+
+    /** The model's inputs: the constructor takes buffers that you have, [allocate] makes new ones. [ModelInput] says more. */
     public class Input(
         /** `prompt.text`: int32 `[promptCharacters]`. */
         public val promptText: IntBuffer,
@@ -247,21 +104,13 @@ public class Storyteller private constructor(private val session: ModelSession) 
         public val pastLength: Int,
         /** The size of `logits.waiting bytes`. */
         public val logitsWaitingBytes: Int,
-    ) {
+    ) : ModelInput() {
         init {
-            requireTensor("prompt.text", promptText, promptCharacters)
-            requireTensor("past.key", pastKey, 1, 2, pastLength, 8)
-            requireTensor("logits.progress", logitsProgress, 4)
-            requireTensor("logits.bytes", logitsBytes, logitsWaitingBytes)
-            requireTensor("logits.seed", logitsSeed, 1)
-        }
-
-        internal fun feed(tensors: Tensors) {
-            tensors.add("prompt.text", promptText, OnnxJavaType.INT32, promptCharacters)
-            tensors.add("past.key", pastKey, OnnxJavaType.FLOAT, 1, 2, pastLength, 8)
-            tensors.add("logits.progress", logitsProgress, OnnxJavaType.INT64, 4)
-            tensors.add("logits.bytes", logitsBytes, OnnxJavaType.INT64, logitsWaitingBytes)
-            tensors.add("logits.seed", logitsSeed, OnnxJavaType.INT64, 1)
+            tensor("prompt.text", promptText, OnnxJavaType.INT32, promptCharacters)
+            tensor("past.key", pastKey, OnnxJavaType.FLOAT, 1, 2, pastLength, 8)
+            tensor("logits.progress", logitsProgress, OnnxJavaType.INT64, 4)
+            tensor("logits.bytes", logitsBytes, OnnxJavaType.INT64, logitsWaitingBytes)
+            tensor("logits.seed", logitsSeed, OnnxJavaType.INT64, 1)
         }
 
         public companion object {
@@ -284,17 +133,7 @@ public class Storyteller private constructor(private val session: ModelSession) 
         }
     }
 
-    /**
-     * The model's outputs.
-     *
-     * Outputs of a fixed shape are written straight into direct buffers of native byte order, yours or new ones. After
-     * a run their position is 0 and their limit the capacity.
-     *
-     * The other outputs are copied out of ONNX Runtime: each run makes new ones, and no later run writes to them.
-     *
-     * @throws IllegalArgumentException when a buffer does not fit its shape, is not direct, is read-only, or has
-     * another byte order
-     */
+    /** The model's outputs: [ModelOutput] says more. */
     public class Output @JvmOverloads constructor(
         /** `logits.finished`: int32 `[1]`. */
         public val logitsFinished: IntBuffer =
@@ -302,7 +141,7 @@ public class Storyteller private constructor(private val session: ModelSession) 
         /** `logits.next progress`: int64 `[4]`. */
         public val logitsNextProgress: LongBuffer =
             allocateTensor("logits.next progress", Long.SIZE_BYTES, 4).asLongBuffer(),
-    ) {
+    ) : ModelOutput() {
         /** `logits.characters`: int32 `[logits.new characters]`, empty before the first run. */
         public var logitsCharacters: IntBuffer = IntBuffer.allocate(0)
             private set
@@ -328,37 +167,25 @@ public class Storyteller private constructor(private val session: ModelSession) 
             private set
 
         init {
-            requireWritable("logits.finished", logitsFinished, 1)
-            requireWritable("logits.next progress", logitsNextProgress, 4)
-        }
-
-        internal fun pin(tensors: Tensors) {
-            tensors.add("logits.finished", logitsFinished, OnnxJavaType.INT32, 1)
-            tensors.add("logits.next progress", logitsNextProgress, OnnxJavaType.INT64, 4)
-        }
-
-        internal fun read(result: OrtSession.Result, carried: Carried? = null) {
-            carried?.keep(result, this)
-            logitsFinished.whole()
-            logitsNextProgress.whole()
-            result.tensor("logits.characters").let {
+            tensor("logits.finished", logitsFinished, OnnxJavaType.INT32, 1)
+            tensor("logits.next progress", logitsNextProgress, OnnxJavaType.INT64, 4)
+            copy("logits.characters") {
                 logitsCharacters = it.intBuffer
                 logitsCharactersShape = it.info.shape
             }
-            if (carried != null) return
-            result.tensor("logits.next bytes").let {
+            copy("logits.next bytes") {
                 logitsNextBytes = it.longBuffer
                 logitsNextBytesShape = it.info.shape
             }
-            result.tensor("present.key").let {
+            copy("present.key") {
                 presentKey = it.floatBuffer
                 presentKeyShape = it.info.shape
             }
         }
     }
 
-    public companion object {
-        private val FILES = ModelFiles(
+    public companion object : ModelLoader<Storyteller>(
+        ModelFiles(
             className = "Storyteller",
             name = "storyteller",
             version = "1.0.0",
@@ -379,89 +206,33 @@ public class Storyteller private constructor(private val session: ModelSession) 
             files = listOf(
                 ModelFile(
                     providers = setOf(Provider.CPU),
-                    asset = Asset(
-                        path = "mobpack/contracts/storyteller.ort.tflite",
-                        sha256 = "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
-                        endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
-                        sizeBytes = 5120L,
-                    ),
+                    asset = Asset("mobpack/contracts/storyteller.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120L),
                 ),
             ),
-        )
-
-        private val COPIED_OUTPUTS = setOf(
-            "logits.characters",
-            "logits.next bytes",
-            "present.key",
-        )
-
-        /**
-         * Loads the model, away from the thread that calls. The first load after an installation, update or download reads
-         * all of it to check it; [Options.verify] says more. A cancelled load ends its download, and keeps what has come
-         * for the next one.
-         *
-         * [onProgress] is called on another thread, with the bytes of a download.
-         *
-         * @throws ModelCorruptedException when a file is not the one that this class was generated for
-         * @throws ModelDownloadException when a server does not give a file
-         * @throws ModelStorageException when there is no room for a file
-         * @throws BadModelException when a file of the app's own has other inputs or outputs
-         * @throws ModelOutOfMemoryException when there is not enough memory
-         * @throws ModelException when the file cannot be read, or no provider can run the model
-         */
-        public suspend fun load(
-            context: Context,
-            options: Options = Options(),
-            source: Source = Source.bundled,
-            onProgress: (Progress) -> Unit = {},
-        ): Storyteller = loadInBackground(onProgress) { loading -> open(context, options, source, loading) }
+        ),
+    ) {
+        override fun modelOf(loaded: LoadedModel): Storyteller = Storyteller(loaded)
 
         /** [load] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
         @JvmOverloads
-        public fun loadBlocking(
-            context: Context,
-            options: Options = Options(),
-            source: Source = Source.bundled,
-        ): Storyteller = open(context, options, source, Loading())
+        public fun loadBlocking(context: Context, options: Options = Options(), source: Source = Source.bundled): Storyteller =
+            open(context, options, source)
 
         /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
         @WorkerThread
         @JvmStatic
         @Throws(InterruptedException::class)
-        public fun loadBlocking(
-            context: Context,
-            options: Options,
-            source: Source,
-            onProgress: ProgressListener,
-        ): Storyteller = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
+        public fun loadBlocking(context: Context, options: Options, source: Source, onProgress: ProgressListener): Storyteller =
+            openInterruptibly(context, options, source, onProgress)
 
-        /**
-         * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is
-         * open may need again: models that are open keep working.
-         */
-        public suspend fun removeDownloads(context: Context): Unit = inBackground { removeDownloadsBlocking(context) }
-
-        /** [removeDownloads] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
-        public fun removeDownloadsBlocking(context: Context): Unit = Downloads.remove(FILES, context)
+        override fun removeDownloadsBlocking(context: Context): Unit = super.removeDownloadsBlocking(context)
 
-        /** [removeDownloads], but for the files of this version. */
-        public suspend fun removeOldDownloads(context: Context): Unit =
-            inBackground { removeOldDownloadsBlocking(context) }
-
-        /** [removeOldDownloads] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
-        public fun removeOldDownloadsBlocking(context: Context): Unit =
-            Downloads.remove(FILES, context, kept = FILES.digests)
-
-        private fun open(context: Context, options: Options, source: Source, loading: Loading): Storyteller {
-            val app = appOf(context)
-            val files = source.files(app, FILES, options)
-            return Storyteller(ModelOpener(FILES, app, options, source, files).open(loading))
-        }
+        override fun removeOldDownloadsBlocking(context: Context): Unit = super.removeOldDownloadsBlocking(context)
     }
 }

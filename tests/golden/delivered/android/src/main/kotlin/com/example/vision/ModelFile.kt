@@ -24,6 +24,8 @@ internal class ModelFiles(
     val inputs: List<TensorType>,
     val outputs: List<TensorType>,
     private val files: List<ModelFile>,
+    /** Its samples. */
+    val golden: List<Golden> = emptyList(),
 ) {
     /** Path of the model's own folder, below the private folders of apps. */
     val folder: String get() = "${files.first().asset.path.substringBeforeLast('/')}/downloads/$name"
@@ -31,8 +33,9 @@ internal class ModelFiles(
     /** Where it is recorded which files were right. */
     fun recordsIn(context: Context) = File(context.noBackupFilesDir, "$folder/checked")
 
-    /** SHA-256 of every file that a load may need. */
-    val digests: Set<String> get() = files.flatMap(ModelFile::assets).map(Asset::sha256).toSet()
+    /** SHA-256 of every file that a load or a self-test may need. */
+    val digests: Set<String>
+        get() = (files.flatMap(ModelFile::assets) + golden.map(Golden::asset)).map(Asset::sha256).toSet()
 
     /** The file with [sha256], if there is one. */
     fun asset(sha256: String): Asset? = files.flatMap(ModelFile::assets).find { it.sha256 == sha256 }

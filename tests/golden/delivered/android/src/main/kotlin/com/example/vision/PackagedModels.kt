@@ -18,32 +18,37 @@ internal object PackagedModels {
                 className = "Classifier",
                 name = "classifier",
                 version = "1.2.3",
-                inputs = listOf(
-                    TensorType("x", "float", listOf(-1, 3, 224, 224)),
-                ),
-                outputs = listOf(
-                    TensorType("logits", "float", null),
-                ),
+                inputs = listOf(TensorType("x", "float", listOf(-1, 3, 224, 224))),
+                outputs = listOf(TensorType("logits", "float", null)),
                 files = listOf(
                     ModelFile(
                         providers = setOf(Provider.XNNPACK),
-                        asset = Asset(
-                            path = "mobpack/vision/classifier-unfused.ort.tflite",
-                            sha256 = "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9",
-                            endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
-                            sizeBytes = 5120L,
-                        ),
+                        asset = Asset("mobpack/vision/classifier-unfused.ort.tflite", "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120L),
                         settings = mapOf(
                             "session.enable_saved_runtime_optimizations" to "1",
                         ),
                     ),
                     ModelFile(
                         providers = setOf(Provider.CPU),
-                        asset = Asset(
-                            path = "mobpack/vision/classifier.ort.tflite",
-                            sha256 = "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
-                            endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
-                            sizeBytes = 5120L,
+                        asset = Asset("mobpack/vision/classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120L),
+                    ),
+                ),
+                golden = listOf(
+                    Golden(
+                        asset = Asset("mobpack/vision/classifier.golden.safetensors", "000000000000000000000000000000000000000000000000000000000000601d", "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470", 6021792L),
+                        allowed = mapOf(
+                            "mobpack/vision/classifier-unfused.ort.tflite" to mapOf("logits" to Allowed(0.001, 1e-05, 2.5, 0)),
+                            "mobpack/vision/classifier.ort.tflite" to mapOf("logits" to Allowed(0.001, 1e-05, 2.5, 0)),
+                        ),
+                        samples = listOf(
+                            GoldenSample(
+                                inputs = listOf(GoldenTensor("x", Element.FLOAT, 512, 3010560, 5, 3, 224, 224)),
+                                outputs = listOf(GoldenTensor("logits", Element.FLOAT, 3011072, 80, 5, 4)),
+                            ),
+                            GoldenSample(
+                                inputs = listOf(GoldenTensor("x", Element.FLOAT, 3011152, 3010560, 5, 3, 224, 224)),
+                                outputs = listOf(GoldenTensor("logits", Element.FLOAT, 6021712, 80, 5, 4)),
+                            ),
                         ),
                     ),
                 ),

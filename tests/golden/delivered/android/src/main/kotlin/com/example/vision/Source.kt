@@ -12,17 +12,11 @@ import java.nio.ByteBuffer
 public abstract class Source internal constructor(private val name: String) {
     internal abstract fun files(context: Context, model: ModelFiles, options: Options): Files
 
-    /** Opens [model], whose own samples are [golden], with files that the signed list of the package vouches for. */
-    internal open fun open(
-        context: Context,
-        model: ModelFiles,
-        golden: List<Golden>,
-        options: Options,
-        loading: Loading,
-    ): LoadedModel {
+    /** Opens [model], with files that the signed list of the package vouches for. */
+    internal open fun open(context: Context, model: ModelFiles, options: Options, loading: Loading): LoadedModel {
         val files = Trusted.of(files(context, model, options), model, context, options)
         val session = ModelOpener(model, context, options, this, files).open(loading)
-        return LoadedModel(session, SelfTester(golden, options, files))
+        return LoadedModel(session, SelfTester(model.golden, options, files))
     }
 
     /** Its kind: `bundled`, `url`, `folder`, `pack`, `file`, `bytes`, `descriptor` or `updater`. */

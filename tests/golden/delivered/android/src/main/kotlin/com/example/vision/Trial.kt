@@ -3,11 +3,7 @@
 package com.example.vision
 
 import ai.onnxruntime.OnnxJavaType
-import ai.onnxruntime.OnnxTensor
 import android.content.Context
-import java.nio.Buffer
-import java.nio.ByteBuffer
-import java.nio.ByteOrder
 
 /** A release does not compute what it should. */
 internal class TrialException(message: String) : Exception(message)
@@ -25,38 +21,10 @@ internal class Trial(
         ModelOpener(release.model, context, options, source, files).open().use { session ->
             val golden = release.golden(options.verify).filter { session.info.asset in it.allowed }
             if (golden.isEmpty()) return warmUp(session)
-            val test = SelfTester(golden, options, files).test(session.info, session.provider) { sample ->
-                session.run(runOf(sample))
-            }
+            val test = SelfTester(golden, options, files).test(session)
             if (!test.passed) throw TrialException("$test")
         }
     }
-
-    private fun runOf(sample: SampleTest) = ModelRun(
-        feed = { tensors ->
-            for (input in sample.inputs) {
-                if (input.element == Element.STRING) {
-                    val strings = allocateStrings(input.name, *input.shape).also { sample.fill(input.name, it) }
-                    tensors.add(input.name, strings, *input.shape)
-                } else {
-                    val values = allocate(input.name, input.element, input.shape).also { sample.fill(input.name, it) }
-                    tensors.add(input.name, values, OnnxJavaType.valueOf(input.element.name), *input.shape)
-                }
-            }
-        },
-        copied = sample.outputs,
-        read = { result ->
-            for (name in sample.outputs) {
-                val tensor = result.tensor(name)
-                if (tensor.isText) {
-                    sample.compare(name, tensor.strings(), tensor.info.shape)
-                } else {
-                    sample.compare(name, typed(sample.elementOf(name), tensor.byteBuffer), tensor.info.shape)
-                }
-            }
-        },
-        mayBeRepeated = false,
-    )
 
     /** One run, where the sizes of all inputs are known but for the first one, which in most cases counts samples. */
     private fun warmUp(session: ModelSession) {
@@ -69,7 +37,7 @@ internal class Trial(
                         if (element == Element.STRING) {
                             tensors.add(input.name, allocateStrings(input.name, *shape), *shape)
                         } else {
-                            val zeros = allocate(input.name, element, shape)
+                            val zeros = allocateTensor(input.name, element, shape)
                             tensors.add(input.name, zeros, OnnxJavaType.valueOf(element.name), *shape)
                         }
                     }
@@ -80,29 +48,4 @@ internal class Trial(
             ),
         )
     }
-
-    private val OnnxTensor.isText: Boolean get() = info.onnxType.name.endsWith("STRING")
-
-    private fun allocate(name: String, element: Element, shape: IntArray): Buffer =
-        typed(element, allocateTensor(name, element.sizeBytes, *shape))
-
-    /** [bytes] as SampleTest takes the values of [element]. */
-    private fun typed(element: Element, bytes: ByteBuffer): Buffer = with(bytes.order(ByteOrder.nativeOrder())) {
-        when (element) {
-            Element.FLOAT -> asFloatBuffer()
-            Element.DOUBLE -> asDoubleBuffer()
-            Element.INT64, Element.UINT64 -> asLongBuffer()
-            Element.INT32, Element.UINT32 -> asIntBuffer()
-            Element.FLOAT16, Element.BFLOAT16, Element.INT16, Element.UINT16 -> asShortBuffer()
-            else -> this
-        }
-    }
-
-    private val Element.sizeBytes: Int
-        get() = when (this) {
-            Element.DOUBLE, Element.INT64, Element.UINT64 -> 8
-            Element.FLOAT, Element.INT32, Element.UINT32 -> 4
-            Element.FLOAT16, Element.BFLOAT16, Element.INT16, Element.UINT16 -> 2
-            else -> 1
-        }
 }

@@ -7,9 +7,6 @@ import android.util.Log
 import java.io.IOException
 import kotlinx.coroutines.CancellationException
 
-/** A model that was opened, and what tests it. */
-internal class LoadedModel(val session: ModelSession, val tester: SelfTester)
-
 /**
  * The newest release of a model that this device has; where none can be opened, what [fallback] gives.
  *
@@ -23,7 +20,6 @@ internal class UpdatedSource(private val fallback: Source, private val onChange:
     override fun open(
         context: Context,
         model: ModelFiles,
-        golden: List<Golden>,
         options: Options,
         loading: Loading,
     ): LoadedModel = try {
@@ -32,7 +28,7 @@ internal class UpdatedSource(private val fallback: Source, private val onChange:
     } catch (failure: IOException) {
         Log.w(TAG, "the updates of ${model.name} cannot be read: ${failure.message}")
         null
-    } ?: fallback.open(context, model, golden, options, loading)
+    } ?: fallback.open(context, model, options, loading)
 
     /** Null when there is none. */
     private fun newest(

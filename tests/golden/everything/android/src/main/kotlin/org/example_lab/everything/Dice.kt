@@ -3,13 +3,8 @@
 
 package org.example_lab.everything
 
-import ai.onnxruntime.OrtSession
 import android.content.Context
 import androidx.annotation.WorkerThread
-import java.io.File
-import kotlinx.coroutines.flow.Flow
-import kotlinx.coroutines.flow.conflate
-import kotlinx.coroutines.flow.transformWhile
 
 /**
  * The model `dice`.
@@ -21,159 +16,21 @@ import kotlinx.coroutines.flow.transformWhile
  *     output.eyes[0]
  * }
  * ```
- *
- * Plain names suspend; names that end in `Blocking` block the thread that calls them, which must not be the main one.
- *
- * One instance serves any number of threads: each call needs an [Output] of its own, and an [Input] that nobody writes
- * to meanwhile. [run] takes its turn on the model's own thread, [runBlocking] runs beside others. [close] waits for the
- * calls that are running; every later call throws IllegalStateException.
  */
-public class Dice private constructor(
-    private val session: ModelSession,
-    private val tester: SelfTester,
-) : AutoCloseable {
-    /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
-    public val info: Info get() = session.info
+public class Dice private constructor(loaded: LoadedModel) :
+    SelfTestingModel<Dice.Input, Dice.Output>(loaded) {
+    /** [warmUp] on an input of zeros. */
+    public suspend fun warmUp(runs: Int = 1): Unit = warmUp(Input.allocate(), runs)
 
-    /** The provider that started. Operators that it does not support run on [Provider.CPU]; [assignment] counts them. */
-    public val provider: Provider get() = session.provider
-
-    /** What each provider runs of the model, [Provider.CPU] too; null where ONNX Runtime cannot tell. */
-    public val assignment: List<ProviderAssignment>? get() = session.assignment
-
-    /** Providers that were tried before [provider] and did not start, in this order, with the reasons. */
-    public val fallbacks: List<Fallback> get() = session.fallbacks
-
-    /**
-     * Runs the model on [input], writes the result to [output] and returns it: on the model's own thread, one call after
-     * the other.
-     *
-     * Pass the [Output] of an earlier call to use its memory again. When its coroutine is cancelled, a call that waits
-     * for its turn is dropped, and a run that is under way ends at its next operator. Then [input] and [output] are free
-     * again, and [output] holds nothing of use.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public suspend fun run(input: Input, output: Output = Output()): Output =
-        session.calls.run { runBlocking(input, output) }
-
-    /**
-     * [run] on the thread that calls, beside other calls, for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
+    /** [warmUp] on an input of zeros, for threads that may wait, and for Java. */
     @WorkerThread
     @JvmOverloads
-    public fun runBlocking(input: Input, output: Output = Output()): Output =
-        output.also { session.run(ofTensors(input, it)) }
+    public fun warmUpBlocking(runs: Int = 1): Unit = warmUpBlocking(Input.allocate(), runs)
 
-    /**
-     * What [answer] makes of each of [frames] with this model, in order. A frame that comes while the model is busy
-     * takes the place of the one before, which nobody sees.
-     *
-     * ```kotlin
-     * model.frames(camera) { run(it) }.collect { show(it) }
-     * ```
-     */
-    public fun <Frame, Answer> frames(
-        frames: Flow<Frame>,
-        answer: suspend Dice.(Frame) -> Answer,
-    ): Flow<Answer> = frames.conflate().transformWhile { // `map` is inlined: 6 kB more for each model
-        emit(answer(it))
-        true
-    }
+    override fun newOutput(): Output = Output()
 
-    /** Runs the model [runs] times, as [run] does, so that later calls do not pay for lazy initialization. */
-    public suspend fun warmUp(input: Input = Input.allocate(), runs: Int = 1): Unit =
-        session.calls.run { warmUpBlocking(input, runs) }
-
-    /** [warmUp] for threads that may wait, and for Java. */
-    @WorkerThread
-    @JvmOverloads
-    public fun warmUpBlocking(input: Input = Input.allocate(), runs: Int = 1) {
-        val output = Output()
-        repeat(runs) { runBlocking(input, output) }
-    }
-
-    /**
-     * Runs the model [runs] times on [input] in a session of its own, and returns the file in the app's cache folder that
-     * ONNX Runtime writes about them: the time of every operator, for Perfetto or `chrome://tracing`.
-     *
-     * Opens the model once more, and takes as much memory: for use while you develop.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public suspend fun profile(input: Input, runs: Int = 10): File = session.calls.run { profileBlocking(input, runs) }
-
-    /**
-     * [profile] for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    @WorkerThread
-    @JvmOverloads
-    public fun profileBlocking(input: Input, runs: Int = 10): File = session.profile(ofTensors(input, Output()), runs)
-
-    /**
-     * Checks that the model computes on this device what it computed on the build machine: runs it on
-     * one sample from the package, and compares every output with its expected values.
-     *
-     * Takes as long as that many runs: for a test of the app, or once after an update.
-     *
-     * ```kotlin
-     * val test = model.selfTest()
-     * if (test.failed) Log.w("app", "$test")
-     * ```
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelCorruptedException when the samples in the app are not those that this class was generated for
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public suspend fun selfTest(): SelfTest = session.calls.run { selfTestBlocking() }
-
-    /**
-     * [selfTest] for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelCorruptedException when the samples in the app are not those that this class was generated for
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    @WorkerThread
-    public fun selfTestBlocking(): SelfTest = tester.test(info, provider) { sample ->
-        val input = Input.allocate()
-        val output = Output().also { session.run(ofTensors(input, it, mayBeRepeated = false)) }
-        sample.compare("eyes", output.eyes, output.eyesShape)
-    }
-
-    /**
-     * Waits for the calls that are running, then frees the model's memory: off the main thread where a run may be under
-     * way. A second call does nothing.
-     */
-    override fun close(): Unit = session.close()
-
-    private fun ofTensors(input: Input, output: Output, mayBeRepeated: Boolean = true) = ModelRun(
-        copied = COPIED_OUTPUTS,
-        read = { output.read(it) },
-        mayBeRepeated = mayBeRepeated,
-    )
-
-    /**
-     * The model's inputs.
-     *
-     * Values lie in direct buffers of native byte order. The whole buffer is the tensor, from index 0 to its capacity:
-     * a run ignores position and limit, and does not change them. Use the constructor for buffers that you
-     * have, [allocate] for new ones.
-     *
-     * @throws IllegalArgumentException when a buffer does not fit its shape, is not direct, or has another byte order
-     */
-    public class Input {
+    /** The model's inputs: the constructor takes buffers that you have, [allocate] makes new ones. [ModelInput] says more. */
+    public class Input : ModelInput() {
         public companion object {
             /** An input with memory of its own, all values zero or empty. */
             @JvmStatic
@@ -181,12 +38,8 @@ public class Dice private constructor(
         }
     }
 
-    /**
-     * The model's outputs.
-     *
-     * Outputs are copied out of ONNX Runtime: each run makes new ones, and no later run writes to them.
-     */
-    public class Output {
+    /** The model's outputs: [ModelOutput] says more. */
+    public class Output : ModelOutput() {
         /** `eyes`: string `[]`, empty before the first run. */
         public var eyes: Array<String> = emptyArray()
             private set
@@ -195,149 +48,70 @@ public class Dice private constructor(
         public var eyesShape: LongArray = longArrayOf(0)
             private set
 
-        internal fun read(result: OrtSession.Result) {
-            result.tensor("eyes").let {
+        init {
+            copy("eyes") {
                 eyes = it.strings()
                 eyesShape = it.info.shape
             }
         }
     }
 
-    public companion object {
-        private val FILES = ModelFiles(
+    public companion object : ModelLoader<Dice>(
+        ModelFiles(
             className = "Dice",
             name = "dice",
             version = "2.1.0",
-            inputs = listOf(
-            ),
-            outputs = listOf(
-                TensorType("eyes", "string", null),
-            ),
+            inputs = listOf(),
+            outputs = listOf(TensorType("eyes", "string", null)),
             files = listOf(
                 ModelFile(
                     providers = setOf(Provider.CPU),
-                    asset = Asset(
-                        path = "mobpack/every-thing/dice.onnx.tflite",
-                        sha256 = "f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7",
-                        endsSha256 = "abe17723a594e408a5b205af5c8fb71413397a27808df3583490e7ebe3193511",
-                        sizeBytes = 18L,
-                    ),
+                    asset = Asset("mobpack/every-thing/dice.onnx.tflite", "f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7", "abe17723a594e408a5b205af5c8fb71413397a27808df3583490e7ebe3193511", 18L),
                     settings = mapOf(
                         "session.disable_prepacking" to "1",
                     ),
                     weights = mapOf(
-                        "model-1.weights" to Asset(
-                            path = "mobpack/every-thing/dice/model-1.weights.tflite",
-                            sha256 = "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463",
-                            endsSha256 = "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463",
-                            sizeBytes = 24L,
-                        ),
-                        "model-2.weights" to Asset(
-                            path = "mobpack/every-thing/dice/model-2.weights.tflite",
-                            sha256 = "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89",
-                            endsSha256 = "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89",
-                            sizeBytes = 24L,
-                        ),
+                        "model-1.weights" to Asset("mobpack/every-thing/dice/model-1.weights.tflite", "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463", "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463", 24L),
+                        "model-2.weights" to Asset("mobpack/every-thing/dice/model-2.weights.tflite", "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89", "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89", 24L),
                     ),
                 ),
             ),
-        )
-
-        private val GOLDEN = listOf(
-            Golden(
-                asset = Asset(
-                    path = "mobpack/every-thing/dice.golden.safetensors",
-                    sha256 = "000000000000000000000000000000000000000000000000000000000000601d",
-                    endsSha256 = "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470",
-                    sizeBytes = 516L,
-                ),
-                allowed = mapOf(
-                    "mobpack/every-thing/dice.onnx.tflite" to mapOf(
-                        "eyes" to Allowed(0.0, 0.0, 1.0, 0),
+            golden = listOf(
+                Golden(
+                    asset = Asset("mobpack/every-thing/dice.golden.safetensors", "000000000000000000000000000000000000000000000000000000000000601d", "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470", 516L),
+                    allowed = mapOf(
+                        "mobpack/every-thing/dice.onnx.tflite" to mapOf("eyes" to Allowed(0.0, 0.0, 1.0, 0)),
                     ),
-                ),
-                samples = listOf(
-                    GoldenSample(
-                        inputs = emptyList(),
-                        outputs = listOf(
-                            GoldenTensor("eyes", Element.STRING, 512, 4),
-                        ),
-                    ),
+                    samples = listOf(GoldenSample(
+                            inputs = listOf(),
+                            outputs = listOf(GoldenTensor("eyes", Element.STRING, 512, 4)),
+                        )),
                 ),
             ),
-        )
-
-        private val COPIED_OUTPUTS = setOf(
-            "eyes",
-        )
-
-        /**
-         * Loads the model, away from the thread that calls. The first load after an installation, update or download reads
-         * all of it to check it; [Options.verify] says more. A cancelled load ends its download, and keeps what has come
-         * for the next one.
-         *
-         * [onProgress] is called on another thread, with the bytes of a download.
-         *
-         * @throws ModelCorruptedException when a file is not the one that this class was generated for
-         * @throws ModelDownloadException when a server does not give a file
-         * @throws ModelStorageException when there is no room for a file
-         * @throws BadModelException when a file of the app's own has other inputs or outputs
-         * @throws ModelOutOfMemoryException when there is not enough memory
-         * @throws ModelException when the file cannot be read, or no provider can run the model
-         */
-        public suspend fun load(
-            context: Context,
-            options: Options = Options(),
-            source: Source = Source.bundled,
-            onProgress: (Progress) -> Unit = {},
-        ): Dice = loadInBackground(onProgress) { loading -> open(context, options, source, loading) }
+        ),
+    ) {
+        override fun modelOf(loaded: LoadedModel): Dice = Dice(loaded)
 
         /** [load] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
         @JvmOverloads
-        public fun loadBlocking(
-            context: Context,
-            options: Options = Options(),
-            source: Source = Source.bundled,
-        ): Dice = open(context, options, source, Loading())
+        public fun loadBlocking(context: Context, options: Options = Options(), source: Source = Source.bundled): Dice =
+            open(context, options, source)
 
         /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
         @WorkerThread
         @JvmStatic
         @Throws(InterruptedException::class)
-        public fun loadBlocking(
-            context: Context,
-            options: Options,
-            source: Source,
-            onProgress: ProgressListener,
-        ): Dice = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
+        public fun loadBlocking(context: Context, options: Options, source: Source, onProgress: ProgressListener): Dice =
+            openInterruptibly(context, options, source, onProgress)
 
-        /**
-         * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is
-         * open may need again: models that are open keep working.
-         */
-        public suspend fun removeDownloads(context: Context): Unit = inBackground { removeDownloadsBlocking(context) }
-
-        /** [removeDownloads] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
-        public fun removeDownloadsBlocking(context: Context): Unit = Downloads.remove(FILES, context)
+        override fun removeDownloadsBlocking(context: Context): Unit = super.removeDownloadsBlocking(context)
 
-        /** [removeDownloads], but for the files of this version. */
-        public suspend fun removeOldDownloads(context: Context): Unit =
-            inBackground { removeOldDownloadsBlocking(context) }
-
-        /** [removeOldDownloads] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
-        public fun removeOldDownloadsBlocking(context: Context): Unit =
-            Downloads.remove(FILES, context, kept = FILES.digests + GOLDEN.map { it.asset.sha256 })
-
-        private fun open(context: Context, options: Options, source: Source, loading: Loading): Dice {
-            val app = appOf(context)
-            val files = source.files(app, FILES, options)
-            return Dice(ModelOpener(FILES, app, options, source, files).open(loading), SelfTester(GOLDEN, options, files))
-        }
+        override fun removeOldDownloadsBlocking(context: Context): Unit = super.removeOldDownloadsBlocking(context)
     }
 }

@@ -4,19 +4,14 @@
 package org.example_lab.everything
 
 import ai.onnxruntime.OnnxJavaType
-import ai.onnxruntime.OrtSession
 import android.content.Context
 import androidx.annotation.WorkerThread
-import java.io.File
 import java.nio.ByteBuffer
 import java.nio.DoubleBuffer
 import java.nio.FloatBuffer
 import java.nio.IntBuffer
 import java.nio.LongBuffer
 import java.nio.ShortBuffer
-import kotlinx.coroutines.flow.Flow
-import kotlinx.coroutines.flow.conflate
-import kotlinx.coroutines.flow.transformWhile
 
 /**
  * The model `every-thing_v2`.
@@ -29,187 +24,12 @@ import kotlinx.coroutines.flow.transformWhile
  *     output.floatStatic[0]
  * }
  * ```
- *
- * Plain names suspend; names that end in `Blocking` block the thread that calls them, which must not be the main one.
- *
- * One instance serves any number of threads: each call needs an [Output] of its own, and an [Input] that nobody writes
- * to meanwhile. [run] takes its turn on the model's own thread, [runBlocking] runs beside others. [close] waits for the
- * calls that are running; every later call throws IllegalStateException.
  */
-public class EveryThingV2 private constructor(
-    private val session: ModelSession,
-    private val tester: SelfTester,
-) : AutoCloseable {
-    /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
-    public val info: Info get() = session.info
+public class EveryThingV2 private constructor(loaded: LoadedModel) :
+    SelfTestingModel<EveryThingV2.Input, EveryThingV2.Output>(loaded) {
+    override fun newOutput(): Output = Output()
 
-    /** The provider that started. Operators that it does not support run on [Provider.CPU]; [assignment] counts them. */
-    public val provider: Provider get() = session.provider
-
-    /** What each provider runs of the model, [Provider.CPU] too; null where ONNX Runtime cannot tell. */
-    public val assignment: List<ProviderAssignment>? get() = session.assignment
-
-    /** Providers that were tried before [provider] and did not start, in this order, with the reasons. */
-    public val fallbacks: List<Fallback> get() = session.fallbacks
-
-    /**
-     * Runs the model on [input], writes the result to [output] and returns it: on the model's own thread, one call after
-     * the other.
-     *
-     * Pass the [Output] of an earlier call to use its memory again. When its coroutine is cancelled, a call that waits
-     * for its turn is dropped, and a run that is under way ends at its next operator. Then [input] and [output] are free
-     * again, and [output] holds nothing of use.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public suspend fun run(input: Input, output: Output = Output()): Output =
-        session.calls.run { runBlocking(input, output) }
-
-    /**
-     * [run] on the thread that calls, beside other calls, for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    @WorkerThread
-    @JvmOverloads
-    public fun runBlocking(input: Input, output: Output = Output()): Output =
-        output.also { session.run(ofTensors(input, it)) }
-
-    /**
-     * What [answer] makes of each of [frames] with this model, in order. A frame that comes while the model is busy
-     * takes the place of the one before, which nobody sees.
-     *
-     * ```kotlin
-     * model.frames(camera) { run(it) }.collect { show(it) }
-     * ```
-     */
-    public fun <Frame, Answer> frames(
-        frames: Flow<Frame>,
-        answer: suspend EveryThingV2.(Frame) -> Answer,
-    ): Flow<Answer> = frames.conflate().transformWhile { // `map` is inlined: 6 kB more for each model
-        emit(answer(it))
-        true
-    }
-
-    /** Runs the model [runs] times, as [run] does, so that later calls do not pay for lazy initialization. */
-    public suspend fun warmUp(input: Input, runs: Int = 1): Unit =
-        session.calls.run { warmUpBlocking(input, runs) }
-
-    /** [warmUp] for threads that may wait, and for Java. */
-    @WorkerThread
-    @JvmOverloads
-    public fun warmUpBlocking(input: Input, runs: Int = 1) {
-        val output = Output()
-        repeat(runs) { runBlocking(input, output) }
-    }
-
-    /**
-     * Runs the model [runs] times on [input] in a session of its own, and returns the file in the app's cache folder that
-     * ONNX Runtime writes about them: the time of every operator, for Perfetto or `chrome://tracing`.
-     *
-     * Opens the model once more, and takes as much memory: for use while you develop.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public suspend fun profile(input: Input, runs: Int = 10): File = session.calls.run { profileBlocking(input, runs) }
-
-    /**
-     * [profile] for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    @WorkerThread
-    @JvmOverloads
-    public fun profileBlocking(input: Input, runs: Int = 10): File = session.profile(ofTensors(input, Output()), runs)
-
-    /**
-     * Checks that the model computes on this device what it computed on the build machine: runs it on
-     * one sample from the package, and compares every output with its expected values.
-     *
-     * Takes as long as that many runs: for a test of the app, or once after an update.
-     *
-     * ```kotlin
-     * val test = model.selfTest()
-     * if (test.failed) Log.w("app", "$test")
-     * ```
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelCorruptedException when the samples in the app are not those that this class was generated for
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public suspend fun selfTest(): SelfTest = session.calls.run { selfTestBlocking() }
-
-    /**
-     * [selfTest] for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelCorruptedException when the samples in the app are not those that this class was generated for
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    @WorkerThread
-    public fun selfTestBlocking(): SelfTest = tester.test(info, provider) { sample ->
-        val input = Input.allocate(
-            batchSize = sample.size("class", 0),
-            uint8Dim1 = sample.size("uint8", 1),
-            int32Dim0 = sample.size("int32", 0),
-            int32Dim1 = sample.size("int32", 1),
-            pastSequence1 = sample.size("float16", 1),
-        )
-        sample.fill("serving_default_input_2:0", input.servingDefaultInput20)
-        sample.fill("53", input.input53)
-        sample.fill("class", input.classValue)
-        sample.fill("text", input.text)
-        sample.fill("int8", input.int8)
-        sample.fill("uint8", input.uint8)
-        sample.fill("int16", input.int16)
-        sample.fill("int32", input.int32)
-        sample.fill("float16", input.float16)
-        sample.fill("bfloat16", input.bfloat16)
-        sample.fill("double", input.double)
-        val output = Output().also { session.run(ofTensors(input, it, mayBeRepeated = false)) }
-        sample.compare("float\$static", output.floatStatic)
-        sample.compare("bool_static", output.boolStatic)
-        sample.compare("half_static", output.halfStatic)
-        sample.compare("declared_static", output.declaredStatic, output.declaredStaticShape)
-        sample.compare("scores", output.scores, output.scoresShape2)
-        sample.compare("scores_shape", output.scoresShape, output.scoresShapeShape)
-        sample.compare("words", output.words, output.wordsShape)
-        sample.compare("uint16", output.uint16, output.uint16Shape)
-        sample.compare("uint32", output.uint32, output.uint32Shape)
-        sample.compare("uint64", output.uint64, output.uint64Shape)
-        sample.compare("bytes", output.bytes, output.bytesShape)
-    }
-
-    /**
-     * Waits for the calls that are running, then frees the model's memory: off the main thread where a run may be under
-     * way. A second call does nothing.
-     */
-    override fun close(): Unit = session.close()
-
-    private fun ofTensors(input: Input, output: Output, mayBeRepeated: Boolean = true) = ModelRun(
-        feed = { input.feed(it) },
-        pin = { output.pin(it) },
-        copied = COPIED_OUTPUTS,
-        read = { output.read(it) },
-        mayBeRepeated = mayBeRepeated,
-    )
-
-    /**
-     * The model's inputs.
-     *
-     * Values lie in direct buffers of native byte order. The whole buffer is the tensor, from index 0 to its capacity:
-     * a run ignores position and limit, and does not change them. Use the constructor for buffers that you
-     * have, [allocate] for new ones.
-     *
-     * @throws IllegalArgumentException when a buffer does not fit its shape, is not direct, or has another byte order
-     */
+    /** The model's inputs: the constructor takes buffers that you have, [allocate] makes new ones. [ModelInput] says more. */
     public class Input @JvmOverloads constructor(
         /** `serving_default_input_2:0`: float `[1, 8]`. */
         public val servingDefaultInput20: FloatBuffer,
@@ -243,33 +63,19 @@ public class EveryThingV2 private constructor(
         public val int32Dim1: Int,
         /** The size of `past sequence* / + 1`. */
         public val pastSequence1: Int,
-    ) {
+    ) : ModelInput() {
         init {
-            requireTensor("serving_default_input_2:0", servingDefaultInput20, 1, 8)
-            requireTensor("53", input53)
-            requireTensor("class", classValue, batchSize, 2)
-            requireCount("text", text.size, batchSize)
-            requireTensor("int8", int8, 4)
-            requireTensor("uint8", uint8, 4, uint8Dim1)
-            requireTensor("int16", int16, 2, 2)
-            requireTensor("int32", int32, int32Dim0, int32Dim1)
-            requireTensor("float16", float16, batchSize, pastSequence1)
-            requireTensor("bfloat16", bfloat16, 3)
-            requireTensor("double", double, 0, 3)
-        }
-
-        internal fun feed(tensors: Tensors) {
-            tensors.add("serving_default_input_2:0", servingDefaultInput20, OnnxJavaType.FLOAT, 1, 8)
-            tensors.add("53", input53, OnnxJavaType.INT64)
-            tensors.add("class", classValue, OnnxJavaType.BOOL, batchSize, 2)
-            tensors.add("text", text, batchSize)
-            tensors.add("int8", int8, OnnxJavaType.INT8, 4)
-            tensors.add("uint8", uint8, OnnxJavaType.UINT8, 4, uint8Dim1)
-            tensors.add("int16", int16, OnnxJavaType.INT16, 2, 2)
-            tensors.add("int32", int32, OnnxJavaType.INT32, int32Dim0, int32Dim1)
-            tensors.add("float16", float16, OnnxJavaType.FLOAT16, batchSize, pastSequence1)
-            tensors.add("bfloat16", bfloat16, OnnxJavaType.BFLOAT16, 3)
-            tensors.add("double", double, OnnxJavaType.DOUBLE, 0, 3)
+            tensor("serving_default_input_2:0", servingDefaultInput20, OnnxJavaType.FLOAT, 1, 8)
+            tensor("53", input53, OnnxJavaType.INT64)
+            tensor("class", classValue, OnnxJavaType.BOOL, batchSize, 2)
+            tensor("text", text, batchSize)
+            tensor("int8", int8, OnnxJavaType.INT8, 4)
+            tensor("uint8", uint8, OnnxJavaType.UINT8, 4, uint8Dim1)
+            tensor("int16", int16, OnnxJavaType.INT16, 2, 2)
+            tensor("int32", int32, OnnxJavaType.INT32, int32Dim0, int32Dim1)
+            tensor("float16", float16, OnnxJavaType.FLOAT16, batchSize, pastSequence1)
+            tensor("bfloat16", bfloat16, OnnxJavaType.BFLOAT16, 3)
+            tensor("double", double, OnnxJavaType.DOUBLE, 0, 3)
         }
 
         public companion object {
@@ -303,17 +109,7 @@ public class EveryThingV2 private constructor(
         }
     }
 
-    /**
-     * The model's outputs.
-     *
-     * Outputs of a fixed shape are written straight into direct buffers of native byte order, yours or new ones. After
-     * a run their position is 0 and their limit the capacity.
-     *
-     * The other outputs are copied out of ONNX Runtime: each run makes new ones, and no later run writes to them.
-     *
-     * @throws IllegalArgumentException when a buffer does not fit its shape, is not direct, is read-only, or has
-     * another byte order
-     */
+    /** The model's outputs: [ModelOutput] says more. */
     public class Output @JvmOverloads constructor(
         /** `float$static`: float `[1, 4]`. */
         public val floatStatic: FloatBuffer =
@@ -324,7 +120,7 @@ public class EveryThingV2 private constructor(
         /** `half_static`: float16 `[]`. Raw bits of 16-bit floats, see android.util.Half. */
         public val halfStatic: ShortBuffer =
             allocateTensor("half_static", Short.SIZE_BYTES).asShortBuffer(),
-    ) {
+    ) : ModelOutput() {
         /** `declared_static`: float `[7]`, empty before the first run. */
         public var declaredStatic: FloatBuffer = FloatBuffer.allocate(0)
             private set
@@ -390,58 +186,46 @@ public class EveryThingV2 private constructor(
             private set
 
         init {
-            requireWritable("float\$static", floatStatic, 1, 4)
-            requireWritable("bool_static", boolStatic, 2)
-            requireWritable("half_static", halfStatic)
-        }
-
-        internal fun pin(tensors: Tensors) {
-            tensors.add("float\$static", floatStatic, OnnxJavaType.FLOAT, 1, 4)
-            tensors.add("bool_static", boolStatic, OnnxJavaType.BOOL, 2)
-            tensors.add("half_static", halfStatic, OnnxJavaType.FLOAT16)
-        }
-
-        internal fun read(result: OrtSession.Result) {
-            floatStatic.whole()
-            boolStatic.whole()
-            halfStatic.whole()
-            result.tensor("declared_static").let {
+            tensor("float\$static", floatStatic, OnnxJavaType.FLOAT, 1, 4)
+            tensor("bool_static", boolStatic, OnnxJavaType.BOOL, 2)
+            tensor("half_static", halfStatic, OnnxJavaType.FLOAT16)
+            copy("declared_static") {
                 declaredStatic = it.floatBuffer
                 declaredStaticShape = it.info.shape
             }
-            result.tensor("scores").let {
+            copy("scores") {
                 scores = it.doubleBuffer
                 scoresShape2 = it.info.shape
             }
-            result.tensor("scores_shape").let {
+            copy("scores_shape") {
                 scoresShape = it.longBuffer
                 scoresShapeShape = it.info.shape
             }
-            result.tensor("words").let {
+            copy("words") {
                 words = it.strings()
                 wordsShape = it.info.shape
             }
-            result.tensor("uint16").let {
+            copy("uint16") {
                 uint16 = it.shortBuffer
                 uint16Shape = it.info.shape
             }
-            result.tensor("uint32").let {
+            copy("uint32") {
                 uint32 = it.intBuffer
                 uint32Shape = it.info.shape
             }
-            result.tensor("uint64").let {
+            copy("uint64") {
                 uint64 = it.longBuffer
                 uint64Shape = it.info.shape
             }
-            result.tensor("bytes").let {
+            copy("bytes") {
                 bytes = it.byteBuffer
                 bytesShape = it.info.shape
             }
         }
     }
 
-    public companion object {
-        private val FILES = ModelFiles(
+    public companion object : ModelLoader<EveryThingV2>(
+        ModelFiles(
             className = "EveryThingV2",
             name = "every-thing_v2",
             version = "2.1.0",
@@ -474,221 +258,137 @@ public class EveryThingV2 private constructor(
             files = listOf(
                 ModelFile(
                     providers = setOf(Provider.QNN),
-                    asset = Asset(
-                        path = "mobpack/every-thing/every-thing_v2-sm8650.onnx.tflite",
-                        sha256 = "de22a82a4e704b70e53c5573127696f5ae0d036a99191c93cb1f629d10eb959f",
-                        endsSha256 = "1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63",
-                        sizeBytes = 5120L,
-                    ),
+                    asset = Asset("mobpack/every-thing/every-thing_v2-sm8650.onnx.tflite", "de22a82a4e704b70e53c5573127696f5ae0d036a99191c93cb1f629d10eb959f", "1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63", 5120L),
                     chips = setOf("SM8650"),
                 ),
                 ModelFile(
                     providers = setOf(Provider.QNN),
-                    asset = Asset(
-                        path = "mobpack/every-thing/every-thing_v2-sm8750.onnx.tflite",
-                        sha256 = "35679fc855230d2f6945a69002da0f3d57e0e99495cbd074a10f1ab0cfad90db",
-                        endsSha256 = "1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63",
-                        sizeBytes = 5120L,
-                    ),
+                    asset = Asset("mobpack/every-thing/every-thing_v2-sm8750.onnx.tflite", "35679fc855230d2f6945a69002da0f3d57e0e99495cbd074a10f1ab0cfad90db", "1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63", 5120L),
                     chips = setOf("SM8750", "SM8750P"),
                 ),
                 ModelFile(
                     providers = setOf(Provider.QNN, Provider.NNAPI, Provider.XNNPACK, Provider.WEBGPU),
-                    asset = Asset(
-                        path = "mobpack/every-thing/every-thing_v2-unfused.ort.tflite",
-                        sha256 = "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9",
-                        endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
-                        sizeBytes = 5120L,
-                    ),
+                    asset = Asset("mobpack/every-thing/every-thing_v2-unfused.ort.tflite", "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120L),
                     settings = mapOf(
                         "session.enable_saved_runtime_optimizations" to "1",
                     ),
                 ),
                 ModelFile(
                     providers = setOf(Provider.CPU),
-                    asset = Asset(
-                        path = "mobpack/every-thing/every-thing_v2.ort.tflite",
-                        sha256 = "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
-                        endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
-                        sizeBytes = 5120L,
-                    ),
+                    asset = Asset("mobpack/every-thing/every-thing_v2.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120L),
                 ),
             ),
-        )
-
-        private val GOLDEN = listOf(
-            Golden(
-                asset = Asset(
-                    path = "mobpack/every-thing/every-thing_v2.golden.safetensors",
-                    sha256 = "000000000000000000000000000000000000000000000000000000000000601d",
-                    endsSha256 = "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470",
-                    sizeBytes = 1180L,
-                ),
-                allowed = mapOf(
-                    "mobpack/every-thing/every-thing_v2-sm8650.onnx.tflite" to mapOf(
-                        "bool_static" to Allowed(0.0, 0.0, 1.0, 0),
-                        "bytes" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "declared_static" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "float\$static" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "half_static" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "scores" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "scores_shape" to Allowed(0.0, 0.0, 1.0, 0),
-                        "uint16" to Allowed(0.0, 0.0, 1.0, 0),
-                        "uint32" to Allowed(0.0, 0.0, 1.0, 0),
-                        "uint64" to Allowed(0.0, 0.0, 1.0, 0),
-                        "words" to Allowed(0.0, 0.0, 1.0, 0),
-                    ),
-                    "mobpack/every-thing/every-thing_v2-sm8750.onnx.tflite" to mapOf(
-                        "bool_static" to Allowed(0.0, 0.0, 1.0, 0),
-                        "bytes" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "declared_static" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "float\$static" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "half_static" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "scores" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "scores_shape" to Allowed(0.0, 0.0, 1.0, 0),
-                        "uint16" to Allowed(0.0, 0.0, 1.0, 0),
-                        "uint32" to Allowed(0.0, 0.0, 1.0, 0),
-                        "uint64" to Allowed(0.0, 0.0, 1.0, 0),
-                        "words" to Allowed(0.0, 0.0, 1.0, 0),
-                    ),
-                    "mobpack/every-thing/every-thing_v2-unfused.ort.tflite" to mapOf(
-                        "bool_static" to Allowed(0.0, 0.0, 1.0, 0),
-                        "bytes" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "declared_static" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "float\$static" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "half_static" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "scores" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "scores_shape" to Allowed(0.0, 0.0, 1.0, 0),
-                        "uint16" to Allowed(0.0, 0.0, 1.0, 0),
-                        "uint32" to Allowed(0.0, 0.0, 1.0, 0),
-                        "uint64" to Allowed(0.0, 0.0, 1.0, 0),
-                        "words" to Allowed(0.0, 0.0, 1.0, 0),
-                    ),
-                    "mobpack/every-thing/every-thing_v2.ort.tflite" to mapOf(
-                        "bool_static" to Allowed(0.0, 0.0, 1.0, 0),
-                        "bytes" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "declared_static" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "float\$static" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "half_static" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "scores" to Allowed(0.05, 0.0005, 2.5, 0),
-                        "scores_shape" to Allowed(0.0, 0.0, 1.0, 0),
-                        "uint16" to Allowed(0.0, 0.0, 1.0, 0),
-                        "uint32" to Allowed(0.0, 0.0, 1.0, 0),
-                        "uint64" to Allowed(0.0, 0.0, 1.0, 0),
-                        "words" to Allowed(0.0, 0.0, 1.0, 0),
-                    ),
-                ),
-                samples = listOf(
-                    GoldenSample(
-                        inputs = listOf(
-                            GoldenTensor("53", Element.INT64, 544, 4),
-                            GoldenTensor("bfloat16", Element.BFLOAT16, 920, 12, 3),
-                            GoldenTensor("class", Element.BOOL, 548, 40, 5, 2),
-                            GoldenTensor("double", Element.DOUBLE, 932, 0, 0, 3),
-                            GoldenTensor("float16", Element.FLOAT16, 820, 100, 5, 5),
-                            GoldenTensor("int16", Element.INT16, 704, 16, 2, 2),
-                            GoldenTensor("int32", Element.INT32, 720, 100, 5, 5),
-                            GoldenTensor("int8", Element.INT8, 608, 16, 4),
-                            GoldenTensor("serving_default_input_2:0", Element.FLOAT, 512, 32, 1, 8),
-                            GoldenTensor("text", Element.STRING, 588, 20, 5),
-                            GoldenTensor("uint8", Element.UINT8, 624, 80, 4, 5),
+            golden = listOf(
+                Golden(
+                    asset = Asset("mobpack/every-thing/every-thing_v2.golden.safetensors", "000000000000000000000000000000000000000000000000000000000000601d", "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470", 1180L),
+                    allowed = mapOf(
+                        "mobpack/every-thing/every-thing_v2-sm8650.onnx.tflite" to mapOf(
+                            "bool_static" to Allowed(0.0, 0.0, 1.0, 0),
+                            "bytes" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "declared_static" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "float\$static" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "half_static" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "scores" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "scores_shape" to Allowed(0.0, 0.0, 1.0, 0),
+                            "uint16" to Allowed(0.0, 0.0, 1.0, 0),
+                            "uint32" to Allowed(0.0, 0.0, 1.0, 0),
+                            "uint64" to Allowed(0.0, 0.0, 1.0, 0),
+                            "words" to Allowed(0.0, 0.0, 1.0, 0),
                         ),
-                        outputs = listOf(
-                            GoldenTensor("bool_static", Element.BOOL, 948, 8, 2),
-                            GoldenTensor("bytes", Element.UINT8, 1160, 20, 5),
-                            GoldenTensor("declared_static", Element.FLOAT, 960, 28, 7),
-                            GoldenTensor("float\$static", Element.FLOAT, 932, 16, 1, 4),
-                            GoldenTensor("half_static", Element.FLOAT16, 956, 4),
-                            GoldenTensor("scores", Element.DOUBLE, 988, 100, 5, 5),
-                            GoldenTensor("scores_shape", Element.INT64, 1088, 20, 5),
-                            GoldenTensor("uint16", Element.UINT16, 1116, 12, 3),
-                            GoldenTensor("uint32", Element.UINT32, 1128, 12, 3),
-                            GoldenTensor("uint64", Element.UINT64, 1140, 20, 5),
-                            GoldenTensor("words", Element.STRING, 1108, 8, 2),
+                        "mobpack/every-thing/every-thing_v2-sm8750.onnx.tflite" to mapOf(
+                            "bool_static" to Allowed(0.0, 0.0, 1.0, 0),
+                            "bytes" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "declared_static" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "float\$static" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "half_static" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "scores" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "scores_shape" to Allowed(0.0, 0.0, 1.0, 0),
+                            "uint16" to Allowed(0.0, 0.0, 1.0, 0),
+                            "uint32" to Allowed(0.0, 0.0, 1.0, 0),
+                            "uint64" to Allowed(0.0, 0.0, 1.0, 0),
+                            "words" to Allowed(0.0, 0.0, 1.0, 0),
+                        ),
+                        "mobpack/every-thing/every-thing_v2-unfused.ort.tflite" to mapOf(
+                            "bool_static" to Allowed(0.0, 0.0, 1.0, 0),
+                            "bytes" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "declared_static" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "float\$static" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "half_static" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "scores" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "scores_shape" to Allowed(0.0, 0.0, 1.0, 0),
+                            "uint16" to Allowed(0.0, 0.0, 1.0, 0),
+                            "uint32" to Allowed(0.0, 0.0, 1.0, 0),
+                            "uint64" to Allowed(0.0, 0.0, 1.0, 0),
+                            "words" to Allowed(0.0, 0.0, 1.0, 0),
+                        ),
+                        "mobpack/every-thing/every-thing_v2.ort.tflite" to mapOf(
+                            "bool_static" to Allowed(0.0, 0.0, 1.0, 0),
+                            "bytes" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "declared_static" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "float\$static" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "half_static" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "scores" to Allowed(0.05, 0.0005, 2.5, 0),
+                            "scores_shape" to Allowed(0.0, 0.0, 1.0, 0),
+                            "uint16" to Allowed(0.0, 0.0, 1.0, 0),
+                            "uint32" to Allowed(0.0, 0.0, 1.0, 0),
+                            "uint64" to Allowed(0.0, 0.0, 1.0, 0),
+                            "words" to Allowed(0.0, 0.0, 1.0, 0),
                         ),
                     ),
+                    samples = listOf(GoldenSample(
+                            inputs = listOf(
+                                GoldenTensor("53", Element.INT64, 544, 4),
+                                GoldenTensor("bfloat16", Element.BFLOAT16, 920, 12, 3),
+                                GoldenTensor("class", Element.BOOL, 548, 40, 5, 2),
+                                GoldenTensor("double", Element.DOUBLE, 932, 0, 0, 3),
+                                GoldenTensor("float16", Element.FLOAT16, 820, 100, 5, 5),
+                                GoldenTensor("int16", Element.INT16, 704, 16, 2, 2),
+                                GoldenTensor("int32", Element.INT32, 720, 100, 5, 5),
+                                GoldenTensor("int8", Element.INT8, 608, 16, 4),
+                                GoldenTensor("serving_default_input_2:0", Element.FLOAT, 512, 32, 1, 8),
+                                GoldenTensor("text", Element.STRING, 588, 20, 5),
+                                GoldenTensor("uint8", Element.UINT8, 624, 80, 4, 5),
+                            ),
+                            outputs = listOf(
+                                GoldenTensor("bool_static", Element.BOOL, 948, 8, 2),
+                                GoldenTensor("bytes", Element.UINT8, 1160, 20, 5),
+                                GoldenTensor("declared_static", Element.FLOAT, 960, 28, 7),
+                                GoldenTensor("float\$static", Element.FLOAT, 932, 16, 1, 4),
+                                GoldenTensor("half_static", Element.FLOAT16, 956, 4),
+                                GoldenTensor("scores", Element.DOUBLE, 988, 100, 5, 5),
+                                GoldenTensor("scores_shape", Element.INT64, 1088, 20, 5),
+                                GoldenTensor("uint16", Element.UINT16, 1116, 12, 3),
+                                GoldenTensor("uint32", Element.UINT32, 1128, 12, 3),
+                                GoldenTensor("uint64", Element.UINT64, 1140, 20, 5),
+                                GoldenTensor("words", Element.STRING, 1108, 8, 2),
+                            ),
+                        )),
                 ),
             ),
-        )
-
-        private val COPIED_OUTPUTS = setOf(
-            "declared_static",
-            "scores",
-            "scores_shape",
-            "words",
-            "uint16",
-            "uint32",
-            "uint64",
-            "bytes",
-        )
-
-        /**
-         * Loads the model, away from the thread that calls. The first load after an installation, update or download reads
-         * all of it to check it; [Options.verify] says more. A cancelled load ends its download, and keeps what has come
-         * for the next one.
-         *
-         * [onProgress] is called on another thread, with the bytes of a download.
-         *
-         * @throws ModelCorruptedException when a file is not the one that this class was generated for
-         * @throws ModelDownloadException when a server does not give a file
-         * @throws ModelStorageException when there is no room for a file
-         * @throws BadModelException when a file of the app's own has other inputs or outputs
-         * @throws ModelOutOfMemoryException when there is not enough memory
-         * @throws ModelException when the file cannot be read, or no provider can run the model
-         */
-        public suspend fun load(
-            context: Context,
-            options: Options = Options(),
-            source: Source = Source.bundled,
-            onProgress: (Progress) -> Unit = {},
-        ): EveryThingV2 = loadInBackground(onProgress) { loading -> open(context, options, source, loading) }
+        ),
+    ) {
+        override fun modelOf(loaded: LoadedModel): EveryThingV2 = EveryThingV2(loaded)
 
         /** [load] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
         @JvmOverloads
-        public fun loadBlocking(
-            context: Context,
-            options: Options = Options(),
-            source: Source = Source.bundled,
-        ): EveryThingV2 = open(context, options, source, Loading())
+        public fun loadBlocking(context: Context, options: Options = Options(), source: Source = Source.bundled): EveryThingV2 =
+            open(context, options, source)
 
         /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
         @WorkerThread
         @JvmStatic
         @Throws(InterruptedException::class)
-        public fun loadBlocking(
-            context: Context,
-            options: Options,
-            source: Source,
-            onProgress: ProgressListener,
-        ): EveryThingV2 = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
+        public fun loadBlocking(context: Context, options: Options, source: Source, onProgress: ProgressListener): EveryThingV2 =
+            openInterruptibly(context, options, source, onProgress)
 
-        /**
-         * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is
-         * open may need again: models that are open keep working.
-         */
-        public suspend fun removeDownloads(context: Context): Unit = inBackground { removeDownloadsBlocking(context) }
-
-        /** [removeDownloads] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
-        public fun removeDownloadsBlocking(context: Context): Unit = Downloads.remove(FILES, context)
+        override fun removeDownloadsBlocking(context: Context): Unit = super.removeDownloadsBlocking(context)
 
-        /** [removeDownloads], but for the files of this version. */
-        public suspend fun removeOldDownloads(context: Context): Unit =
-            inBackground { removeOldDownloadsBlocking(context) }
-
-        /** [removeOldDownloads] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
-        public fun removeOldDownloadsBlocking(context: Context): Unit =
-            Downloads.remove(FILES, context, kept = FILES.digests + GOLDEN.map { it.asset.sha256 })
-
-        private fun open(context: Context, options: Options, source: Source, loading: Loading): EveryThingV2 {
-            val app = appOf(context)
-            val files = source.files(app, FILES, options)
-            return EveryThingV2(ModelOpener(FILES, app, options, source, files).open(loading), SelfTester(GOLDEN, options, files))
-        }
+        override fun removeOldDownloadsBlocking(context: Context): Unit = super.removeOldDownloadsBlocking(context)
     }
 }

@@ -107,15 +107,18 @@ internal class GoldenTensor(
 )
 
 /** What a tensor holds. Integers of 8 bits are quantized numbers and may be a little off; longer ones name things. */
-internal enum class Element(val isMeasured: Boolean) {
-    FLOAT(true), DOUBLE(true), FLOAT16(true), BFLOAT16(true), INT8(true), UINT8(true),
-    INT16(false), INT32(false), INT64(false), UINT16(false), UINT32(false), UINT64(false), BOOL(false), STRING(false),
+internal enum class Element(val sizeBytes: Int, val isMeasured: Boolean) {
+    FLOAT(4, true), DOUBLE(8, true), FLOAT16(2, true), BFLOAT16(2, true), INT8(1, true), UINT8(1, true),
+    INT16(2, false), INT32(4, false), INT64(8, false), UINT16(2, false), UINT32(4, false), UINT64(8, false),
+    BOOL(1, false), STRING(1, false),
 }
 
 /** Runs a model on the samples that were made for the file it was opened from. */
 internal class SelfTester(private val golden: List<Golden>, private val options: Options, private val files: Files) {
-    /** Calls [run] for each sample, which is to fill inputs from it, run the model, and hand in all outputs. */
-    fun test(model: Info, provider: Provider, run: (SampleTest) -> Unit): SelfTest {
+    /** Runs the model on each sample, and compares all outputs. */
+    fun test(session: ModelSession): SelfTest {
+        val model = session.info
+        val provider = session.provider
         if (files.isOwn) return SelfTest(model.name, model.asset, provider, emptyList())
         val found = golden.first { model.asset in it.allowed }
         val least = provider.leastTolerance(options.providerOptions[provider].orEmpty())
@@ -123,7 +126,7 @@ internal class SelfTester(private val golden: List<Golden>, private val options:
         Calls.aside { files.fetch(listOf(found.asset), it) }
         val outputs = files.map(found.asset).reading { bytes ->
             found.samples.flatMapIndexed { number, sample ->
-                SampleTest(number, sample, bytes, allowed).also(run).finished()
+                SampleTest(number, sample, bytes, allowed).also { session.run(it.run()) }.finished()
             }
         }
         return SelfTest(model.name, model.asset, provider, outputs)
@@ -146,8 +149,12 @@ internal class SampleTest(
 ) {
     private val tests = mutableListOf<OutputTest>()
 
-    /** A size of the input [name]. */
-    fun size(name: String, axis: Int): Int = input(name).shape[axis]
+    val inputs: List<GoldenTensor> get() = sample.inputs
+
+    /** Names of the outputs that there are values for. */
+    val outputs: Set<String> get() = sample.outputs.map { it.name }.toSet()
+
+    fun elementOf(output: String): Element = sample.outputs.first { it.name == output }.element
 
     /** Writes the values of the input [name] to [target]: what the file has of them, or what their recipe makes. */
     fun fill(name: String, target: Buffer) {

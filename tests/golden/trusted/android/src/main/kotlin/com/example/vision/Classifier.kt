@@ -4,14 +4,9 @@
 package com.example.vision
 
 import ai.onnxruntime.OnnxJavaType
-import ai.onnxruntime.OrtSession
 import android.content.Context
 import androidx.annotation.WorkerThread
-import java.io.File
 import java.nio.FloatBuffer
-import kotlinx.coroutines.flow.Flow
-import kotlinx.coroutines.flow.conflate
-import kotlinx.coroutines.flow.transformWhile
 
 /**
  * The model `classifier`.
@@ -24,195 +19,35 @@ import kotlinx.coroutines.flow.transformWhile
  *     output.logits[0]
  * }
  * ```
- *
- * Plain names suspend; names that end in `Blocking` block the thread that calls them, which must not be the main one.
- *
- * One instance serves any number of threads: each call needs an [Output] of its own, and an [Input] that nobody writes
- * to meanwhile. [run] takes its turn on the model's own thread, [runBlocking] runs beside others. [close] waits for the
- * calls that are running; every later call throws IllegalStateException.
  */
-public class Classifier private constructor(
-    private val session: ModelSession,
-    private val tester: SelfTester,
-) : AutoCloseable {
-    /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
-    public val info: Info get() = session.info
+public class Classifier private constructor(loaded: LoadedModel) :
+    SelfTestingModel<Classifier.Input, Classifier.Output>(loaded) {
+    override fun newOutput(): Output = Output()
 
-    /** The provider that started. Operators that it does not support run on [Provider.CPU]; [assignment] counts them. */
-    public val provider: Provider get() = session.provider
-
-    /** What each provider runs of the model, [Provider.CPU] too; null where ONNX Runtime cannot tell. */
-    public val assignment: List<ProviderAssignment>? get() = session.assignment
-
-    /** Providers that were tried before [provider] and did not start, in this order, with the reasons. */
-    public val fallbacks: List<Fallback> get() = session.fallbacks
-
-    /**
-     * Runs the model on [input], writes the result to [output] and returns it: on the model's own thread, one call after
-     * the other.
-     *
-     * Pass the [Output] of an earlier call to use its memory again. When its coroutine is cancelled, a call that waits
-     * for its turn is dropped, and a run that is under way ends at its next operator. Then [input] and [output] are free
-     * again, and [output] holds nothing of use.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public suspend fun run(input: Input, output: Output = Output()): Output =
-        session.calls.run { runBlocking(input, output) }
-
-    /**
-     * [run] on the thread that calls, beside other calls, for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    @WorkerThread
-    @JvmOverloads
-    public fun runBlocking(input: Input, output: Output = Output()): Output =
-        output.also { session.run(ofTensors(input, it)) }
-
-    /**
-     * What [answer] makes of each of [frames] with this model, in order. A frame that comes while the model is busy
-     * takes the place of the one before, which nobody sees.
-     *
-     * ```kotlin
-     * model.frames(camera) { run(it) }.collect { show(it) }
-     * ```
-     */
-    public fun <Frame, Answer> frames(
-        frames: Flow<Frame>,
-        answer: suspend Classifier.(Frame) -> Answer,
-    ): Flow<Answer> = frames.conflate().transformWhile { // `map` is inlined: 6 kB more for each model
-        emit(answer(it))
-        true
-    }
-
-    /** Runs the model [runs] times, as [run] does, so that later calls do not pay for lazy initialization. */
-    public suspend fun warmUp(input: Input, runs: Int = 1): Unit =
-        session.calls.run { warmUpBlocking(input, runs) }
-
-    /** [warmUp] for threads that may wait, and for Java. */
-    @WorkerThread
-    @JvmOverloads
-    public fun warmUpBlocking(input: Input, runs: Int = 1) {
-        val output = Output()
-        repeat(runs) { runBlocking(input, output) }
-    }
-
-    /**
-     * Runs the model [runs] times on [input] in a session of its own, and returns the file in the app's cache folder that
-     * ONNX Runtime writes about them: the time of every operator, for Perfetto or `chrome://tracing`.
-     *
-     * Opens the model once more, and takes as much memory: for use while you develop.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public suspend fun profile(input: Input, runs: Int = 10): File = session.calls.run { profileBlocking(input, runs) }
-
-    /**
-     * [profile] for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    @WorkerThread
-    @JvmOverloads
-    public fun profileBlocking(input: Input, runs: Int = 10): File = session.profile(ofTensors(input, Output()), runs)
-
-    /**
-     * Checks that the model computes on this device what it computed on the build machine: runs it on
-     * 2 samples from the package, and compares every output with its expected values.
-     *
-     * Takes as long as that many runs: for a test of the app, or once after an update.
-     *
-     * ```kotlin
-     * val test = model.selfTest()
-     * if (test.failed) Log.w("app", "$test")
-     * ```
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
-     * @throws ModelCorruptedException when the samples in the app are not those that this class was generated for
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    public suspend fun selfTest(): SelfTest = session.calls.run { selfTestBlocking() }
-
-    /**
-     * [selfTest] for threads that may wait, and for Java.
-     *
-     * @throws IllegalStateException after [close]
-     * @throws ModelCorruptedException when the samples in the app are not those that this class was generated for
-     * @throws ModelException when ONNX Runtime reports an error
-     */
-    @WorkerThread
-    public fun selfTestBlocking(): SelfTest = tester.test(info, provider) { sample ->
-        val input = Input.allocate(
-            batch = sample.size("x", 0),
-        )
-        sample.fill("x", input.x)
-        val output = Output().also { session.run(ofTensors(input, it, mayBeRepeated = false)) }
-        sample.compare("logits", output.logits, output.logitsShape)
-    }
-
-    /**
-     * Waits for the calls that are running, then frees the model's memory: off the main thread where a run may be under
-     * way. A second call does nothing.
-     */
-    override fun close(): Unit = session.close()
-
-    private fun ofTensors(input: Input, output: Output, mayBeRepeated: Boolean = true) = ModelRun(
-        feed = { input.feed(it) },
-        copied = COPIED_OUTPUTS,
-        read = { output.read(it) },
-        mayBeRepeated = mayBeRepeated,
-    )
-
-    /**
-     * The model's inputs.
-     *
-     * Values lie in direct buffers of native byte order. The whole buffer is the tensor, from index 0 to its capacity:
-     * a run ignores position and limit, and does not change them. Use the constructor for buffers that you
-     * have, [allocate] for new ones.
-     *
-     * @throws IllegalArgumentException when a buffer does not fit its shape, is not direct, or has another byte order
-     */
+    /** The model's inputs: the constructor takes buffers that you have, [allocate] makes new ones. [ModelInput] says more. */
     public class Input @JvmOverloads constructor(
         /** `x`: float `[batch, 3, 224, 224]`. */
         public val x: FloatBuffer,
         /** The size of `batch`. */
         public val batch: Int = 1,
-    ) {
+    ) : ModelInput() {
         init {
-            requireTensor("x", x, batch, 3, 224, 224)
-        }
-
-        internal fun feed(tensors: Tensors) {
-            tensors.add("x", x, OnnxJavaType.FLOAT, batch, 3, 224, 224)
+            tensor("x", x, OnnxJavaType.FLOAT, batch, 3, 224, 224)
         }
 
         public companion object {
             /** An input with memory of its own, all values zero or empty. */
             @JvmStatic
             @JvmOverloads
-            public fun allocate(
-                batch: Int = 1,
-            ): Input = Input(
+            public fun allocate(batch: Int = 1): Input = Input(
                 x = allocateTensor("x", Float.SIZE_BYTES, batch, 3, 224, 224).asFloatBuffer(),
                 batch = batch,
             )
         }
     }
 
-    /**
-     * The model's outputs.
-     *
-     * Outputs are copied out of ONNX Runtime: each run makes new ones, and no later run writes to them.
-     */
-    public class Output {
+    /** The model's outputs: [ModelOutput] says more. */
+    public class Output : ModelOutput() {
         /** `logits`: float `[batch, 4]`, empty before the first run. */
         public var logits: FloatBuffer = FloatBuffer.allocate(0)
             private set
@@ -221,159 +56,77 @@ public class Classifier private constructor(
         public var logitsShape: LongArray = longArrayOf(0)
             private set
 
-        internal fun read(result: OrtSession.Result) {
-            result.tensor("logits").let {
+        init {
+            copy("logits") {
                 logits = it.floatBuffer
                 logitsShape = it.info.shape
             }
         }
     }
 
-    public companion object {
-        private val FILES = ModelFiles(
+    public companion object : ModelLoader<Classifier>(
+        ModelFiles(
             className = "Classifier",
             name = "classifier",
             version = "1.2.3",
-            inputs = listOf(
-                TensorType("x", "float", listOf(-1, 3, 224, 224)),
-            ),
-            outputs = listOf(
-                TensorType("logits", "float", null),
-            ),
+            inputs = listOf(TensorType("x", "float", listOf(-1, 3, 224, 224))),
+            outputs = listOf(TensorType("logits", "float", null)),
             files = listOf(
                 ModelFile(
                     providers = setOf(Provider.XNNPACK),
-                    asset = Asset(
-                        path = "mobpack/vision/classifier-unfused.ort.tflite",
-                        sha256 = "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9",
-                        endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
-                        sizeBytes = 5120L,
-                    ),
+                    asset = Asset("mobpack/vision/classifier-unfused.ort.tflite", "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120L),
                     settings = mapOf(
                         "session.enable_saved_runtime_optimizations" to "1",
                     ),
                 ),
                 ModelFile(
                     providers = setOf(Provider.CPU),
-                    asset = Asset(
-                        path = "mobpack/vision/classifier.ort.tflite",
-                        sha256 = "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
-                        endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
-                        sizeBytes = 5120L,
-                    ),
+                    asset = Asset("mobpack/vision/classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120L),
                 ),
             ),
-        )
-
-        private val GOLDEN = listOf(
-            Golden(
-                asset = Asset(
-                    path = "mobpack/vision/classifier.golden.safetensors",
-                    sha256 = "000000000000000000000000000000000000000000000000000000000000601d",
-                    endsSha256 = "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470",
-                    sizeBytes = 6021792L,
-                ),
-                allowed = mapOf(
-                    "mobpack/vision/classifier-unfused.ort.tflite" to mapOf(
-                        "logits" to Allowed(0.001, 1e-05, 2.5, 0),
+            golden = listOf(
+                Golden(
+                    asset = Asset("mobpack/vision/classifier.golden.safetensors", "000000000000000000000000000000000000000000000000000000000000601d", "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470", 6021792L),
+                    allowed = mapOf(
+                        "mobpack/vision/classifier-unfused.ort.tflite" to mapOf("logits" to Allowed(0.001, 1e-05, 2.5, 0)),
+                        "mobpack/vision/classifier.ort.tflite" to mapOf("logits" to Allowed(0.001, 1e-05, 2.5, 0)),
                     ),
-                    "mobpack/vision/classifier.ort.tflite" to mapOf(
-                        "logits" to Allowed(0.001, 1e-05, 2.5, 0),
-                    ),
-                ),
-                samples = listOf(
-                    GoldenSample(
-                        inputs = listOf(
-                            GoldenTensor("x", Element.FLOAT, 512, 3010560, 5, 3, 224, 224),
+                    samples = listOf(
+                        GoldenSample(
+                            inputs = listOf(GoldenTensor("x", Element.FLOAT, 512, 3010560, 5, 3, 224, 224)),
+                            outputs = listOf(GoldenTensor("logits", Element.FLOAT, 3011072, 80, 5, 4)),
                         ),
-                        outputs = listOf(
-                            GoldenTensor("logits", Element.FLOAT, 3011072, 80, 5, 4),
-                        ),
-                    ),
-                    GoldenSample(
-                        inputs = listOf(
-                            GoldenTensor("x", Element.FLOAT, 3011152, 3010560, 5, 3, 224, 224),
-                        ),
-                        outputs = listOf(
-                            GoldenTensor("logits", Element.FLOAT, 6021712, 80, 5, 4),
+                        GoldenSample(
+                            inputs = listOf(GoldenTensor("x", Element.FLOAT, 3011152, 3010560, 5, 3, 224, 224)),
+                            outputs = listOf(GoldenTensor("logits", Element.FLOAT, 6021712, 80, 5, 4)),
                         ),
                     ),
                 ),
             ),
-        )
-
-        private val COPIED_OUTPUTS = setOf(
-            "logits",
-        )
-
-        /**
-         * Loads the model, away from the thread that calls. The first load after an installation, update or download reads
-         * all of it to check it; [Options.verify] says more. A cancelled load ends its download, and keeps what has come
-         * for the next one.
-         *
-         * [onProgress] is called on another thread, with the bytes of a download.
-         *
-         * @throws ModelCorruptedException when a file is not the one that this class was generated for
-         * @throws ModelUntrustedException when the signed list of the package's files does not vouch for a file
-         * @throws ModelDownloadException when a server does not give a file
-         * @throws ModelStorageException when there is no room for a file
-         * @throws BadModelException when a file of the app's own has other inputs or outputs
-         * @throws ModelOutOfMemoryException when there is not enough memory
-         * @throws ModelException when the file cannot be read, or no provider can run the model
-         */
-        public suspend fun load(
-            context: Context,
-            options: Options = Options(),
-            source: Source = Source.bundled,
-            onProgress: (Progress) -> Unit = {},
-        ): Classifier = loadInBackground(onProgress) { loading -> open(context, options, source, loading) }
+        ),
+    ) {
+        override fun modelOf(loaded: LoadedModel): Classifier = Classifier(loaded)
 
         /** [load] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
         @JvmOverloads
-        public fun loadBlocking(
-            context: Context,
-            options: Options = Options(),
-            source: Source = Source.bundled,
-        ): Classifier = open(context, options, source, Loading())
+        public fun loadBlocking(context: Context, options: Options = Options(), source: Source = Source.bundled): Classifier =
+            open(context, options, source)
 
         /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
         @WorkerThread
         @JvmStatic
         @Throws(InterruptedException::class)
-        public fun loadBlocking(
-            context: Context,
-            options: Options,
-            source: Source,
-            onProgress: ProgressListener,
-        ): Classifier = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
+        public fun loadBlocking(context: Context, options: Options, source: Source, onProgress: ProgressListener): Classifier =
+            openInterruptibly(context, options, source, onProgress)
 
-        /**
-         * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is
-         * open may need again: models that are open keep working.
-         */
-        public suspend fun removeDownloads(context: Context): Unit = inBackground { removeDownloadsBlocking(context) }
-
-        /** [removeDownloads] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
-        public fun removeDownloadsBlocking(context: Context): Unit = Downloads.remove(FILES, context)
+        override fun removeDownloadsBlocking(context: Context): Unit = super.removeDownloadsBlocking(context)
 
-        /** [removeDownloads], but for the files of this version. */
-        public suspend fun removeOldDownloads(context: Context): Unit =
-            inBackground { removeOldDownloadsBlocking(context) }
-
-        /** [removeOldDownloads] for threads that may wait, and for Java. */
         @WorkerThread
         @JvmStatic
-        public fun removeOldDownloadsBlocking(context: Context): Unit =
-            Downloads.remove(FILES, context, kept = FILES.digests + GOLDEN.map { it.asset.sha256 })
-
-        private fun open(context: Context, options: Options, source: Source, loading: Loading): Classifier {
-            val app = appOf(context)
-            val files = Trusted.of(source.files(app, FILES, options), FILES, app, options)
-            return Classifier(ModelOpener(FILES, app, options, source, files).open(loading), SelfTester(GOLDEN, options, files))
-        }
+        override fun removeOldDownloadsBlocking(context: Context): Unit = super.removeOldDownloadsBlocking(context)
     }
 }
