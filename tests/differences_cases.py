@@ -252,7 +252,8 @@ def each_alone(language: str, made: Case | Wrapped | Published) -> dict[str, Mod
 def declarations(language: str, made: Case | Wrapped | Published | Paged) -> tuple[Declaration, ...]:
     texts = texts_of(made.sources())
     if language == "Kotlin":
-        return tuple(each for name, text in texts.items() if name.endswith(".kt") for each in kotlin.declarations(text))
+        parts = [kotlin.declarations(text) for name, text in texts.items() if name.endswith(".kt")]
+        return kotlin.with_bases([each for part in parts for each in part])
     if language == "Swift":
         return swift.declarations([text for name, text in texts.items() if name.startswith("Sources/ChangesKit/")])
     if language == "Dart":

@@ -1,6 +1,8 @@
 """Public declarations of generated Kotlin, which says `public` wherever it means it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from tests.declarations.tokens import Reader, Token, joined, split, tokens
 from tests.declarations.values import Declaration, Parameter
@@ -19,6 +21,29 @@ TYPES = ("class", "interface", "object")
 
 def declarations(source: str) -> tuple[Declaration, ...]:
     return tuple(_body(tokens(source), "", is_interface=False))
+
+
+def with_bases(found: Sequence[Declaration]) -> tuple[Declaration, ...]:
+    """All declarations of a package: a class is what its base is, too."""
+    types = {each.name: each for each in found if each.kind == "class" and not each.container}
+    return tuple(replace(each, traits=each.traits | _inherited(each.traits, types)) for each in found)
+
+
+def _inherited(traits: frozenset[str], types: Mapping[str, Declaration]) -> frozenset[str]:
+    made: frozenset[str] = frozenset()
+    for trait in traits:
+        name, _, given = trait.removeprefix("is ").rstrip(">").partition("<")
+        if base := types.get(name) if trait.startswith("is ") else None:
+            parameters = [each.partition(":")[0].strip() for each in base.type.split(",")]
+            values = dict(zip(parameters, (each.strip() for each in given.split(",")), strict=True))
+            bases = frozenset(_filled(each, values) for each in base.traits if each.startswith("is "))
+            made |= bases | _inherited(bases, types)
+    return made
+
+
+def _filled(trait: str, values: Mapping[str, str]) -> str:
+    """A base with the types in the place of parameters."""
+    return re.sub(r"(?<=[<, ])\w+(?=[,>])", lambda found: values.get(found[0], found[0]), trait)
 
 
 def package_of(source: str) -> str:
