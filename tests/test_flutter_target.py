@@ -10,9 +10,11 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from packager import description
 from packager.config import Config, from_document
 from packager.core.class_names import RESERVED
 from packager.core.contract import TensorOutput
+from packager.core.described import API
 from packager.core.errors import GateError, ModelError, SettingError
 from packager.core.findings import Report
 from packager.core.values import ElementType, Package, Plan, Signature
@@ -28,8 +30,9 @@ from packager.targets import included
 from packager.targets.flutter import Flutter, naming
 from packager.targets.flutter.license import license_text
 from packager.targets.flutter.model import refuse
+from packager.workflows.packages import with_texts
 from packager.workflows.requested import requested_targets
-from tests.golden.cases import CONTRACTS, FLUTTER_CASES, GOLDEN, LISTS, Published, plan, specs
+from tests.golden.cases import CONTRACTS, FLUTTER_CASES, GOLDEN, LISTS, Published, api_of, plan, specs
 from tests.test_android_view import golden_difference
 from tests.test_ios_target import on_disk
 from tests.toolchain import dart_bindings
@@ -236,7 +239,8 @@ def test_a_string_of_dart_is_what_it_was() -> None:
 def shipped(case: Published, folder: Path) -> Path:
     """A release with the package alone."""
     view = case.view()
-    artifacts = case.target.assemble(view, case.target.render(view), Store(folder / "store"))
+    sources = with_texts(case.target.render(view), {API: description.printed(api_of(case))})
+    artifacts = case.target.assemble(view, sources, Store(folder / "store"))
     dist = folder / "dist"
     found = case.target.layout(view, artifacts, dist)
     text = release.manifest(
