@@ -55,8 +55,9 @@ def test_classes_have_the_methods_that_the_description_names(case: str) -> None:
         for result in model.results:
             assert result.type.islower() or re.search(rf"\b{result.type}\b", texts), result.type
     if api.language != "Dart":
-        tested = len(re.findall(r"(?:suspend fun|func) selfTest\(", texts))
-        assert tested == sum(each.has_self_test for each in api.models)
+        for model in api.models:
+            tested = re.search(rf"\bclass {model.class_name}\b[^{{]*\bSelfTestingModel\b", texts)
+            assert bool(tested) == model.has_self_test, model.name
 
 
 @pytest.mark.parametrize(
