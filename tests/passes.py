@@ -30,6 +30,7 @@ from packager.files.user_cache import cache_folder
 from packager.render import templates as render
 from tests import recorded
 from tests.keys import ASKED, Package, Tree
+from tests.toolchain import warm_java
 from tests.toolchain.kept import FRESH, remove_unused
 
 MARK = "by_content"
@@ -210,8 +211,9 @@ class Keeper:
         return report
 
     def _read_besides(self, marked: Marked) -> list[str]:
-        """Files of the repository that the test opened and that are not in its key, relative to the root."""
-        others = (path for path in self.opened - marked.files if Path(path).is_file())
+        """Files of the repository that the test opened and that are not in its key, relative to the root; the program
+        that keeps Kotlin's compiler running changes no result."""
+        others = (path for path in self.opened - marked.files - {str(warm_java.SOURCE)} if Path(path).is_file())
         return sorted(path.removeprefix(self._prefix) for path in others)
 
 

@@ -88,7 +88,9 @@ def test_the_table_of_answers_is_filled() -> None:
     ],
 )
 def test_what_apps_of_the_guide_call_is_generated(language: str, generated: str, overload: str) -> None:
-    code = "\n".join(path.read_text(encoding="utf-8") for path in (GOLDEN / "contracts").glob(generated))
+    package = GOLDEN / "contracts"
+    paths = [*package.glob(generated), *package.glob(f"**/TypedModel{Path(generated).suffix}")]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     snippet = "\n".join(re.findall(rf"^```{language}\n(.*?)^```$", text("ten-minutes.md"), re.MULTILINE | re.DOTALL))
     members = set(re.findall(r"\b(?:model|each|Classifier)\.(\w+)", snippet))
     assert "classify" in members

@@ -280,9 +280,12 @@ def test_the_javadoc_has_the_comments_of_the_sources(tmp_path: Path) -> None:
     page = pages["com.example.vision.Classifier.html"]
     assert '<a href="com.example.vision.Classifier.html">com.example.vision.Classifier</a>' in pages["index.html"]
     assert "<p>The model <code>classifier</code>.</p>" in page
-    assert "<h2><code>public suspend fun run(input: Input, output: Output = Output()): Output" in page
     assert "<pre>Classifier.load(context).use { model -&gt;\n" in page
-    assert "<p>@throws IllegalStateException after [close]</p>" in page
+    declared = (
+        "public fun loadBlocking(context: Context, options: Options = Options(), source: Source = Source.bundled)"
+    )
+    assert f"<h2><code>{declared}: Classifier</code></h2>" in page
+    assert "<p>[load] for threads that may wait, and for Java.</p>" in page
     text = re.sub(r"<[^>]*>", "", page)
     assert "/**" not in text
     assert "<" not in text

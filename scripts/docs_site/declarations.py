@@ -21,6 +21,7 @@ ATTRIBUTE = re.compile(r"@\w+(\(.*\))?")
 ATTRIBUTES = re.compile(rf"^(?:{ATTRIBUTE.pattern}\n)+")
 NAMED = re.compile(r"(?:const|function|type) (\w+)")
 BRACE = re.compile(r"\s*\{")
+HIDDEN = re.compile(r" (?:private|internal) constructor")
 AFTER_BRACKET = re.compile(r"(?<=\))")
 
 
@@ -116,7 +117,7 @@ def _declared(block: Sequence[str], comment: str, language: Language) -> Declara
     head = _head(text, BRACE)
     inner = textwrap.dedent(text[len(head) :].strip().removeprefix("{").removesuffix("}").strip("\n"))
     return Declaration(
-        code=_shown(_without_private_constructor(head)),
+        code=_shown(_without_hidden_constructor(head)),
         text=markdown(comment),
         name=found["name"] or "",
         is_type=True,
@@ -135,9 +136,13 @@ def _head(text: str, body: re.Pattern[str]) -> str:
     return text
 
 
-def _without_private_constructor(head: str) -> str:
-    before, found, rest = head.partition(" private constructor")
-    return before + rest[len(_head(rest, AFTER_BRACKET)) :] if found else head
+def _without_hidden_constructor(head: str) -> str:
+    """Apps call neither a private constructor nor an internal one."""
+    found = HIDDEN.search(head)
+    if not found:
+        return head
+    rest = head[found.end() :]
+    return head[: found.start()] + rest[len(_head(rest, AFTER_BRACKET)) :]
 
 
 def _shown(code: str) -> str:

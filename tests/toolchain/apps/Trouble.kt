@@ -254,7 +254,9 @@ private fun OrientationModel.later(events: Events, name: String) {
 private fun OrientationModel.mayChangeAgain() {
     var each: Any = this
     for (name in listOf("session", "sessions", "heat")) {
-        each = each.javaClass.getDeclaredField(name).apply { isAccessible = true }.get(each)
+        val kinds = generateSequence<Class<*>>(each.javaClass) { it.superclass }
+        val field = kinds.firstNotNullOf { kind -> kind.declaredFields.find { it.name == name } }
+        each = field.apply { isAccessible = true }.get(each)
     }
     each.javaClass.getDeclaredField("leastNs").apply { isAccessible = true }.setLong(each, 0)
 }
