@@ -327,6 +327,11 @@ FUNCTIONS = frozenset(made for kind in get_args(TypedOutput) if (made := kind.DE
 """Names of functions that generated code calls in every language: a parameter has another name."""
 
 
+def kind_of(typed: TypedInput | TypedOutput) -> str:
+    """The kind as mobpack.toml names it: `classes` of a ClassesOutput."""
+    return type(typed).__name__.removesuffix("Input").removesuffix("Output").lower()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Contract:
     inputs: tuple[TypedInput, ...]

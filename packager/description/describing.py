@@ -5,7 +5,7 @@ from typing import ClassVar, Protocol
 
 from packager import __version__
 from packager.core.class_names import class_name
-from packager.core.contract import LOWEST, Contract, TextInput, TypedInput, TypedOutput
+from packager.core.contract import LOWEST, Contract, TextInput, TypedInput, TypedOutput, kind_of
 from packager.core.described import Plain
 from packager.core.values import Package, Plan
 from packager.description.api import MethodParameter, MethodResult, ModelApi, PackageApi
@@ -62,7 +62,7 @@ def _model(plans: Sequence[Plan], golden: Golden) -> ModelApi:
 
 def _parameter(typed: TypedInput) -> MethodParameter:
     is_batch = isinstance(typed, TextInput) and typed.is_batch
-    return MethodParameter(name=typed.identifier, kind=_kind(typed), is_batch=is_batch)
+    return MethodParameter(name=typed.identifier, kind=kind_of(typed), is_batch=is_batch)
 
 
 def _result(typed: TypedOutput) -> MethodResult:
@@ -71,7 +71,7 @@ def _result(typed: TypedOutput) -> MethodResult:
     top_k, threshold = (getattr(typed, each) for each in said.limits) if said.limits else (None, LOWEST)
     return MethodResult(
         name=typed.identifier,
-        kind=_kind(typed),
+        kind=kind_of(typed),
         type=said.type.value if isinstance(said.type, Plain) else said.type,
         is_list=said.is_list,
         tensors=tuple(getattr(typed, each).name for each in said.tensors),
@@ -79,11 +79,6 @@ def _result(typed: TypedOutput) -> MethodResult:
         threshold=threshold if threshold > LOWEST else None,
         **words,
     )
-
-
-def _kind(typed: TypedInput | TypedOutput) -> str:
-    """`ClassesOutput` -> `classes`."""
-    return type(typed).__name__.removesuffix("Input").removesuffix("Output").lower()
 
 
 def _options(contract: Contract) -> tuple[str, ...]:

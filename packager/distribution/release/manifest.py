@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 from packager import __version__
 from packager.core.characters import to_json
-from packager.core.contract import TypedInput, TypedOutput
+from packager.core.contract import TypedInput, TypedOutput, kind_of
 from packager.core.findings import KernelProof, Parity, Partition, Report
 from packager.core.names import kebab_case
 from packager.core.quantized import KeptScales
@@ -114,11 +114,10 @@ def contract_entry(contract: Contract) -> dict[str, object]:
 
 def _typed(typed: TypedInput | TypedOutput) -> dict[str, object]:
     """Flags that are false by default are left out where they are."""
-    kind = type(typed).__name__.removesuffix("Input").removesuffix("Output").lower()
     given = [(each, getattr(typed, each.name)) for each in fields(typed)]
     values = {each.name: value for each, value in given if not (value is False and each.default is False)}
     return {
-        "kind": kind,
+        "kind": kind_of(typed),
         **{
             kebab_case(name): value.name if isinstance(value, TensorSpec) else plain(value)
             for name, value in values.items()

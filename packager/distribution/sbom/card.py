@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packager.core.card import NO_CARD, Card, Dataset
-from packager.core.contract import StateInput, TensorInput, TensorOutput, TypedInput, TypedOutput
+from packager.core.contract import StateInput, TensorInput, TensorOutput, kind_of
 from packager.core.findings import Parity
 from packager.core.signature import TensorSpec
 from packager.core.values import Compiled, Model
@@ -156,16 +156,12 @@ def _task(model: Model) -> str:
     """`image to classes`, from the model's contract; empty without one."""
     if not model.contract:
         return ""
-    given = [_kind(each) for each in model.contract.inputs if not isinstance(each, StateInput)]
-    return f"{_joined(given)} to {_joined([_kind(each) for each in model.contract.outputs])}"
+    given = [kind_of(each) for each in model.contract.inputs if not isinstance(each, StateInput)]
+    return f"{_joined(given)} to {_joined([kind_of(each) for each in model.contract.outputs])}"
 
 
 def _joined(kinds: Iterable[str]) -> str:
     return " and ".join(dict.fromkeys(kinds)) or "nothing"
-
-
-def _kind(typed: TypedInput | TypedOutput) -> str:
-    return type(typed).__name__.removesuffix("Input").removesuffix("Output").lower()
 
 
 def _inputs(model: Model) -> Iterator[str]:
@@ -173,7 +169,7 @@ def _inputs(model: Model) -> Iterator[str]:
         yield from map(_tensor, model.signature.inputs)
         return
     for each in model.contract.inputs:
-        yield _tensor(each.spec) if isinstance(each, TensorInput) else f"{each.identifier}: {_kind(each)}"
+        yield _tensor(each.spec) if isinstance(each, TensorInput) else f"{each.identifier}: {kind_of(each)}"
 
 
 def _outputs(model: Model) -> Iterator[str]:
@@ -181,7 +177,7 @@ def _outputs(model: Model) -> Iterator[str]:
         yield from map(_tensor, model.signature.outputs)
         return
     for each in model.contract.outputs:
-        yield _tensor(each.spec) if isinstance(each, TensorOutput) else f"{each.identifier}: {_kind(each)}"
+        yield _tensor(each.spec) if isinstance(each, TensorOutput) else f"{each.identifier}: {kind_of(each)}"
 
 
 def _tensor(spec: TensorSpec) -> str:

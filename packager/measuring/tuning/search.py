@@ -1,8 +1,8 @@
 """Successive halving: all candidates for a short time, the better ones for longer, the best against what ships today.
 
 Jamieson and Talwalkar, Non-stochastic Best Arm Identification and Hyperparameter Optimization (AISTATS 2016). The last
-comparison is of paired rounds, by the test of `packager.measuring.bench.statistics`: a candidate
-wins only if it is faster.
+comparison is of paired rounds, by the test of `packager.measuring.bench.statistics`: a candidate wins
+only if it is faster.
 """
 
 import math
