@@ -8,35 +8,27 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Generator, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
 
-from packager.files import host
-from packager.files.user_cache import cache_folder
 from packager.targets.android import kotlin
 from tests.toolchain import jvm, warm_java
 from tests.toolchain.device import Library, library
-from tests.toolchain.kept import remove_unused
 from tests.toolchain.require import fetched, require
 
+TESTS = Path(__file__).parent
 GARBAGE = (10_000, 20, 100)
 """Objects, and rounds among younger ones, between searches for garbage: seldom, as tests leave little."""
-pytest_plugins = ["tests.passes", "tests.durations", "tests.nights", "tests.left_out", "tests.in_memory"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Undo two settings of the caller that the tests' processes would inherit, keep processes of Java, and have no
-    program start threads for NumPy, as mobpack has none. What Hypothesis has read in modules is kept for other clones.
-    """
+    program start threads for NumPy, as mobpack has none."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts them in the background ignores Ctrl-C
     sys.dont_write_bytecode = False  # there are hundreds of processes: each would compile all that it imports
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))
-    remove_unused(cache_folder() / "hypothesis" / "constants")
     if warm_java.PLACE not in os.environ:  # a process that starts others which run tests
         folder = os.environ[warm_java.PLACE] = tempfile.mkdtemp(prefix="mobpack-java-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
@@ -45,31 +37,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(patch.undo)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """Looks for no garbage in what was collected: thousands of tests, which live as long as the process."""
-    gc.disable()
-    try:
-        with _compiled_once() if hasattr(session.config, "workerinput") else nullcontext():
-            return (yield)
-    finally:
-        gc.freeze()
-        gc.set_threshold(*GARBAGE)
-        gc.enable()
-
-
-@contextmanager
-def _compiled_once() -> Iterator[None]:
-    """In a checkout without bytecode, one process collects while others wait: to rewrite and compile all test modules
-    takes as long as all else of collecting them, and the others read what it has made."""
-    folder = Path(__file__).parent
-    with ExitStack() as locked:
-        descriptor = host.opened_folder(folder)
-        locked.callback(os.close, descriptor)
-        host.lock(descriptor)
-        if any((folder / "__pycache__").glob("test_*.pyc")):
-            locked.close()
-        yield
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks each test with the name of its folder, which says what it needs. Thousands of tests are no garbage."""
+    for item in items:
+        item.add_marker(item.path.relative_to(TESTS).parts[0])
+    gc.freeze()
+    gc.set_threshold(*GARBAGE)
 
 
 @pytest.fixture(scope="session")

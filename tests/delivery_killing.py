@@ -13,6 +13,7 @@ from packager.engines.environments import zig
 from tests.delivery_releases import BUNDLED, FIRST, MODEL, SECOND, sum_of
 from tests.delivery_server import Channel
 from tests.delivery_telling import Dying, Start
+from tests.nights import at_night
 from tests.toolchain import c_library
 from tests.toolchain.kept import kept
 
@@ -136,7 +137,9 @@ def kill_everywhere(victim: Victim, version: str, count: int) -> int:
 SWEEPS = (
     pytest.param(FIRST, 6, id="from the release before"),
     pytest.param(BUNDLED, 3, id="from the app's own"),
-    pytest.param(FIRST, 0, id="everywhere, from the release before", marks=pytest.mark.nightly),
-    pytest.param(BUNDLED, 0, id="everywhere, from the app's own", marks=pytest.mark.nightly),
+    *at_night(
+        pytest.param(FIRST, 0, id="everywhere, from the release before"),
+        pytest.param(BUNDLED, 0, id="everywhere, from the app's own"),
+    ),
 )
 """what the app has before, and at how many changes it is killed; 0: at each"""

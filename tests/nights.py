@@ -1,37 +1,19 @@
-"""Plug-in for pytest: tests marked `nightly` run with `--nightly` alone, which `.ci/nightly` gives.
-
-Each has a smaller test beside it that runs at every change; the mark's argument says which, or why none is needed.
-Tests of random cases try `examples` of them.
-"""
+"""Tests try more at night: `.ci/nightly` sets MOBPACK_TESTS_AT_NIGHT. Tests that run at night alone are in tests/nightly."""
 
 import os
+from collections.abc import Sequence
+from typing import TypeVar
 
-import pytest
-
-MARK = "nightly"
-AT_NIGHT = "MOBPACK_TESTS_AT_NIGHT"
-"""Variable that this plug-in sets for the modules of tests."""
+Row = TypeVar("Row")
+AT_NIGHT = bool(os.environ.get("MOBPACK_TESTS_AT_NIGHT"))
 SHARE = 3
 
 
 def examples(at_night: int) -> int:
-    """How many random cases a test tries: `at_night`, or a third of them at every change."""
-    return at_night if os.environ.get(AT_NIGHT) else max(1, at_night // SHARE)
+    """Number of random cases that a test tries: `at_night`, or a third of them at every change."""
+    return at_night if AT_NIGHT else max(1, at_night // SHARE)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--nightly", action="store_true", help=f"run tests marked {MARK}, too")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", f"{MARK}(instead): slow; `instead` says what checks the same at every change")
-    if config.getoption("--nightly"):
-        os.environ[AT_NIGHT] = "1"
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--nightly"):
-        return
-    left = [item for item in items if item.get_closest_marker(MARK)]
-    config.hook.pytest_deselected(items=left)
-    items[:] = [item for item in items if not item.get_closest_marker(MARK)]
+def at_night(*rows: Row) -> Sequence[Row]:
+    """Rows of a parametrized test that run at night alone."""
+    return rows if AT_NIGHT else ()

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import pytest
 
@@ -18,6 +17,7 @@ from packager.files.store import Store
 from packager.targets.android import kotlin, units
 from tests.archives import read_zip
 from tests.golden.cases import CASES, LISTS
+from tests.nights import AT_NIGHT
 from tests.toolchain import jvm, warm_java
 from tests.toolchain.kept import kept
 
@@ -43,11 +43,10 @@ def golden_module(case: str) -> str:
 
 COMPILED_ELSEWHERE = ("trusted", "delivered", "encrypted")
 """Cases whose files the tests of signed, delivered and encrypted models compile, too, with the same options."""
-elsewhere = pytest.mark.nightly("packages with the same files are compiled to run them: signed, delivered, encrypted")
 
 
-def cases(names: Iterable[str]) -> list[Any]:
-    return [pytest.param(name, marks=elsewhere) if name in COMPILED_ELSEWHERE else name for name in names]
+def cases(names: Iterable[str]) -> list[str]:
+    return [name for name in names if name not in COMPILED_ELSEWHERE or AT_NIGHT]
 
 
 @pytest.fixture(scope="module")
@@ -133,13 +132,8 @@ def test_files_of_models_give_the_same_bytes_in_another_folder(
     assert classes == {name: known[name] for name in classes}
 
 
-compiled_at_night = pytest.mark.nightly("the package with a model of pictures")
-
-
 @pytest.mark.kotlin
-@pytest.mark.parametrize(
-    "case", [case if case == "image_classifier" else pytest.param(case, marks=compiled_at_night) for case in CASES]
-)
+@pytest.mark.parametrize("case", CASES if AT_NIGHT else ["image_classifier"])
 def test_kotlin_compiled_in_units_gives_the_same_bytes(case: str, jar: Callable[[str], Path], tmp_path: Path) -> None:
     assert read_zip(compiled_in_units(case, tmp_path)) == read_zip(jar(case))
 

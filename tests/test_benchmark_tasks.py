@@ -28,6 +28,7 @@ from benchmarks.tasks import (
 )
 from benchmarks.tasks.task import Array, Inputs, Predict, predictor
 from packager.core.errors import ToolError
+from tests.nights import AT_NIGHT
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain.require import fetched, require
 
@@ -258,9 +259,7 @@ def test_a_predictor_gives_outputs_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.tool
-@pytest.mark.parametrize(
-    "name", [pytest.param(each, marks=() if each in SMALL else pytest.mark.nightly) for each in TASKS]
-)
+@pytest.mark.parametrize("name", [each for each in TASKS if each in SMALL or AT_NIGHT])
 def test_a_float_model_scores_what_the_documentation_says_and_never_sees_a_calibration_sample(name: str) -> None:
     require(importlib.util.find_spec("PIL") is not None, "Pillow is missing: pip install 'mobpack[test]'")
     task = TASKS[name]

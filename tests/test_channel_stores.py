@@ -5,16 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.nights import at_night
 from tests.toolchain import stores
 
 pytestmark = pytest.mark.environments
 
-OTHERS = pytest.mark.nightly("the same in S3 and WebDAV")
 
-
-@pytest.mark.parametrize(
-    "name", ["S3", "WebDAV", pytest.param("GCS", marks=OTHERS), pytest.param("Azure", marks=OTHERS)]
-)
+@pytest.mark.parametrize("name", ["S3", "WebDAV", *at_night("GCS", "Azure")])
 def test_a_channel_lives_in_a_store(tmp_path: Path, name: str) -> None:
     with stores.STORES[name](tmp_path) as store:
         done = stores.run("-m", "tests.toolchain.stores_life", store.url, variables=store.variables, lock=store.lock)

@@ -148,12 +148,11 @@ def test_version_is_the_packages_own(mobpack: Mobpack) -> None:
             "--shape batch: expected NAME=SIZE",
             "for example: --shape batch=1",
         ),
-        pytest.param(
+        (
             ["init", "m.onnx", "--out", "m.onnx/x.toml"],
             4,
             "mobpack: error: cannot write m.onnx/x.toml",
             "check the folder's permissions",
-            marks=pytest.mark.programs,
         ),
     ],
 )

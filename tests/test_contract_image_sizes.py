@@ -11,6 +11,7 @@ from packager.contract.image.placing import Fitting, fit
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 from tests.contract_graphs import Ran, graph_of
+from tests.nights import AT_NIGHT
 
 pytestmark = pytest.mark.by_content
 
@@ -54,9 +55,7 @@ CASES: dict[str, tuple[dict[str, Any], Wanted, Callable[[Numbers], Numbers]]] = 
 }
 
 
-@pytest.mark.parametrize(
-    "heights", [pytest.param(name, marks=pytest.mark.nightly("others") if name == "all" else ()) for name in HEIGHTS]
-)
+@pytest.mark.parametrize("heights", [name for name in HEIGHTS if name != "all" or AT_NIGHT])
 @pytest.mark.parametrize("case", CASES)
 def test_every_size_fits_as_in_floats(case: str, heights: str) -> None:
     """Heights with every width to LONGEST."""

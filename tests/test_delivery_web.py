@@ -13,6 +13,7 @@ from tests.delivery_drivers.web import ANY_SITE, Driver, bundled_package, driver
 from tests.delivery_releases import BUNDLED, FIRST, MODEL, SECOND, sum_of
 from tests.delivery_tales import TALES, Tale
 from tests.delivery_telling import TRICKLES, Language, impatient, serving_pages, trickles
+from tests.nights import AT_NIGHT, at_night
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.delivery_packages import RELEASES
 from tests.toolchain.forks import forked
@@ -21,19 +22,18 @@ from tests.toolchain.react_native.download.server import Fault
 __all__ = ["forked"]
 pytestmark = [pytest.mark.by_content(of=[RELEASES["web"]]), pytest.mark.react_native, pytest.mark.browser]
 
-AT_NIGHT = pytest.mark.nightly("the same TypeScript reads documents for React Native's program")
 READING = ("rollback", "reused number", "a stolen key", "hostile text", "paths", "wrong software")
 """attacks that code tells which has nothing of the platform in it"""
 TOLD = [
-    pytest.param(each, marks=AT_NIGHT if each.attack in READING else ())
+    each
     for each in TALES
-    if not each.needs_folder and not each.needs_https
+    if not each.needs_folder and not each.needs_https and (AT_NIGHT or each.attack not in READING)
 ]
 MOST = 40
 """writes of the state, at most"""
 MOST_S = 1800.0
 """seconds of the browser for all tales"""
-FROM = (pytest.param(FIRST, id="from the release before"), pytest.param(BUNDLED, id="new", marks=pytest.mark.nightly))
+FROM = (pytest.param(FIRST, id="from the release before"), *at_night(pytest.param(BUNDLED, id="new")))
 
 
 @pytest.fixture(scope="module")
@@ -88,10 +88,7 @@ def test_a_server_that_sends_a_byte_now_and_then_holds_no_update(
     trickles(one_browser, tmp_path, fault, is_document=is_document)
 
 
-AT_NIGHT = pytest.mark.nightly("the browser ended after each write: the same is on the disk before the next one")
-
-
-@pytest.mark.parametrize("when", [pytest.param("die", marks=AT_NIGHT), "die-after"])
+@pytest.mark.parametrize("when", [*at_night("die"), "die-after"])
 @pytest.mark.parametrize("version", FROM)
 def test_a_verified_model_is_opened_after_the_browser_has_ended(
     language: Language, package: Path, version: str, when: str, tmp_path: Path

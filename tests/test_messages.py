@@ -3,9 +3,8 @@
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import click
 import pytest
@@ -83,12 +82,8 @@ def collected(source: str, place: str) -> Iterator[Message]:
 
 @cache
 def messages() -> tuple[Message, ...]:
-    found = of_all_modules(messages_of, Path(__file__))
-    return tuple(Message(**each) for fields in found.values() for each in fields)
-
-
-def messages_of(place: str, source: str) -> list[dict[str, object]]:
-    return [asdict(each) for each in collected(source, place)]
+    found = of_all_modules(lambda place, source: tuple(collected(source, place)))
+    return tuple(each for of_one in found.values() for each in of_one)
 
 
 def faults(message: Message) -> Iterator[str]:

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from packager.core.errors import ToolError
+from tests.nights import AT_NIGHT
 from tests.toolchain import node, npm_packages, typescript
 from tests.toolchain.npm_checks import compile_all
 
@@ -64,13 +65,7 @@ def test_a_project_asks_for_exact_versions_and_its_lock_has_them(name: str) -> N
 
 
 @pytest.mark.react_native
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.nightly("the other projects")] if name in OF_NIGHTS else [])
-        for name in PROJECTS
-    ],
-)
+@pytest.mark.parametrize("name", [name for name in PROJECTS if name not in OF_NIGHTS or AT_NIGHT])
 def test_a_project_holds_what_its_lock_names(name: str) -> None:
     modules = node.project(name) / "node_modules"
 

@@ -17,6 +17,7 @@ import pytest
 from packager.core.errors import ToolError
 from packager.files.hashes import sha256_of
 from packager.files.processes import downloads
+from tests.nights import at_night
 from tests.toolchain import projects
 from tests.toolchain.react_native import bare, cmake_project, codegen, gradle_plugin, groovy_build, packages
 from tests.toolchain.react_native.bare import BareApp, Bundle, dependency
@@ -46,7 +47,7 @@ module.exports = mergeConfig(require('./metro.test.config.js'), {
 """Has Metro bundle a script without React Native."""
 SYSTEMS = (
     "android",
-    pytest.param("ios", marks=pytest.mark.nightly("Android's bundle; the asset, and the sample app, for iOS")),
+    *at_night("ios"),
 )
 
 

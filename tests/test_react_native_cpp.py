@@ -14,6 +14,7 @@ from onnx import TensorProto, helper
 
 from packager.engines.environments.bionic import builder
 from packager.files.processes import downloads
+from tests.nights import at_night
 from tests.onnx_text import saved
 from tests.toolchain import cxx, jsc, projects
 from tests.toolchain.kept import kept
@@ -253,8 +254,7 @@ def test_damaged_models_end_nothing(unit: Unit, tmp_path: Path) -> None:
     [
         ("ios", True, False),
         ("android", False, True),
-        pytest.param("ios", True, True, marks=pytest.mark.nightly("alone, by SwiftPM; for iPhones, with headers")),
-        pytest.param("android", True, True, marks=pytest.mark.nightly("for iPhones, all")),
+        *at_night(("ios", True, True), ("android", True, True)),
     ],
 )
 def test_sources_compile_for_phones(

@@ -18,6 +18,7 @@ from PIL import Image
 from packager.files.installed import templates_folder
 from packager.render.templates import write_sources
 from tests.golden.cases import REACT_NATIVE_CASES
+from tests.nights import at_night
 from tests.toolchain import jsc, jvm, node, react_native_api
 from tests.toolchain.react_native import codegen, native
 from tests.toolchain.react_native.cpp_complaints import complaints_for_apple
@@ -32,7 +33,7 @@ TURNED_RIGHT = 6
 RED, GREEN = (250, 10, 20), (10, 240, 30)
 PROJECTS = (
     "expo_54",
-    pytest.param("expo_57", marks=pytest.mark.nightly("the oldest version and the newest")),
+    *at_night("expo_57"),
     jsc.NEWEST,
 )
 """npm projects with the versions of React Native that packages are tested with"""

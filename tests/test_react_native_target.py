@@ -38,6 +38,7 @@ from packager.workflows.options import options_of
 from packager.workflows.requested import BuildRequest, requested_targets
 from tests.archives import read_zip
 from tests.golden.cases import GOLDEN, REACT_NATIVE_CASES, Case, Wrapped, choice, model, on_ios, plan, specs
+from tests.nights import at_night
 from tests.onnx_text import linear, saved, weight
 from tests.test_android_view import golden_difference
 from tests.test_ios_files import file, named
@@ -504,7 +505,7 @@ def test_a_build_makes_all_three_packages_of_the_same_files_and_checks_each_once
     ("ios_providers", "holder_name"),
     [
         (["coreml"], "net-unfused.ort.tflite"),
-        pytest.param([], "net.ort.tflite", marks=pytest.mark.nightly("the same with a provider on iOS")),
+        *at_night(([], "net.ort.tflite")),
     ],
 )
 def test_a_package_holds_the_weights_once_and_both_platforms_compute_with_them(

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from packager.files.processes import downloads
+from tests.nights import at_night
 from tests.toolchain import node, projects
 from tests.toolchain.jsc import NEWEST
 from tests.toolchain.react_native import bare, cmake_project, codegen, expo, gradle_plugin, native, packages
@@ -38,7 +39,7 @@ def test_the_oldest_version_that_packages_take_is_tested() -> None:
 
 @pytest.fixture(
     scope="module",
-    params=[OLDER[0], pytest.param(OLDER[1], marks=pytest.mark.nightly("the oldest version and the newest"))],
+    params=[OLDER[0], *at_night(OLDER[1])],
 )
 def project(request: pytest.FixtureRequest) -> str:
     return str(request.param)

@@ -17,6 +17,7 @@ from packager.files.hashes import sha256_of
 from tests import hosts
 from tests.caches import OWN, empty_cache
 from tests.elsewhere.__main__ import variables
+from tests.nights import at_night
 from tests.onnx_text import linear, onnx_model, saved, weight
 from tests.toolchain import command, forks, models
 from tests.toolchain.environments import have
@@ -84,7 +85,7 @@ def build(net: Net, folder: Path, environment: dict[str, str]) -> dict[str, byte
 
 
 @pytest.mark.kotlin
-@pytest.mark.parametrize("net", ["digits", pytest.param("orientation", marks=pytest.mark.nightly("digits"))])
+@pytest.mark.parametrize("net", ["digits", *at_night("orientation")])
 def test_two_builds_in_different_folders_give_identical_releases(net: str, tmp_path: Path) -> None:
     """From nothing: the same files, among them a package for each target, and no path of this machine."""
     first = build(NETS[net], tmp_path / "one", {"PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo"})

@@ -17,6 +17,7 @@ from packager.engines.environments.runtime import shipped_version
 from packager.engines.runners import RUNNERS, Outcome, Runnable, Runner
 from packager.engines.runners.arm64 import Arm64
 from packager.engines.runners.cpu import Cpu
+from tests.nights import at_night
 from tests.onnx_text import onnx_model, saved, weight
 from tests.test_assign import convolutions as two_convolutions
 from tests.test_assign import ort_format
@@ -238,29 +239,25 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path
     return get
 
 
-emulated_at_night = pytest.mark.nightly("digits and Silero VAD on the same emulated processor")
-in_software_at_night = pytest.mark.nightly("MiniLM, Silero VAD and convolutions on the same graphics processor")
-
-
 @on_x86
 @pytest.mark.usefixtures("emulated")
 @pytest.mark.parametrize(
     ("runner", "model", "limit"),
     [
         ("arm64", "digits", 1e-6),
-        pytest.param("arm64", "orientation", 1e-6, marks=emulated_at_night),
+        *at_night(("arm64", "orientation", 1e-6)),
         ("arm64", "silero-vad", 1e-6),
-        pytest.param("arm64", "minilm", 2e-6, marks=emulated_at_night),
+        *at_night(("arm64", "minilm", 2e-6)),
         ("qnn", "orientation", 3e-2),  # in 16 bits
         ("qnn", "silero-vad", 1e-6),
         ("qnn", "minilm", 1e-6),
-        pytest.param("webgpu", "orientation", 1e-6, marks=in_software_at_night),
+        *at_night(("webgpu", "orientation", 1e-6)),
         ("webgpu", "minilm", 2e-6),
         ("webgpu", "silero-vad", 1e-4),
         ("x86_64", "digits", 1e-6),
-        pytest.param("x86_64", "orientation", 1e-6, marks=emulated_at_night),
+        *at_night(("x86_64", "orientation", 1e-6)),
         ("x86_64", "silero-vad", 1e-6),
-        pytest.param("x86_64", "minilm", 2e-6, marks=emulated_at_night),
+        *at_night(("x86_64", "minilm", 2e-6)),
         ("xnnpack", "orientation", 2e-6),
         ("xnnpack", "minilm", 2e-6),
     ],

@@ -16,6 +16,7 @@ import pytest
 from packager.files.store import damage_of
 from packager.files.store.pruning import EVERY_S, PRUNED
 from tests.caches import empty_cache
+from tests.nights import at_night
 from tests.onnx_text import linear, saved
 from tests.toolchain import command
 from tests.toolchain.forks import forked
@@ -54,7 +55,6 @@ PLATFORMS = {
     "all": (OTHERS, STEPS | {"android", "kotlin", "kotlin-libraries", "react-native"}),
 }
 """Further targets of PROJECT, and the steps whose results a build stores."""
-IN_KOTLIN = [pytest.mark.kotlin, pytest.mark.nightly("the same damage to a store of iOS and the web")]
 NO_STEPS = {"scratch", "unfinished"}
 
 
@@ -98,7 +98,7 @@ def built(folder: Path, cache: Path) -> tuple[dict[str, str], str]:
     return {str(path.relative_to(dist)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}, done.stderr
 
 
-@pytest.fixture(scope="module", params=["iOS and the web", pytest.param("all", marks=IN_KOTLIN)])
+@pytest.fixture(scope="module", params=["iOS and the web", *at_night("all")])
 def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Project:
     targets, steps = PLATFORMS[request.param]
     folder, cache = tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("cache")
@@ -128,7 +128,7 @@ def test_every_step_of_the_build_is_looked_at(project: Project) -> None:
     "kinds",
     [
         pytest.param(tuple(DAMAGE), id="each in turn"),
-        *(pytest.param((kind,), id=kind, marks=pytest.mark.nightly("each in turn")) for kind in DAMAGE),
+        *at_night(*(pytest.param((kind,), id=kind) for kind in DAMAGE)),
     ],
 )
 def test_a_build_over_damaged_entries_ships_what_a_clean_one_does(project: Project, kinds: tuple[str, ...]) -> None:

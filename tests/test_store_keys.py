@@ -40,7 +40,7 @@ def tree(path: Path) -> ast.Module:
 @cache
 def strings() -> Mapping[Path, Sequence[str]]:
     """For each module its strings that may name a module or a file."""
-    return {ROOT / "packager" / path: found for path, found in of_all_modules(strings_in, Path(__file__)).items()}
+    return {ROOT / "packager" / path: found for path, found in of_all_modules(strings_in).items()}
 
 
 def strings_in(_path: str, text: str) -> list[str]:
@@ -91,7 +91,7 @@ def calls(node: ast.AST) -> Iterator[ast.Call]:
 
 def test_what_modules_import_is_read_from_their_text() -> None:
     """Patterns find the same imports as the parser: at the top, in functions, over several lines, with other names."""
-    for path, known in of_all_modules(imported, Path(__file__)).items():
+    for path, known in of_all_modules(imported).items():
         ours = {name for name in known if name.split(".")[0] == "packager"}
         found = closure.references((ROOT / "packager" / path).read_text())
         assert set(found.modules) == ours, path

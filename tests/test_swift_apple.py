@@ -1,12 +1,11 @@
 """The golden trees for iOS compile for iPhones, and the functions they need are in ONNX Runtime's library for iOS."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from packager.targets.xcframework import macho
-from tests.nights import AT_NIGHT
+from tests.nights import AT_NIGHT, at_night
 from tests.test_swift_sources import names, public_symbols, undocumented
 from tests.toolchain import apple, apple_runtime
 from tests.toolchain.apple import Compiled
@@ -16,10 +15,6 @@ from tests.toolchain.swift_golden import golden_package
 pytestmark = [pytest.mark.by_content(recorded=True), pytest.mark.swift]
 
 NAMES = ("delivered", "everything", "contracts")
-TRUSTED = pytest.param("trusted", marks=pytest.mark.nightly("for iPhones; its code for Macs is in `delivered`, too"))
-CPU_ALONE = pytest.param(
-    "cpu_alone", marks=pytest.mark.nightly("`contracts` is without Core ML, too; SwiftPM on Linux")
-)
 LIBRARY = "ios-arm64/onnxruntime.framework/onnxruntime"
 TOO_NEW = "\nimport CoreML\nfunc units() -> MLComputeUnits { .cpuAndNeuralEngine }\n"
 RACE = """
@@ -35,7 +30,7 @@ MISTAKES = (
 """File, what stands there, what a mistake makes of it, the compiler's words for it."""
 
 
-@pytest.fixture(scope="module", params=["trusted", *NAMES, CPU_ALONE])
+@pytest.fixture(scope="module", params=["trusted", *NAMES, *at_night("cpu_alone")])
 def package(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     swift()
     return golden_package(request.param, tmp_path_factory.mktemp("golden"))
@@ -44,7 +39,7 @@ def package(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 @pytest.fixture(scope="module")
 def code(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     """The package's module, compiled for the oldest iOS that it may be used on; at night as for a release."""
-    done = compile_module(package, tmp_path_factory.mktemp("code"), is_optimized=AT_NIGHT in os.environ)
+    done = compile_module(package, tmp_path_factory.mktemp("code"), is_optimized=AT_NIGHT)
     assert done.returncode == 0, done.output
     return done
 
@@ -146,7 +141,7 @@ def test_apples_pictures_are_in_packages_that_take_pictures_alone(package: Path,
         assert (name in used) == (package.name == "contracts"), name
 
 
-@pytest.mark.parametrize("package", [*NAMES, TRUSTED, CPU_ALONE], indirect=True)
+@pytest.mark.parametrize("package", [*NAMES, *at_night("trusted"), *at_night("cpu_alone")], indirect=True)
 def test_it_compiles_for_macs(package: Path, tmp_path: Path) -> None:
     done = compile_module(package, tmp_path, triple="arm64-apple-macos13.0", is_checked_alone=True)
     assert done.returncode == 0, done.output

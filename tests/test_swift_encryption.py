@@ -1,6 +1,5 @@
 """In Swift: packages with encrypted models open them with the app's key, and say of everything else why they do not."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -87,9 +86,8 @@ def test_it_compiles_for_apples_systems(triple: str, tmp_path: Path) -> None:
     made, _ = contents(tmp_path, store, "ios")
     view = target.view(made.package, made.plans, made.report)
     write_sources(target.render(view), tmp_path / "package")
-    is_night = AT_NIGHT in os.environ
     package = tmp_path / "package"
-    done = compile_module(package, tmp_path, triple=triple, is_optimized=is_night, is_checked_alone=not is_night)
+    done = compile_module(package, tmp_path, triple=triple, is_optimized=AT_NIGHT, is_checked_alone=not AT_NIGHT)
     assert done.returncode == 0, done.output
 
 

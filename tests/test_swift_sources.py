@@ -6,7 +6,6 @@ ask for.
 """
 
 import json
-import os
 import re
 import shutil
 from pathlib import Path
@@ -58,7 +57,7 @@ def package(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return golden_package(request.param, tmp_path_factory.mktemp("golden"))
 
 
-@pytest.fixture(scope="module", params=NAMES if AT_NIGHT in os.environ else COMPILED)
+@pytest.fixture(scope="module", params=NAMES if AT_NIGHT else COMPILED)
 def symbols(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Symbols:
     """The compiler's list of public symbols; it compiles the package's module for that, checks included."""
     swift()

@@ -12,7 +12,7 @@ from packager.contract.tokenization import patterns
 from packager.contract.tokenization.definition import Split
 from packager.contract.tokenization.reading import splitters
 from tests.drawn import drawn
-from tests.nights import examples
+from tests.nights import AT_NIGHT, examples
 from tests.text_families import CORPUS, EXPRESSIONS, SPECIAL, Pieces, byte_level, characters, unigram
 from tests.tokenizer_graphs import CODE_POINTS, Graph, changed, same, telling_scalars
 
@@ -56,10 +56,9 @@ def test_any_text_gives_the_same_tokens(family: tuple[Graph, Tokenizer]) -> None
 
 TWINS = ("GPT-2, trimmed", "GPT-2, prefix, trimmed", "RoBERTa, not trimmed", "Unigram", "BPE of characters")
 """Families that cut texts as others do."""
-AT_NIGHT = pytest.mark.nightly("the same of the families that they are twins of")
 LARGE = pytest.mark.parametrize(
     "family",
-    [pytest.param(name, marks=AT_NIGHT if name in TWINS else ()) for name in FAMILIES],
+    [name for name in FAMILIES if name not in TWINS or AT_NIGHT],
     indirect=True,
     scope="module",
 )

@@ -6,6 +6,7 @@ import pytest
 from tokenizers import normalizers, pre_tokenizers
 
 from packager.contract.tokenization import unicode
+from tests.nights import at_night
 from tests.toolchain import unicode_tables
 
 pytestmark = [pytest.mark.by_content, pytest.mark.texts]
@@ -14,7 +15,7 @@ pytestmark = [pytest.mark.by_content, pytest.mark.texts]
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("categories.txt", marks=pytest.mark.nightly("every code point in the classes of each splitter")),
+        *at_night("categories.txt"),
         "lowercase.txt",
         "nfd.txt",
         "combining.txt",

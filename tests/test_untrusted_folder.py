@@ -64,7 +64,7 @@ def assert_nothing_ran(folder: Path) -> None:
         "predict one.npz --config project.toml",
         "check model.onnx",
         "check model.onnx --bisect original cpu",
-        pytest.param("build model.onnx -t android -t ios -t react_native --emit-project", marks=pytest.mark.kotlin),
+        "build model.onnx -t android -t ios -t react_native --emit-project",
         "convert model.onnx -o model.ort",
         "quantize images.onnx -q static-qdq --calibration samples.npz --force",
         "doctor",

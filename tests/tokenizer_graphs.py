@@ -13,6 +13,7 @@ import pytest
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from packager.contract import tokenization
+from tests.nights import at_night
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 WORDS = (
@@ -104,6 +105,6 @@ def telling_scalars() -> tuple[str, ...]:
 
 CODE_POINTS = pytest.mark.parametrize(
     "chosen",
-    [telling_scalars, pytest.param(scalars, marks=pytest.mark.nightly("every code point where categories begin"))],
-    ids=["telling", "all"],
+    [telling_scalars, *at_night(scalars)],
+    ids=["telling", *at_night("all")],
 )

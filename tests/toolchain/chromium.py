@@ -197,7 +197,7 @@ def browser(
         str(folder / "chromium"),
         *OPTIONS,
         *gpu,
-        *(() if AT_NIGHT in os.environ else QUICK),
+        *(() if AT_NIGHT else QUICK),
         *seen,
         *more,
         f"--user-data-dir={home / 'profile'}",

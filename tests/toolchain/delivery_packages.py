@@ -1,7 +1,4 @@
-"""Three signed releases of a small package for each target, made as a publisher makes them, and kept by content.
-
-Tests of what is delivered are marked `by_content(of=[RELEASES["web"]])` (tests/keys.py).
-"""
+"""Three signed releases of a small package for each target, made as a publisher makes them, once for the same code."""
 
 import shutil
 import tempfile
@@ -13,15 +10,12 @@ from pathlib import Path
 import numpy
 import onnx
 
-from tests.keys import Tree, asked
 from tests.onnx_text import onnx_model, saved, weight
 from tests.signing_cases import Key, write_key
 from tests.toolchain import command, environments, forks, without_classes
-from tests.toolchain.kept import digest, kept
+from tests.toolchain.kept import kept, product
 from tests.trust_vectors import IN_USE
 
-MAKER = Path(__file__)
-ROOT = MAKER.parents[2]
 MODEL, CHANNEL = "scorer", "stable"
 BUNDLED, FIRST, SECOND = VERSIONS = ("1.2.3", "1.3.0", "1.4.0")
 """the release that the app was built with, and those that the channel has for it"""
@@ -40,8 +34,6 @@ card = {{{{ license = "MIT" }}}}
 [parity]
 random-samples = 1
 """
-CONTENT = "content.txt"
-"""name of the file with the digests of what was built"""
 TARGETS: Mapping[str, str] = {
     "android": '[target.android]\ngroup = "com.example"\nproviders = ["xnnpack"]\n',
     "ios": '[target.ios]\nproviders = ["xnnpack"]\n',
@@ -106,19 +98,13 @@ class Releases:
 
     target: str
 
-    def digest(self) -> str:
-        """Of what was signed: each signature is another one, and pages for people count for no test."""
-        return (self._folder() / CONTENT).read_text(encoding="utf-8")
-
     def folders(self) -> Mapping[str, Path]:
         """Folders of a build by their version. Nobody may write to them."""
-        asked(self)
         folder = self._folder()
         return {version: folder / version for version in VERSIONS}
 
     def _folder(self) -> Path:
-        tree = Tree(ROOT)
-        return kept(f"delivery-{self.target}", self._make, tree.key(tree.program(MAKER)), self.target)
+        return kept(f"delivery-{self.target}", self._make, product())
 
     def _make(self, folder: Path) -> None:
         if "[target.android]" in TARGETS[self.target]:
@@ -127,12 +113,10 @@ class Releases:
             projects = {version: _project(Path(scratch, version), version, self.target) for version in VERSIONS}
             for version, project in projects.items():
                 _build(project, self.target, has_classes=self.target == "android" and version == BUNDLED)
-            content = "".join(f"{version} {_content(project / 'dist')}\n" for version, project in projects.items())
             for project in projects.values():
                 _run(project, "sign", "dist", "--key", "release.pem")
             for version, project in projects.items():
                 shutil.copytree(project / "dist", folder / version)
-        (folder / CONTENT).write_text(content, encoding="utf-8", newline="\n")
 
 
 def _build(project: Path, target: str, *, has_classes: bool) -> None:
@@ -157,8 +141,3 @@ def _project(folder: Path, version: str, target: str) -> Path:
     text = PROJECT.format(version=version) + TARGETS[target]
     (folder / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
     return folder
-
-
-def _content(dist: Path) -> str:
-    """Digest of what was built, without the pages for people."""
-    return digest(*(path for path in sorted(dist.iterdir()) if path.suffix != ".html"))

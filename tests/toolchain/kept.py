@@ -8,12 +8,15 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from packager.files.leftovers import remove_old
 from packager.files.user_cache import cache_folder
 from tests.toolchain.debian_root import make_alone
 
+ROOT = Path(__file__).parents[2]
+PRODUCT = ("packager", "templates")
 FRESH = "MOBPACK_TESTS_FRESH"
 KEPT_DAYS = 7
 """Time after the last use."""
@@ -40,6 +43,15 @@ def keep(folder: Path, make: Callable[[Path], None]) -> Path:
     os.utime(folder)
     remove_unused(folder.parent)
     return folder
+
+
+@cache
+def product() -> str:
+    """Digest of mobpack's code and templates and of the tests' helpers: packages are built again after a change."""
+    found = [path for name in PRODUCT for path in sorted(ROOT.joinpath(name).rglob("*")) if path.suffix != ".pyc"]
+    files = [path for path in found if path.is_file()]
+    helpers = [path for path in sorted(ROOT.joinpath("tests").rglob("*.py")) if not path.name.startswith("test_")]
+    return digest(*(each for path in files + helpers for each in (path.relative_to(ROOT).as_posix(), path)))
 
 
 def linked(source: str, destination: str) -> None:

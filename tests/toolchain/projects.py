@@ -1,6 +1,5 @@
 """Packages that `mobpack build` makes of real models and of some that are made to be difficult."""
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -11,12 +10,12 @@ import numpy.typing as npt
 from onnx import TensorProto, helper
 
 from packager.targets import WRAPPERS
+from tests.nights import AT_NIGHT
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain import command, generation_models, models, typed_texts, wrapped_alone
 from tests.toolchain.made import Package
 from tests.toolchain.require import fetched
 
-MAKER = Path(__file__)
 VERSION = "1.2.3"
 TOKENS = """
 [model.tokens]
@@ -261,9 +260,7 @@ def real_models() -> Mapping[str, Path]:
 
 def built(folder: Path, target: str) -> Path:
     """Builds a project for a target: the folder with the outputs, at night with the .aar beside a wrapper's."""
-    from tests.nights import AT_NIGHT  # not before pytest, which rewrites the plug-in
-
-    is_alone = target in WRAPPERS and AT_NIGHT not in os.environ
+    is_alone = target in WRAPPERS and not AT_NIGHT
     program = Path(wrapped_alone.__file__) if is_alone else None
     done = command.run("build", "--target", target, folder=folder, program=program)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -440,13 +437,13 @@ def generated(path: Path) -> Path:
     return saved(path, onnx_model(text, weights=table))
 
 
-ANDROID = Package(name="android", maker=MAKER, make=_building("android", "android/*.aar", _for_android))
-IOS = Package(name="ios", maker=MAKER, make=_building("ios", "swift/*.zip", _for_ios))
-REACT_NATIVE = Package(name="react-native", maker=MAKER, make=_building("react_native", "npm/*.tgz", _for_react_native))
-WEB = Package(name="web", maker=MAKER, make=_building("web", "npm/*.tgz", _for_web))
-WEBGPU = Package(name="webgpu", maker=MAKER, make=_building("web", "npm/*.tgz", _for_webgpu))
-WEBGPU_LARGE = Package(name="webgpu-large", maker=MAKER, make=_building("web", "npm/*.tgz", _for_webgpu_large))
-NATIVE_TALES = Package(name="native-tales", maker=MAKER, make=_building("react_native", "npm/*.tgz", _native_tales))
-TALES = Package(name="tales", maker=MAKER, make=_building("web", "npm/*.tgz", _tales))
-PAGES = Package(name="page-orientation", maker=MAKER, make=_building("react_native", "npm/*.tgz", _page_orientation))
-FLUTTER = Package(name="flutter", maker=MAKER, make=_building("flutter", "flutter/*.zip", _for_flutter))
+ANDROID = Package(name="android", make=_building("android", "android/*.aar", _for_android))
+IOS = Package(name="ios", make=_building("ios", "swift/*.zip", _for_ios))
+REACT_NATIVE = Package(name="react-native", make=_building("react_native", "npm/*.tgz", _for_react_native))
+WEB = Package(name="web", make=_building("web", "npm/*.tgz", _for_web))
+WEBGPU = Package(name="webgpu", make=_building("web", "npm/*.tgz", _for_webgpu))
+WEBGPU_LARGE = Package(name="webgpu-large", make=_building("web", "npm/*.tgz", _for_webgpu_large))
+NATIVE_TALES = Package(name="native-tales", make=_building("react_native", "npm/*.tgz", _native_tales))
+TALES = Package(name="tales", make=_building("web", "npm/*.tgz", _tales))
+PAGES = Package(name="page-orientation", make=_building("react_native", "npm/*.tgz", _page_orientation))
+FLUTTER = Package(name="flutter", make=_building("flutter", "flutter/*.zip", _for_flutter))

@@ -11,16 +11,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager.files.hashes import known_sha256
 from packager.files.store import Step, Store
 from packager.files.user_cache import cache_folder
-from tests.keys import asked
 from tests.toolchain import environments
 
 MAKER = Path(__file__)
 ROOT = MAKER.parents[2]
-LEFT_OUT = (".html", ".pyc")
-"""Endings of files that a package's digest leaves out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,18 +36,6 @@ class SamplePackage:
 
         Its files are shared: nothing may write there.
         """
-        asked(self)
-        return self._root()
-
-    def digest(self) -> str:
-        """Of all that was made, but for pages for people, which count for no test, and what Python compiled, which has
-        times in it."""
-        made = self._root()
-        found = {path.relative_to(made).as_posix(): path for path in made.rglob("*") if path.is_file()}
-        sums = {name: known_sha256(path) for name, path in found.items() if path.suffix not in LEFT_OUT}
-        return hashlib.sha256(repr(sorted(sums.items())).encode()).hexdigest()
-
-    def _root(self) -> Path:
         built = Step(
             name=f"sample-{self.name}",
             caller=__name__,

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import onnx
 
-from tests.keys import Tree
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain import command, swift_app
-from tests.toolchain.kept import kept
+from tests.toolchain.kept import kept, product
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_app import HOME, App
 from tests.toolchain.swift_packages import unpack
@@ -95,8 +94,7 @@ class Nets:
 
     def project(self) -> Path:
         """The project: its models, and what `mobpack build` made in `dist`. Nobody may write to it."""
-        tree = Tree(HOME.parents[2])
-        return kept(f"swift-nets-{self.provider}-{self.format}", self._build, tree.key(tree.program(Path(__file__))))
+        return kept(f"swift-nets-{self.provider}-{self.format}", self._build, product())
 
     def _build(self, folder: Path) -> None:
         for name, model in self.models.items():

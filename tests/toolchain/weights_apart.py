@@ -37,4 +37,4 @@ def _make(folder: Path) -> None:
     shutil.copy(target.assemble(view, target.render(view), store)[0].path, folder)
 
 
-LIBRARY = made.Package(name="weights-apart", make=_make, maker=Path(__file__))
+LIBRARY = made.Package(name="weights-apart", make=_make)
