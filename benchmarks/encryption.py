@@ -19,8 +19,8 @@ from packager.targets.android import Android
 from packager.workflows.encrypting import encrypted
 from packager.workflows.packages import Contents
 from packager.workflows.requested import BuildRequest
-from tests.encryption_cases import KEY, PACKAGE
-from tests.onnx_text import linear, loaded
+from tests.cases.encryption_cases import KEY, PACKAGE
+from tests.cases.onnx_text import linear, loaded
 from tests.toolchain import jvm
 from tests.toolchain.device import library, write_apk
 

@@ -29,8 +29,8 @@ from packager.measuring.fleet.running import GraphRuns
 from packager.workflows.fleet.asked import SHARES, Asked
 from packager.workflows.fleet.expanding import expanded, graph_of
 from packager.workflows.fleet.run import fleet
-from tests.caches import empty_cache
-from tests.onnx_text import linear, saved
+from tests.cases.caches import empty_cache
+from tests.cases.onnx_text import linear, saved
 
 NOTHING = FleetProject(name="p", file=Path("fleet.toml"), is_whole=False, document="{}")
 QUIET = Console(quiet=True)

@@ -19,7 +19,7 @@ from packager.contract.image import PictureInput
 from packager.core.contract import CONVERSIONS
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
-from tests.contract_graphs import graph_of, spec_of
+from tests.cases.contract_graphs import graph_of, spec_of
 
 RUNS = 9
 FRAMES = ((1080, 1920), (3024, 4032))

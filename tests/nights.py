@@ -1,4 +1,4 @@
-"""Tests try more at night: `.ci/nightly` sets MOBPACK_TESTS_AT_NIGHT. Tests that run at night alone are in tests/nightly."""
+"""Tests try more at night: `.ci/nightly` sets MOBPACK_TESTS_AT_NIGHT. Tests of the night alone are in tests/nightly."""
 
 import os
 from collections.abc import Sequence

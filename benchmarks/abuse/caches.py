@@ -24,9 +24,9 @@ from packager.distribution.channel.storage import ChannelFolder, open_storage
 from packager.files import web
 from packager.files.atomic import atomic_file, atomic_files
 from packager.files.store.remote import LAYOUT
-from tests.channel_cases import NOW, Release, make_release, place_of, signing_of
-from tests.signing_cases import make_key
-from tests.web_servers import HOSTILE, Answer, serving
+from tests.cases.channel_cases import NOW, Release, make_release, place_of, signing_of
+from tests.cases.signing_cases import make_key
+from tests.cases.web_servers import HOSTILE, Answer, serving
 
 Case = Callable[[Path], str]
 """Gets an empty folder, and returns the fault; empty if there is none."""

@@ -11,7 +11,7 @@ from benchmarks.abuse.result import Result
 from packager.core.errors import ConfigError, ToolError
 from packager.signing.encryption import key_of, open_sealed, seal
 from packager.signing.encryption.sealing import file_key
-from tests.encryption_cases import CHANGES, CHUNK, KEY, KEY_ID, OTHER_KEY
+from tests.cases.encryption_cases import CHANGES, CHUNK, KEY, KEY_ID, OTHER_KEY
 
 BYTES = 3 * CHUNK + 7
 FORMS = {

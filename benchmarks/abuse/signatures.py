@@ -20,12 +20,12 @@ from packager.distribution.release import signatures
 from packager.distribution.release.checking import verify_release
 from packager.signing.keys import FileSigner, signed
 from packager.workflows import signing
-from tests import certificate_cases
-from tests.certificate_cases import RIGHT, WRONG, Files
-from tests.channel_cases import Release as ChannelRelease
-from tests.channel_cases import make_release as make_channel_release
-from tests.channel_cases import signing_of
-from tests.signing_cases import make_key, make_release
+from tests.cases import certificate_cases
+from tests.cases.certificate_cases import RIGHT, WRONG, Files
+from tests.cases.channel_cases import Release as ChannelRelease
+from tests.cases.channel_cases import make_release as make_channel_release
+from tests.cases.channel_cases import signing_of
+from tests.cases.signing_cases import make_key, make_release
 
 GATE = 6
 

@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from benchmarks.abuse.result import Result
+from tests.cases.delivery_telling import TRICKLED, Language, trickles
 from tests.delivery_drivers import dart, kotlin
-from tests.delivery_telling import TRICKLED, Language, trickles
 
 PROGRAMS: Mapping[str, Callable[[Path], AbstractContextManager[Language]]] = {
     "Kotlin": kotlin.of_releases,

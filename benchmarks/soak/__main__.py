@@ -25,9 +25,9 @@ from threading import Timer
 from benchmarks.soak.app import App, Counts
 from benchmarks.soak.measuring import Growth, Sample, growth, sample
 from benchmarks.soak.network import Network
+from tests.cases.delivery_tales import Running
+from tests.cases.delivery_telling import Language, Start
 from tests.delivery_drivers import dart, kotlin, react_native, swift, web
-from tests.delivery_tales import Running
-from tests.delivery_telling import Language, Start
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
 BEGIN, END = "<!-- written by python -m benchmarks.soak -->", "<!-- end of the soak -->"

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tests.delivery_releases import BUNDLED, MODEL, VERSIONS, sum_of
-from tests.delivery_tales import Running
+from tests.cases.delivery_releases import BUNDLED, MODEL, VERSIONS, sum_of
+from tests.cases.delivery_tales import Running
 
 
 class Network(Protocol):

@@ -3,8 +3,8 @@
 import random
 from dataclasses import dataclass
 
-from tests.delivery_releases import FIRST, SECOND
-from tests.delivery_server import Channel, claiming, flipped, padded, releases, silent
+from tests.cases.delivery_releases import FIRST, SECOND
+from tests.cases.delivery_server import Channel, claiming, flipped, padded, releases, silent
 from tests.toolchain.react_native.download.server import Fault, cut, other_bytes, status, whole
 
 NOT_FOUND, SERVER_ERROR = 404, 500

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from benchmarks.tasks import orientation
 from packager.engines.environments import ENVIRONMENTS, ensure
-from tests.caches import empty_cache
+from tests.cases.caches import empty_cache
 from tests.toolchain.chromium import browser
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from PIL import Image
 from packager.core.contract import CONVERSIONS
 from packager.engines.environments.debian import unpack_deb
 from packager.files.processes import downloads
-from tests.onnx_text import onnx_model, saved
+from tests.cases.onnx_text import onnx_model, saved
 from tests.toolchain import models, vision
 from tests.toolchain.sample_package import NOTES
 from tests.toolchain.typed_texts import TOKENS

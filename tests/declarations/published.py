@@ -13,9 +13,9 @@ from pydantic import TypeAdapter
 from packager.distribution.differences import Level
 from packager.distribution.differences.values import heaviest
 from packager.targets.web import Web
+from tests.cases.differences_cases import PACKAGE, TENSORS, TYPED, declarations, package
 from tests.declarations import interfaces
 from tests.declarations.values import DeclaredPackage
-from tests.differences_cases import PACKAGE, TENSORS, TYPED, declarations, package
 from tests.golden.cases import paged
 
 FOLDER = Path(__file__).parents[1] / "data" / "published_api"

@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from packager.files.zips import unpack
-from tests import delivery_releases
+from tests.cases import delivery_releases
+from tests.cases.delivery_releases import BUNDLED
+from tests.cases.delivery_telling import Language, serving
 from tests.delivery_drivers.swift import Driver
-from tests.delivery_releases import BUNDLED
-from tests.delivery_telling import Language, serving
 from tests.toolchain.dart import compile_program, configured_package, dart
 
 PROGRAMS = Path(__file__).parents[1] / "toolchain" / "dart_programs"

@@ -23,9 +23,9 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from tests import delivery_releases
-from tests.delivery_releases import BUNDLED
-from tests.delivery_telling import Language, serving
+from tests.cases import delivery_releases
+from tests.cases.delivery_releases import BUNDLED
+from tests.cases.delivery_telling import Language, serving
 from tests.toolchain.swift import PROGRAMS, swift
 from tests.toolchain.swift_app import HOME, App, build_in, trusting
 from tests.toolchain.swift_packages import MODULE, NAME

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests import delivery_releases
-from tests.delivery_releases import BUNDLED
-from tests.delivery_telling import Language, serving_pages
+from tests.cases import delivery_releases
+from tests.cases.delivery_releases import BUNDLED
+from tests.cases.delivery_telling import Language, serving_pages
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.react_native.download.server import serving
 from tests.toolchain.react_native.packages import unpack

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from packager.files.installed import PACKAGE
-from tests import hosts
+from tests.cases import hosts
 from tests.elsewhere.plugin import SYSTEM
 
 ROOT = Path(__file__).parents[2]

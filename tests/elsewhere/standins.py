@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType, MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
-from tests import hosts
+from tests.cases import hosts
 
 FOLDERS = ("/proc/", "/sys/")
 REAL = "packager.engines.environments.environment"

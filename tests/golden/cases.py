@@ -58,7 +58,7 @@ from packager.targets.target import Built
 from packager.targets.web import Web
 from packager.vectors import Allowed, Golden, GoldenFile, GoldenSample, Vectors
 from packager.vectors.safetensors import TensorEntry
-from tests.trust_vectors import TRUST
+from tests.cases.trust_vectors import TRUST
 
 GOLDEN = Path(__file__).parent
 NO_SETTINGS: Mapping[str, str] = {}

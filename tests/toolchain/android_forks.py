@@ -28,7 +28,7 @@ import pytest
 from packager.core.errors import ModelError
 from packager.engines.environments import android, android_probe
 from packager.files.processes import children
-from tests.onnx_text import linear, saved
+from tests.cases.onnx_text import linear, saved
 
 LIBRARIES = "LD_LIBRARY_PATH"
 ENDED = "ended"

@@ -45,13 +45,13 @@ from packager.targets.react_native import ReactNative
 from packager.targets.react_native.view import ReactNativeView
 from packager.targets.target import Built, Target
 from packager.vectors import safetensors
+from tests.cases.onnx_text import linear, loaded
+from tests.cases.trust_vectors import IN_USE, sign, signed
 from tests.delivery_drivers.react_native import Made
-from tests.onnx_text import linear, loaded
 from tests.toolchain import jsc, node, trusted
 from tests.toolchain.react_native import codegen, native
 from tests.toolchain.react_native.download.server import Files
 from tests.toolchain.react_native.verifier import add_verifier
-from tests.trust_vectors import IN_USE, sign, signed
 
 NAME = "react-native-models"
 CHANNEL = "stable"

@@ -37,11 +37,11 @@ from packager.signing.envelope import Bundle, pae, written
 from packager.signing.statements import ReleaseName, payload
 from packager.targets.android import Android
 from packager.vectors import generated, safetensors
-from tests.onnx_text import linear
+from tests.cases.onnx_text import linear
+from tests.cases.trust_vectors import IN_USE, sign, signed
 from tests.toolchain import trusted
 from tests.toolchain.react_native.download.server import Files
 from tests.toolchain.trusted_android import with_list
-from tests.trust_vectors import IN_USE, sign, signed
 
 CHANNEL = "stable"
 CONTRACT = hashlib.sha256(b"an API").hexdigest()

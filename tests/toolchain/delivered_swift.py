@@ -12,11 +12,11 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.render.templates import write_sources
 from packager.targets.ios import Ios
+from tests.cases.trust_vectors import signed
 from tests.toolchain import trusted
 from tests.toolchain.delivered_android import MODEL, PACKAGE, Shelf, write_golden
 from tests.toolchain.swift_dependency import write_runtime
 from tests.toolchain.swift_packages import MODULE
-from tests.trust_vectors import signed
 
 TARGET = Ios(providers=("xnnpack",))
 

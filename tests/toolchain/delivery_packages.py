@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy
 import onnx
 
-from tests.onnx_text import onnx_model, saved, weight
-from tests.signing_cases import Key, write_key
+from tests.cases.onnx_text import onnx_model, saved, weight
+from tests.cases.signing_cases import Key, write_key
+from tests.cases.trust_vectors import IN_USE
 from tests.toolchain import command, environments, forks, without_classes
 from tests.toolchain.kept import kept, product
-from tests.trust_vectors import IN_USE
 
 MODEL, CHANNEL = "scorer", "stable"
 BUNDLED, FIRST, SECOND = VERSIONS = ("1.2.3", "1.3.0", "1.4.0")

@@ -1,4 +1,4 @@
-"""A program in Swift that loads the encrypted models of `tests/encryption_cases.py`.
+"""A program in Swift that loads the encrypted models of `tests/cases/encryption_cases.py`.
 
 CryptoKit is Apple's; `swift_trust` has its names on Linux, computed by OpenSSL.
 """
@@ -10,7 +10,7 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.render.templates import write_sources
 from packager.targets.ios import Ios
-from tests.encryption_cases import KEY, contents, write_changed, write_vectors
+from tests.cases.encryption_cases import KEY, contents, write_changed, write_vectors
 from tests.toolchain.kept import linked
 from tests.toolchain.swift_app import HOME, App, build_in
 from tests.toolchain.swift_dependency import write_runtime

@@ -18,9 +18,9 @@ from packager.core import names
 from packager.core.values import Choice, Model, Plan, baseline
 from packager.engines.environments.runtime import Runtime
 from packager.files.store import Store
-from tests import decoders, encoder_decoders
-from tests.generation import TABLE, Steps, generating
-from tests.onnx_text import saved
+from tests.cases import decoders, encoder_decoders
+from tests.cases.generation import TABLE, Steps, generating
+from tests.cases.onnx_text import saved
 
 PROMPT = "the quick"
 SEEDS = (0, 7, 2**40, -5)

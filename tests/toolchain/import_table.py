@@ -91,7 +91,7 @@ def rows(only: Collection[str]) -> Iterator[tuple[str, ...]]:
     if only and "old_models" not in only:
         return
     with tempfile.TemporaryDirectory() as name:
-        from tests.test_import import old_model
+        from tests.cases.imported import old_model
 
         old_model(Path(name))
         request = ImportRequest(source="old.onnx", folder=Path(name), output=Path(name) / "made.onnx")

@@ -60,7 +60,7 @@ def models(folder: Path) -> list[str]:
             steps.freed_layout(proto, place, request, Console(quiet=True))
             onnx.save_model(proto, request.output)
             names.append(name)
-    from tests.test_import import old_model
+    from tests.cases.imported import old_model
 
     (folder / "source").mkdir()
     old_model(folder / "source")

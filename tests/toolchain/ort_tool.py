@@ -24,7 +24,7 @@ from packager.engines.environments import Environment
 from packager.engines.environments.arm64 import Arm64
 from packager.files.processes import children, commands
 from packager.files.store import Store
-from tests.onnx_text import loaded, onnx_model, saved, weight
+from tests.cases.onnx_text import loaded, onnx_model, saved, weight
 
 ON_X86 = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the trap is one of x86 processors")
 PHONE = Arm64(runtime="shipped", cpu=FP16_CPU)

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from onnx import TensorProto, helper
 
 from packager.targets import WRAPPERS
+from tests.cases.onnx_text import onnx_model, saved
 from tests.nights import AT_NIGHT
-from tests.onnx_text import onnx_model, saved
 from tests.toolchain import command, generation_models, models, typed_texts, wrapped_alone
 from tests.toolchain.made import Package
 from tests.toolchain.require import fetched

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.archives import read_zip
+from tests.cases.archives import read_zip
 from tests.toolchain import class_files, jvm, node
 from tests.toolchain.class_files import ClassFile, Member
 

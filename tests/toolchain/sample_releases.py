@@ -19,8 +19,8 @@ from packager.distribution.channel.publishing import Terms
 from packager.distribution.channel.storage import ChannelFolder
 from packager.files.processes import downloads
 from packager.workflows import signing
-from tests import delivery_releases
-from tests.channel_cases import place_of
+from tests.cases import delivery_releases
+from tests.cases.channel_cases import place_of
 from tests.toolchain import command, vision, without_classes
 
 ROOT = Path(__file__).parents[2]

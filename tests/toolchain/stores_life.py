@@ -18,8 +18,8 @@ from packager.distribution.channel import checking, log, pruning, publishing
 from packager.distribution.channel.document import blobs
 from packager.distribution.channel.publishing import Terms
 from packager.distribution.channel.storage import ExistsError, RemoteChannel, open_storage
-from tests.channel_cases import NOW, KilledError, Release, Watched, make_release, place_of, signing_of
-from tests.signing_cases import Key, make_key
+from tests.cases.channel_cases import NOW, KilledError, Release, Watched, make_release, place_of, signing_of
+from tests.cases.signing_cases import Key, make_key
 
 ONE, TWO = Release(weights=b"1" * 5000), Release(version="1.1.0", weights=b"1" * 5000 + b"2")
 THREE, FOUR = Release(version="1.2.0", weights=b"third"), Release(version="1.3.0", weights=b"fourth")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import onnx
 
-from tests.onnx_text import onnx_model, saved, weight
+from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.toolchain import command, swift_app
 from tests.toolchain.kept import kept, product
 from tests.toolchain.swift import swift

@@ -42,8 +42,8 @@ from packager.files.hashes import sha256_of
 from packager.graph.writer import onnx_type
 from packager.render.templates import write_sources
 from packager.targets.ios import Ios
+from tests.cases.onnx_text import loaded, onnx_model, saved, weight
 from tests.golden.cases import choice, on_ios, specs, typed
-from tests.onnx_text import loaded, onnx_model, saved, weight
 from tests.toolchain import typed_texts
 from tests.toolchain.swift_dependency import write_runtime
 from tests.toolchain.swift_packages import Outcomes, compiled, write_values

@@ -1,4 +1,4 @@
-"""A tiny model whose packages open signed files alone, for the checks of `tests/trust_vectors.py` on each platform."""
+"""A tiny model in packages that open signed files only, for the checks of `tests/cases/trust_vectors.py`."""
 
 from pathlib import Path
 
@@ -8,8 +8,8 @@ from packager.compile.compile import compile_plain, compile_variant
 from packager.core.values import Choice, Package, Plan, baseline
 from packager.engines.environments.runtime import Runtime
 from packager.files.store import Store
-from tests.onnx_text import linear, loaded
-from tests.trust_vectors import TRUST
+from tests.cases.onnx_text import linear, loaded
+from tests.cases.trust_vectors import TRUST
 
 MODEL = "scorer"
 PACKAGE = Package(name="models", version="1.2.3", license="", trust=TRUST)

@@ -1,4 +1,4 @@
-"""An Android app whose model is loaded with every list of `tests/trust_vectors.py`."""
+"""An Android app whose model is loaded with every list of `tests/cases/trust_vectors.py`."""
 
 import shutil
 import zipfile
@@ -10,9 +10,9 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.targets import signed_list
 from packager.targets.android import Android
+from tests.cases.trust_vectors import VECTORS
 from tests.toolchain import jvm, trusted
 from tests.toolchain.device import library, write_apk
-from tests.trust_vectors import VECTORS
 
 FOLDER = "assets/mobpack/models/"
 CPU_FILE = "scorer.ort.tflite"

@@ -1,4 +1,4 @@
-"""A program in Dart whose model is loaded with every list of `tests/trust_vectors.py`."""
+"""A program in Dart whose model is loaded with every list of `tests/cases/trust_vectors.py`."""
 
 import json
 import shutil
@@ -14,10 +14,10 @@ from packager.files.user_cache import cache_folder
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
 from packager.targets.flutter.view import AssetView, FlutterView
+from tests.cases.trust_vectors import VECTORS
 from tests.delivery_drivers.dart import NAME, program
 from tests.toolchain import trusted
 from tests.toolchain.dart import dart
-from tests.trust_vectors import VECTORS
 
 Facts = Mapping[str, Mapping[str, Any]]
 

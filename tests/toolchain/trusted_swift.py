@@ -1,4 +1,4 @@
-"""A program in Swift whose model is loaded with every list of `tests/trust_vectors.py`."""
+"""A program in Swift whose model is loaded with every list of `tests/cases/trust_vectors.py`."""
 
 import shutil
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.render.templates import write_sources
 from packager.targets.ios import Ios
+from tests.cases.trust_vectors import VECTORS
 from tests.toolchain import trusted
 from tests.toolchain.kept import linked
 from tests.toolchain.swift_app import HOME, App, build_in
@@ -17,7 +18,6 @@ from tests.toolchain.swift_dependency import write_runtime
 from tests.toolchain.swift_packages import MODULE
 from tests.toolchain.swift_sources import objects
 from tests.toolchain.swift_stand_ins import with_crypto
-from tests.trust_vectors import VECTORS
 
 Facts = Mapping[str, Mapping[str, Any]]
 

@@ -1,4 +1,4 @@
-"""A program in Node whose model is loaded with every list of `tests/trust_vectors.py`."""
+"""A program in Node whose model is loaded with every list of `tests/cases/trust_vectors.py`."""
 
 import json
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.render.templates import write_sources
 from packager.targets.web import Web
+from tests.cases.trust_vectors import VECTORS
 from tests.toolchain import node, trusted
-from tests.trust_vectors import VECTORS
 
 Facts = Mapping[str, Mapping[str, Any]]
 

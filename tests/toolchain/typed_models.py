@@ -30,7 +30,7 @@ from packager.core.contract import (
 from packager.core.values import Choice, Model, Plan, TensorSpec, baseline
 from packager.engines.environments.runtime import Runtime
 from packager.files.store import Store
-from tests.onnx_text import loaded, onnx_model
+from tests.cases.onnx_text import loaded, onnx_model
 from tests.toolchain import typed_texts
 
 OPSET = {"": 18}

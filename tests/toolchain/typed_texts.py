@@ -15,8 +15,8 @@ from packager.contract.kind import OutputTable
 from packager.contract.pairs import PairScore
 from packager.contract.tokens import StringInput
 from packager.core.values import Model
-from tests.onnx_text import loaded, onnx_model, saved
-from tests.tokenizer_graphs import bert, changed
+from tests.cases.onnx_text import loaded, onnx_model, saved
+from tests.cases.tokenizer_graphs import bert, changed
 
 TAGGER = """(int32[n] points) => (int64[m] classes, int64[m] starts, int64[m] ends, float[m] scores)
     <int32 zero = {48}, int32 nine = {57}, int64[1] flat = {-1}, int64 two = {2}, float ten = {10}> {

@@ -41,13 +41,13 @@ from packager.targets import signed_list
 from packager.targets.web import Web
 from packager.targets.web.view import WebView
 from packager.vectors import safetensors
+from tests.cases.onnx_text import compiled, linear
+from tests.cases.trust_vectors import IN_USE, sign, signed
 from tests.delivery_drivers.web import PROGRAM
-from tests.onnx_text import compiled, linear
 from tests.toolchain import trusted
 from tests.toolchain.chromium import Browser
 from tests.toolchain.web.page import Page, page_of
 from tests.toolchain.web.site import files_of
-from tests.trust_vectors import IN_USE, sign, signed
 
 MODEL = trusted.MODEL
 CONTRACT = hashlib.sha256(b"the API of the model").hexdigest()

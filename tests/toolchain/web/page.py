@@ -13,7 +13,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from tests.tokenizer_graphs import bert
+from tests.cases.tokenizer_graphs import bert
 from tests.toolchain import models, node, projects, typed_texts
 from tests.toolchain.chromium import Browser
 from tests.toolchain.kept import linked

@@ -1,0 +1,159 @@
+"""A model with deceptive names, built for all targets: no text of a release has a raw character of them."""
+
+import io
+import json
+import os
+import plistlib
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from xml.etree import ElementTree
+
+import pytest
+
+from packager.core.characters import any_unseen, unseen
+from tests.cases.caches import empty_cache
+from tests.cases.onnx_text import onnx_model, saved, weight
+from tests.toolchain import command
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
+
+
+NAMES = {"x": "im\u202eage\x01", "y": "out\u200b\u2028put", "h": "hidden\x1b[31m\ufeff", "n": "batch\u2066"}
+PERSIAN, FAMILY = "می\u200cخو\u0627\u0647م", "👩\u200d👩\u200d👧"
+PROJECT = f"""
+[package]
+name = "deceiving"
+description = "{PERSIAN} {FAMILY} </description> ]]>"
+license = "MIT & {PERSIAN}"
+[model.hostile]
+path = "hostile.onnx"
+[model.friendly]
+path = "friendly.onnx"
+[model.friendly.outputs.y]
+kind = "classes"
+activation = "softmax"
+labels = "labels.txt"
+[target.android]
+group = "com.example"
+[target.ios]
+[target.react_native]
+"""
+LABELS = "Friendly.y.txt"
+"""data of Android's classes: apps get labels as they are"""
+ARCHIVES = {".zip", ".aar", ".jar", ".tgz"}
+BINARIES = {
+    ".class",
+    ".kotlin_module",
+    ".onnx",
+    ".ort",
+    ".so",
+    ".bin",
+    ".safetensors",
+    ".tflite",
+    ".weights",
+    ".data",
+    ".a",
+    ".png",
+    ".dex",
+}
+
+
+def hostile() -> bytes:
+    model = onnx_model(
+        "(float[n, 64] x) => (float[n, 8] y) { h = MatMul (x, w) y = Relu (h) }", weights={"w": weight(64, 8)}
+    )
+    graph = model.graph
+    for number, node in enumerate(graph.node):
+        node.name = f"node {number} {NAMES['h']}"
+        node.doc_string = "a\x01b\u202e"
+        node.input[:] = [NAMES.get(name, name) for name in node.input]
+        node.output[:] = [NAMES.get(name, name) for name in node.output]
+    for value in (*graph.input, *graph.output):
+        value.name = NAMES[value.name]
+        value.type.tensor_type.shape.dim[0].dim_param = NAMES["n"]
+    graph.name, graph.doc_string, model.doc_string = "g\u202e", "graph\x01", "model\u2028\x01"
+    model.producer_name, model.producer_version, model.domain = "made\u200b", "1\x01", "d\u2066"
+    model.metadata_props.add(key="k\u202e", value="v\x01")
+    return bytes(model.SerializeToString(deterministic=True))
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("deceiving")
+    (folder / "hostile.onnx").write_bytes(hostile())
+    friendly = "(float[1, 64] x) => (float[1, 2] y) { y = MatMul (x, w) }"
+    saved(folder / "friendly.onnx", onnx_model(friendly, weights={"w": weight(64, 2)}))
+    (folder / "labels.txt").write_text(f"{PERSIAN}\n{FAMILY}\n", encoding="utf-8")
+    (folder / "mobpack.toml").write_text(PROJECT, encoding="utf-8")
+    variables = {**os.environ, "XDG_CACHE_HOME": str(empty_cache(folder / "cache"))}
+    asked = ("build", "--emit-project", "--emit", "ort-package")
+    done = command.run(*asked, folder=folder, environment=variables)
+    assert done.returncode == 0, done.stderr
+    assert unseen(done.stdout + done.stderr) == ""
+    return folder / "dist"
+
+
+def files(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
+    """The file, or the files inside if it is an archive."""
+    suffix = PurePosixPath(name).suffix
+    if suffix == ".tgz":
+        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+            for member in archive:
+                if member.isfile() and (opened := archive.extractfile(member)):
+                    yield from files(f"{name}!{member.name}", opened.read())
+    elif suffix in ARCHIVES:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            for entry in archive.namelist():
+                yield from files(f"{name}!{entry}", archive.read(entry))
+    elif not name.endswith("/"):
+        yield name, content
+
+
+@pytest.fixture(scope="module")
+def texts(dist: Path) -> dict[str, str]:
+    """Every text of the release by its path."""
+    shipped = (
+        each
+        for path in sorted(dist.rglob("*"))
+        if path.is_file()
+        for each in files(path.relative_to(dist).as_posix(), path.read_bytes())
+    )
+    return {name: content.decode() for name, content in shipped if PurePosixPath(name).suffix not in BINARIES}
+
+
+def test_no_text_of_a_release_holds_a_character_that_nobody_sees(texts: dict[str, str]) -> None:
+    suffixes = {PurePosixPath(name).suffix for name in texts}
+    assert {".kt", ".swift", ".ts", ".js", ".pom", ".json", ".html", ".md", ".xml", ".kts"} <= suffixes
+    shown = {name: text for name, text in texts.items() if PurePosixPath(name).name != LABELS}
+    assert {name: found for name, text in shown.items() if (found := any_unseen().findall(text))} == {}
+
+
+def test_json_xml_and_property_lists_can_be_read_and_say_what_was_said(texts: dict[str, str]) -> None:
+    poms = 0
+    for name, text in texts.items():
+        if name.endswith((".json", ".module")):
+            json.loads(text)
+        elif name.endswith((".plist", ".xcprivacy")):
+            plistlib.loads(text.encode())
+        elif name.endswith((".pom", ".xml")):
+            root = ElementTree.fromstring(text)
+            described = root.findtext("{http://maven.apache.org/POM/4.0.0}description")
+            if "deceiving" in PurePosixPath(name).name and described is not None:
+                assert described == f"{PERSIAN} {FAMILY} </description> ]]>"
+                poms += 1
+    assert poms
+
+
+def test_names_of_tensors_and_labels_are_what_they_were(texts: dict[str, str]) -> None:
+    for suffix, written in {
+        ".kt": r"im\u202eage\u0001",
+        ".js": r"im\u202eage\u0001",
+        ".swift": r"im\u{202E}age\u{1}",
+    }.items():
+        assert any(written in text for name, text in texts.items() if name.endswith(suffix)), suffix
+    labels = [text for name, text in texts.items() if PurePosixPath(name).name == LABELS]
+    assert labels
+    assert all("\u0645\u06cc\u200c" in text for text in labels)

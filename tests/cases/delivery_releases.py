@@ -1,0 +1,49 @@
+"""A channel that delivers releases of a small package, published as a publisher does it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from packager.distribution.channel import publishing
+from packager.distribution.channel.log import Signing
+from packager.distribution.channel.publishing import Terms
+from packager.distribution.channel.storage import ChannelFolder
+from packager.workflows import signing
+from tests.cases.channel_cases import place_of
+from tests.toolchain.delivery_packages import BUNDLED, CHANNEL, FIRST, MODEL, RELEASES, SECOND, VERSIONS, key, sum_of
+
+__all__ = ("BUNDLED", "CHANNEL", "FIRST", "MODEL", "SECOND", "VERSIONS", "key", "publish", "releases", "sum_of")
+
+
+def releases(target: str) -> Mapping[str, Path]:
+    """The signed releases for a target, by their version. Nobody may write to them."""
+    return RELEASES[target].folders()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """A channel in a folder, and its documents in their order."""
+
+    folder: Path
+    documents: tuple[bytes, ...]
+
+    def files(self) -> dict[str, bytes]:
+        """All files by their paths on a server."""
+        return {
+            f"/{path.relative_to(self.folder).as_posix()}": path.read_bytes()
+            for path in self.folder.rglob("*")
+            if path.is_file() and not path.name.startswith(".")
+        }
+
+
+def publish(target: str, folder: Path) -> Published:
+    """Publishes the releases for a target one after the other, with deltas between them."""
+    signer = key(folder.parent / f"{folder.name}-key")
+    place = place_of(ChannelFolder(root=folder), signer, channel=CHANNEL)
+    documents = []
+    for dist in releases(target).values():
+        how = Signing(signer=signing.signer(str(signer.private), None), now=datetime.now(UTC), days=90)
+        publishing.publish(place, dist, Terms(), how)
+        documents.append((folder / CHANNEL / "channel.json").read_bytes())
+    return Published(folder=folder, documents=tuple(documents))

@@ -1,0 +1,277 @@
+"""A server of a channel that does to devices whatever a server, or somebody in between, could do."""
+
+import hashlib
+import json
+from base64 import b64decode
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from packager.distribution.channel.document import PAYLOAD_TYPE, TIME
+from packager.distribution.channel.log import blob_name
+from packager.signing.envelope import Bundle, pae, written
+from packager.signing.statements import payload
+from tests.cases.delivery_releases import CHANNEL, MODEL, Published
+from tests.cases.trust_vectors import IN_USE, sign
+from tests.toolchain.react_native.download.server import Address, Certificate, Fault, Handler, serving
+
+DOCUMENT = f"/{CHANNEL}/channel.json"
+SILENCE_S = 2.0
+HONEST = 1000
+"""number of a document that is larger than those of all tales"""
+Edit = Callable[[dict[str, Any]], object]
+
+
+class Forever(deque[Fault | None]):
+    """The same fault for every request."""
+
+    def popleft(self) -> Fault | None:
+        return self[0]
+
+
+def nothing(document: dict[str, Any]) -> None:
+    """Leaves a document as it is."""
+
+
+@dataclass(kw_only=True)
+class Channel:
+    """A server with a channel, and a second one without https that nobody should ask."""
+
+    address: Address
+    plain: Address
+    published: Published
+    healthy: dict[str, bytes] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.healthy = self.published.files()
+        self.reset()
+
+    @property
+    def url(self) -> str:
+        return self.address.url
+
+    def reset(self) -> None:
+        """All files as they were published, no faults, and the document with the first release."""
+        files = self.address.files
+        files.by_path.clear()
+        files.by_path.update(self.healthy)
+        self.plain.files.by_path.clear()
+        self.plain.files.by_path.update(self.healthy)
+        self.plain.files.requests.clear()
+        files.faults.clear()
+        files.faults_by_path.clear()
+        files.requests.clear()
+        self.show(2)
+
+    def show(self, number: int) -> None:
+        """Gives out a document as it was published."""
+        self.address.files.by_path[DOCUMENT] = self.published.documents[number - 1]
+
+    def document(self, number: int = 3) -> dict[str, Any]:
+        """The contents of a document."""
+        bundle = json.loads(self.published.documents[number - 1])
+        found: dict[str, Any] = json.loads(b64decode(bundle["dsseEnvelope"]["payload"]))
+        return found
+
+    def publish(
+        self,
+        edit: Edit = nothing,
+        *,
+        number: int = 4,
+        key: ec.EllipticCurvePrivateKey = IN_USE,
+        kind: str = PAYLOAD_TYPE,
+        change: Callable[[bytes], bytes] = bytes,
+    ) -> None:
+        """Signs the newest document again, with another number and after an `edit`, and gives it out. What was signed
+        is changed afterwards by `change`."""
+        document = self.document()
+        document["number"] = number
+        edit(document)
+        self.sign(payload(document), key=key, kind=kind, change=change)
+
+    def sign(
+        self,
+        content: bytes,
+        *,
+        key: ec.EllipticCurvePrivateKey = IN_USE,
+        kind: str = PAYLOAD_TYPE,
+        change: Callable[[bytes], bytes] = bytes,
+    ) -> None:
+        """Signs any text, and gives it out as the document."""
+        bundle = Bundle(payload=change(content), payload_type=kind, signature=sign(pae(kind, content), key))
+        self.address.files.by_path[DOCUMENT] = written(bundle)
+
+    def rewrite(self, change: Callable[[bytes], bytes], number: int = 3) -> None:
+        """Gives out a document after a change of its file."""
+        self.address.files.by_path[DOCUMENT] = change(self.published.documents[number - 1])
+
+    def on_document(self, *faults: Fault) -> None:
+        """The next requests for the document go wrong."""
+        self.address.files.faults_by_path[DOCUMENT] = deque(faults)
+
+    def on_every_document(self, fault: Fault) -> None:
+        self.address.files.faults_by_path[DOCUMENT] = Forever([fault])
+
+    def on_blobs(self, fault: Fault) -> None:
+        """All requests for blobs go wrong."""
+        for path in self.address.files.by_path:
+            if path.startswith("/blobs/"):
+                self.address.files.faults_by_path[path] = Forever([fault])
+
+    def on_each_blob(self, *faults: Fault) -> None:
+        """The first requests for each blob go wrong, one after the other."""
+        for path in self.address.files.by_path:
+            if path.startswith("/blobs/"):
+                self.address.files.faults_by_path[path] = deque(faults)
+
+    def on_deltas(self, fault: Fault) -> None:
+        for path in self.deltas():
+            self.address.files.faults_by_path[path] = Forever([fault])
+
+    def change_blobs(self, paths: list[str], change: Callable[[bytes], bytes]) -> None:
+        for path in paths:
+            self.address.files.by_path[path] = change(self.healthy[path])
+
+    def put(self, content: bytes) -> dict[str, Any]:
+        """Adds a blob, and gives what a document says of it."""
+        sha256 = hashlib.sha256(content).hexdigest()
+        self.address.files.by_path[f"/{blob_name(sha256)}"] = content
+        return {"sha256": sha256, "size-bytes": len(content)}
+
+    def blobs(self) -> list[str]:
+        """Paths of the files of the newest release that the one before lacks."""
+        newest, before = (set(_files(each)) for each in releases(self.document())[:2])
+        return sorted(f"/{blob_name(each)}" for each in newest - before)
+
+    def models(self, index: int = 0) -> list[str]:
+        """Paths of the model files of a release, without those of its self-test."""
+        golden = {file["sha256"] for each in releases(self.document())[index]["files"] for file in each["golden"]}
+        return sorted(f"/{blob_name(each)}" for each in set(_files(releases(self.document())[index])) - golden)
+
+    def deltas(self) -> list[str]:
+        """Paths of all deltas to the newest release."""
+        newest = releases(self.document())[0]
+        found = {delta["sha256"] for file in files_of(newest) for delta in file["deltas"]}
+        assert found, "the channel has no deltas"
+        return sorted(f"/{blob_name(each)}" for each in found)
+
+    def forget(self) -> None:
+        """Forgets the requests until now."""
+        self.address.files.requests.clear()
+
+    @property
+    def asked(self) -> list[str]:
+        """Paths of the requests since the last look."""
+        found = [each.path for each in self.address.files.requests]
+        self.address.files.requests.clear()
+        return found
+
+
+def releases(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """The releases of the model, the newest first."""
+    [model] = (each for each in document["models"] if each["name"] == MODEL)
+    found: list[dict[str, Any]] = model["releases"]
+    return found
+
+
+def files_of(release: dict[str, Any]) -> list[dict[str, Any]]:
+    """Entries of all files of a release."""
+    return [file for each in release["files"] for file in (each["file"], *each["data"], *each["golden"])]
+
+
+def _files(release: dict[str, Any]) -> list[str]:
+    return [file["sha256"] for file in files_of(release)]
+
+
+@contextmanager
+def channel(published: Published, pair: Certificate | None) -> Iterator[Channel]:
+    """Serves a channel with https, if there is a certificate, and the same files without."""
+    with serving(pair) as address, serving() as plain:
+        address.files.says_unchanged = True
+        yield Channel(address=address, plain=plain, published=published)
+
+
+def expired(document: dict[str, Any]) -> None:
+    dated(-2, -1)(document)
+
+
+def dated(published: int, expires: int) -> Edit:
+    """Gives a document other dates, in days from now."""
+
+    def edit(document: dict[str, Any]) -> None:
+        for name, days in (("published", published), ("expires", expires)):
+            document[name] = (datetime.now(UTC) + timedelta(days=days)).strftime(TIME)
+
+    return edit
+
+
+def without_deltas(document: dict[str, Any]) -> None:
+    for release in releases(document):
+        for file in files_of(release):
+            file["deltas"] = []
+
+
+def flipped(content: bytes) -> bytes:
+    """Another byte in the middle."""
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+def silent(handler: Handler) -> None:
+    """Half of the file, then nothing, then the end."""
+    handler.answer(sent=len(handler.content) // 2)
+    handler.wfile.flush()
+    handler.files.ended.wait(SILENCE_S)
+
+
+def claiming(extra: int) -> Fault:
+    """A `Content-Length` that is too large by so many bytes; what is sent are the right ones."""
+
+    def fault(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(handler.content) + extra))
+        handler.end_headers()
+        handler.wfile.write(handler.content)
+        handler.close_connection = True
+
+    return fault
+
+
+def padded(extra: int) -> Fault:
+    """More bytes than the file has, announced."""
+
+    def fault(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(handler.content) + extra))
+        handler.end_headers()
+        handler.wfile.write(handler.content + bytes(extra))
+
+    return fault
+
+
+def endless(handler: Handler) -> None:
+    """Bytes without end, and without a length."""
+    handler.send_response(200)
+    handler.end_headers()
+    handler.close_connection = True
+    while not handler.files.ended.is_set():
+        handler.wfile.write(handler.content or bytes(1000))
+
+
+def busy(handler: Handler) -> None:
+    handler.refuse(429, ("Retry-After", "3600"))
+
+
+def unchanged(handler: Handler) -> None:
+    """Says that the client has it already, whoever asks."""
+    handler.refuse(304)
+
+
+def elsewhere(address: str) -> Fault:
+    """A redirect to the same path at another address, which ends with `/`."""
+    return lambda handler: handler.refuse(302, ("Location", address + handler.path[1:]))

@@ -1,0 +1,15 @@
+"""The NNAPI rules, compared with ONNX Runtime's own NNAPI provider in its Android library."""
+
+from packager.models.graphs import read_graph
+from packager.verification.partition.nnapi import predict
+from packager.verification.partition.rules import Prediction
+from tests.cases.nnapi_cases import CONTRIBUTED, QUANTIZED, SINGLE, Case
+
+CASES = [*SINGLE, *QUANTIZED, *CONTRIBUTED]
+
+QUANTIZERS = ("QuantizeLinear", "DequantizeLinear")
+
+
+def prediction(each: Case) -> Prediction:
+    graph = read_graph(each.model().SerializeToString())
+    return predict(graph, feature_level=each.level, use_nchw=each.use_nchw)

@@ -1,0 +1,12 @@
+"""Code in README.md, the guides and the pages of the platforms compiles as it stands.
+
+A part of a file becomes the body of a function, whose parameters are what the app has: a context, a picture, a model.
+"""
+
+import re
+from pathlib import Path
+
+TOOLCHAIN = Path(__file__).parents[1] / "toolchain"
+
+BUILD_FILE = re.compile(r"^(dependencyResolutionManagement|android|apply|dependencies|targets)\b", re.MULTILINE)
+"""what is in files of Gradle and SwiftPM, which tests/test_gradle_project.py and tests/test_swift_packages.py read"""

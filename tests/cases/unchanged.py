@@ -1,0 +1,10 @@
+"""Builds that end at once: when they may, and every change of an input is noticed."""
+
+from pathlib import Path
+
+
+def flip(path: Path) -> None:
+    """Change a byte of a file; its size stays."""
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)

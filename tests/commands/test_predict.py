@@ -1,0 +1,230 @@
+"""`mobpack predict` prints the answers that an app gets."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+from PIL import Image
+
+from packager.cli import main
+from tests.cases.onnx_text import onnx_model, saved
+from tests.cases.tokenizer_graphs import bert, changed, vocabulary
+from tests.toolchain.forks import forked
+
+__all__ = ["forked"]
+
+
+NET = """(float[batch, 3, 8, 8] x) => (float[batch, 3] logits) <int64[2] axes = {2, 3}>
+    { logits = ReduceMean <keepdims = 0> (x, axes) }"""
+PROJECT = """
+[package]
+name = "colours"
+[model.colours]
+path = "net.onnx"
+[model.colours.inputs.x]
+kind = "image"
+[model.colours.outputs.logits]
+kind = "classes"
+labels = "labels.txt"
+activation = "none"
+top-k = 2
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    saved(tmp_path / "net.onnx", onnx_model(NET, opsets={"": 18}))
+    (tmp_path / "labels.txt").write_text("red\ngreen\nblue\n", encoding="utf-8")
+    (tmp_path / "mobpack.toml").write_text(PROJECT, encoding="utf-8")
+    (tmp_path / "plain.toml").write_text(PROJECT.partition("[model.colours.inputs")[0], encoding="utf-8")
+    Image.new("RGB", (30, 20), (51, 255, 102)).save(tmp_path / "green.png")
+    Image.new("RGBA", (5, 9), (204, 0, 0, 255)).save(tmp_path / "red.png")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@dataclass(frozen=True)
+class Result:
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    def predict(*arguments: str) -> Result:
+        monkeypatch.setattr("sys.argv", ["mobpack", "predict", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return Result(int(ended.value.code or 0), printed.out, printed.err)
+
+    return predict
+
+
+def test_it_names_the_best_classes_of_each_file(run: Callable[..., Result]) -> None:
+    result = run("green.png", "red.png")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "green.png",
+        "  1.000  green",
+        "  0.400  blue",
+        "red.png",
+        "  0.800  red",
+        "  0.000  green",
+    ]
+
+
+def test_programs_get_json(run: Callable[..., Result]) -> None:
+    document: Any = json.loads(run("--json", "--top", "1", "green.png").stdout)
+    assert document["predictions"] == [
+        {"file": "green.png", "answers": {"logits": [{"label": "green", "index": 1, "score": 1.0}]}}
+    ]
+
+
+def test_arrays_can_be_given_in_place_of_a_file(project: Path, run: Callable[..., Result]) -> None:
+    pixels = numpy.full((4, 4, 4), [0, 0, 255, 255], numpy.uint8)
+    arrays: Any = {
+        "x.pixels": pixels,
+        "x.channels": numpy.array([2, 1, 0]),
+        "x.orientation": numpy.array(6),
+        "x.chroma": numpy.zeros((1, 1, 1), numpy.uint8),
+        "x.conversion": numpy.zeros(3, numpy.int64),
+    }
+    numpy.savez(project / "bgra.npz", **arrays)
+    assert "1.000  red" in run("--top", "1", "bgra.npz").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (["absent.png"], "absent.png: no such file", "pass texts, pictures or .wav files"),
+        (["."], ".: a folder", "pass texts, pictures or .wav files"),
+        (["net.onnx"], "no samples in", "give .npz files"),
+        (["green.png", "--model", "colour"], "mobpack.toml has no model 'colour'", "did you mean 'colours'?"),
+        (["green.png", "-c", "other.toml"], "other.toml: no such file", "mobpack init"),
+        (["green.png", "-c", "plain.toml"], "model.colours has no contract", "[model.colours.inputs.INPUT]"),
+    ],
+)
+def test_what_cannot_be_answered_is_said_with_what_to_do(
+    run: Callable[..., Result], arguments: list[str], message: str, hint: str
+) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert hint in result.stderr
+
+
+def test_a_torn_picture_is_named(project: Path, run: Callable[..., Result]) -> None:
+    (project / "torn.png").write_bytes((project / "green.png").read_bytes()[:45])
+    result = run("torn.png")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "torn.png: not a readable image" in result.stderr
+
+
+TAGGER = """(int64[batch, n] input_ids) => (float[batch, n, 3] logits)
+    { logits = Gather <axis = 0> (scores, input_ids) }"""
+TAGGED = """
+[package]
+name = "texts"
+[model.tagger]
+path = "tagger.onnx"
+[model.tagger.inputs.input_ids]
+kind = "text"
+tokenizer = "tokenizer.json"
+[model.tagger.outputs.logits]
+kind = "spans"
+labels = "tags.txt"
+activation = "none"
+[model.ranker]
+path = "ranker.onnx"
+[model.ranker.inputs.input_ids]
+kind = "text"
+names = ["query", "document"]
+tokenizer = "tokenizer.json"
+[model.ranker.outputs.logits]
+kind = "pairs"
+activation = "none"
+"""
+
+
+@pytest.fixture
+def texts(project: Path) -> None:
+    changed(bert(), project)
+    table = numpy.zeros((len(vocabulary()), 3), numpy.float32)
+    table[vocabulary()["fox"], 1], table[vocabulary()["dog"], 2] = 0.75, 0.5
+    saved(project / "tagger.onnx", onnx_model(TAGGER, weights={"scores": table}, opsets={"": 18}))
+    ranker = """(int64[batch, n] input_ids) => (float[batch, 1] logits) <int64[1] axis = {1}> {
+        most = ReduceMax <keepdims = 1> (input_ids, axis) logits = Cast <to = 1> (most) }"""
+    saved(project / "ranker.onnx", onnx_model(ranker, opsets={"": 18}))
+    (project / "tags.txt").write_text("O\nB-ANIMAL\nI-ANIMAL\n", encoding="utf-8")
+    (project / "mobpack.toml").write_text(TAGGED, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("texts")
+def test_parts_of_texts_have_labels_and_places(run: Callable[..., Result]) -> None:
+    given = ("--model", "tagger", "\U0001f600 the fox dog", "the")
+    result = run(*given)
+    assert result.stdout.splitlines() == [
+        "'\U0001f600 the fox dog'",
+        "  0.625  ANIMAL  'fox dog'  6-13",
+        "'the'",
+        "  nothing",
+    ]
+    document: Any = json.loads(run("--json", *given).stdout)
+    found = {"label": "ANIMAL", "text": "fox dog", "start": 6, "end": 13, "score": 0.625}
+    assert [each["answers"] for each in document["predictions"]] == [{"logits": [found]}, {"logits": []}]
+
+
+@pytest.mark.usefixtures("texts")
+def test_a_query_and_a_document_have_a_score(run: Callable[..., Result]) -> None:
+    result = run("--model", "ranker", "the", "fox", "fox", "\U0001f600")
+    first, second = vocabulary()["fox"], vocabulary()["\U0001f600"]
+    assert result.stdout.splitlines() == [
+        "'the' / 'fox'",
+        f"  {first:.3f}",
+        "'fox' / '\U0001f600'",
+        f"  {second:.3f}",
+    ]
+    assert "pass texts in pairs" in run("--model", "ranker", "the").stderr
+
+
+BATCH = """
+[package]
+name = "texts"
+[model.ranker]
+path = "rows.onnx"
+[model.ranker.inputs.input_ids]
+kind = "text"
+names = ["query", "document"]
+tokenizer = "tokenizer.json"
+batch = true
+[model.ranker.outputs.logits]
+kind = "pairs"
+activation = "none"
+"""
+
+
+@pytest.mark.usefixtures("texts")
+def test_several_texts_of_a_batch_have_an_answer_each(project: Path, run: Callable[..., Result]) -> None:
+    net = """(int64[batch, n] input_ids, int64[batch, n] attention_mask) => (float[batch, 1] logits)
+    <int64[1] axis = {1}> { known = Mul (input_ids, attention_mask) most = ReduceMax <keepdims = 1> (known, axis)
+        logits = Cast <to = 1> (most) }"""
+    saved(project / "rows.onnx", onnx_model(net, opsets={"": 18}))
+    (project / "mobpack.toml").write_text(BATCH, encoding="utf-8")
+    result = run("the", "fox", "fox", "\U0001f600", "", "the fox")
+    first, second = vocabulary()["fox"], vocabulary()["\U0001f600"]
+    assert result.stdout.splitlines() == [
+        "'the' / 'fox'",
+        f"  {first:.3f}",
+        "'fox' / '\U0001f600'",
+        f"  {second:.3f}",
+        "'' / 'the fox'",
+        f"  {first:.3f}",
+    ]
+    assert "on 3 texts" in result.stderr
+    assert "pass texts in pairs" in run("the").stderr

@@ -1,0 +1,35 @@
+"""Builds that end at once: when they may, and every change of an input is noticed."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from tests.cases.onnx_text import linear, saved
+from tests.cases.unchanged import flip
+from tests.commands.test_build import mobpack
+
+
+def test_the_command_says_the_same_again_without_a_step(tmp_path: Path) -> None:
+    saved(tmp_path / "net.onnx", linear())
+
+    def build(*more: str) -> subprocess.CompletedProcess[str]:
+        done = mobpack("build", "net.onnx", "-t", "ios", *more, cwd=tmp_path, cache=tmp_path / ".cache")
+        assert done.returncode == 0, done.stderr
+        return done
+
+    first, second = build(), build()
+    assert second.stdout == first.stdout
+    assert "load net.onnx" in first.stderr
+    assert "✓" not in second.stderr
+    assert "nothing has changed" in second.stderr
+    warnings = [line for line in first.stderr.splitlines() if line.startswith("warning: ")]
+    assert [line for line in second.stderr.splitlines() if line.startswith("warning: ")] == warnings
+    assert json.loads(build("--json").stdout)["manifest"]["mobpack"]
+
+    archive = next((tmp_path / "dist/swift").glob("*.zip"))
+    whole = archive.read_bytes()
+    flip(archive)
+    assert "load net.onnx" in build().stderr
+    assert archive.read_bytes() == whole
+    assert "nothing has changed" in build().stderr
+    assert "load net.onnx" in build("--verify").stderr

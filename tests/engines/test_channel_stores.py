@@ -1,0 +1,24 @@
+"""Channels in S3, GCS, Azure and WebDAV, as servers on this machine: the whole life of one, in a process of its own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.nights import at_night
+from tests.toolchain import stores
+
+
+@pytest.mark.parametrize("name", ["S3", "WebDAV", *at_night("GCS", "Azure")])
+def test_a_channel_lives_in_a_store(tmp_path: Path, name: str) -> None:
+    with stores.STORES[name](tmp_path) as store:
+        done = stores.run("-m", "tests.toolchain.stores_life", store.url, variables=store.variables, lock=store.lock)
+    assert done.returncode == 0, done.stderr[-4000:]
+    facts = json.loads(done.stdout.splitlines()[-1])
+    assert facts == {
+        "published": 6,  # blobs: two files of each of two releases, two deltas
+        "interrupted": 8,  # at four writes, before and after each
+        "refused": 1,  # of two publishers at the same moment
+        "created": True,
+        "times": True,
+    }

@@ -1,0 +1,388 @@
+"""An app without Expo links, bundles and compiles a generated React Native package, as far as npm and Kotlin go.
+
+Gradle and CocoaPods have no part in it: the Android SDK, Maven's repositories and macOS are out of reach. What they ask
+of others is run instead: autolinking, React Native's own Gradle tasks and CMake files, Groovy, Metro and Hermes.
+"""
+
+import copy
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packager.core.errors import ToolError
+from packager.files.hashes import sha256_of
+from packager.files.processes import downloads
+from tests.nights import at_night
+from tests.toolchain.react_native import bare, cmake_project, codegen, gradle_plugin, groovy_build, packages
+from tests.toolchain.react_native.bare import BareApp, Bundle, dependency
+from tests.toolchain.react_native.gradle_plugin import Generated
+from tests.toolchain.react_native.groovy_build import BuildFile, Evaluated
+from tests.toolchain.require import fetched
+
+KOTLIN_PACKAGE = "com.example.pageorientation.reactnative"
+PLACE = "mobpack.PageOrientation.models"
+"""Gradle property: where models come from."""
+MODEL = "models/both/mobpack/PageOrientation/orientation-unfused.ort.tflite"
+WITH_MODEL = """\
+import './index';
+
+globalThis.own = require('./own.ort');
+"""
+
+
+ALONE = """\
+const { mergeConfig } = require('@react-native/metro-config');
+
+module.exports = mergeConfig(require('./metro.test.config.js'), {
+  serializer: { getModulesRunBeforeMainModule: () => [] },
+});
+"""
+"""Has Metro bundle a script without React Native."""
+SYSTEMS = (
+    "android",
+    *at_night("ios"),
+)
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> BareApp:
+    """An app on which the package of one model is installed, and which requires a model of its own as an asset.
+
+    Tests leave it as it was.
+    """
+    app = bare.make(packages.page_orientation(tmp_path_factory), tmp_path_factory.mktemp("bare") / "app")
+    shutil.copyfile(app.installed / MODEL, app.folder / "own.ort")
+    (app.folder / "model.js").write_text(WITH_MODEL, encoding="utf-8")
+    return app
+
+
+@pytest.fixture(scope="module")
+def bundle(app: BareApp) -> Callable[[str], Bundle]:
+    """The app's release bundles, made once each: with the README's example, and with the model."""
+    made: dict[str, Bundle] = {}
+
+    def bundle_of(system: str) -> Bundle:
+        if system not in made:
+            made[system] = app.bundle(system, "model.js")
+        return made[system]
+
+    return bundle_of
+
+
+@contextmanager
+def changed(path: Path, text: str | None) -> Iterator[None]:
+    """Change or remove the file for a while."""
+    kept = path.with_name(f"{path.name}.kept")
+    path.rename(kept)  # the package's files are links to those of other tests: they are never written to
+    try:
+        if text is not None:
+            path.write_text(text, encoding="utf-8")
+        yield
+    finally:
+        kept.replace(path)
+
+
+Linked = list[dict[str, object] | None]
+"""The parts of the package that React Native's command line and Expo's autolinking link."""
+
+
+@pytest.fixture(scope="module")
+def config(app: BareApp) -> Mapping[str, Any]:
+    """Output of React Native's command line, for both platforms."""
+    return app.config()
+
+
+def linked(app: BareApp, system: str, config: Mapping[str, Any]) -> Linked:
+    return [dependency(each, app.package, system) for each in (config, app.expo_config(system))]
+
+
+def test_autolinking_for_android_finds_the_kotlin_package_and_the_cpp_module(
+    app: BareApp, config: Mapping[str, Any]
+) -> None:
+    android = str(app.installed / "android")
+    for found in linked(app, "android", config):
+        assert found is not None
+        assert found["packageImportPath"] == f"import {KOTLIN_PACKAGE}.PageOrientationPackage;"
+        assert found["packageInstance"] == "new PageOrientationPackage()"
+        assert found["libraryName"] == "PageOrientationSpec"
+        assert found["cxxModuleCMakeListsModuleName"] == "page_orientation_mobpack"
+        assert found["cxxModuleCMakeListsPath"] == f"{android}/CMakeLists.txt"
+        assert found["cxxModuleHeaderName"] == "PageOrientationCxx"
+        assert found["sourceDir"] == android
+        assert found["isPureCxxDependency"] is False
+
+
+def test_autolinking_for_ios_finds_the_podspec(app: BareApp, config: Mapping[str, Any]) -> None:
+    for found in linked(app, "ios", config):
+        assert found is not None
+        assert found["podspecPath"] == str(app.installed / "PageOrientation.podspec")
+        assert found["version"] == packages.VERSION
+
+
+def test_autolinking_drops_a_package_without_its_kotlin_class_or_podspec_from_a_platform(app: BareApp) -> None:
+    folder = app.installed.joinpath("android/src/main/kotlin", *KOTLIN_PACKAGE.split("."))
+    with changed(folder / "PageOrientationPackage.kt", None):
+        changed_config = app.config()
+        assert linked(app, "android", changed_config) == [None, None]
+        assert dependency(changed_config, app.package, "ios") is not None
+    with changed(app.installed / "PageOrientation.podspec", None):
+        changed_config = app.config()
+        assert linked(app, "ios", changed_config) == [None, None]
+        assert dependency(changed_config, app.package, "android") is not None
+
+
+def test_autolinking_without_the_settings_for_cpp_links_no_cpp_module(app: BareApp) -> None:
+    with changed(app.installed / "react-native.config.js", "module.exports = {};\n"):
+        for found in linked(app, "android", app.config()):
+            assert found is not None
+            assert found["cxxModuleHeaderName"] is None
+
+
+@pytest.fixture(scope="module")
+def generated(kotlin_compiler: None, app: BareApp, config: Mapping[str, Any]) -> Generated:
+    """Output of React Native's Gradle tasks, in the app's build folder."""
+    return gradle_plugin.generate(config, app.folder / "android" / "app" / "build")
+
+
+def test_react_natives_gradle_tasks_register_the_package_and_the_module(generated: Generated) -> None:
+    assert f"new {KOTLIN_PACKAGE}.PageOrientationPackage()" in generated.package_list
+    assert "#include <PageOrientationCxx.h>" in generated.cpp
+    assert "if (moduleName == PageOrientationCxx::kModuleName)" in generated.cpp
+    assert "std::make_shared<PageOrientationCxx>(jsInvoker)" in generated.cpp
+    assert "PageOrientationSpec_ModuleProvider(moduleName, params)" in generated.cpp
+
+
+def test_react_natives_gradle_tasks_refuse_what_lacks_a_key(
+    kotlin_compiler: None, app: BareApp, config: Mapping[str, Any], tmp_path: Path
+) -> None:
+    lacking = copy.deepcopy(dict(config))
+    del lacking["dependencies"][app.package]["platforms"]["android"]["packageInstance"]
+    with pytest.raises(ToolError, match="React Native cannot read"):
+        gradle_plugin.generate(lacking, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def configure(app: BareApp, generated: Generated) -> Callable[[], cmake_project.Configured]:
+    """Lets CMake configure the app with the package's current sources."""
+    for pin in ("cmake", "ninja"):
+        fetched(pin)
+    codegen.for_android(app.installed, app.installed / "android" / "build" / "generated" / "source" / "codegen")
+    return lambda: cmake_project.configure(app, generated)
+
+
+@pytest.fixture(scope="module")
+def configured(configure: Callable[[], cmake_project.Configured]) -> cmake_project.Configured:
+    """With the package as it is."""
+    return configure()
+
+
+def faults(done: cmake_project.Configured, app: BareApp) -> list[str]:
+    """Faults of an app's native build, which must include the package's sources and header."""
+    sources = sorted((app.installed / "cpp").glob("*.cpp"))
+    commands = [done.commands.get(source, "") for source in sources]
+    checks = {
+        done.output: done.returncode == 0 and "Warning" not in done.output,
+        "not all sources are compiled": bool(sources) and all(commands),
+        "not as React Native is compiled": all("-Werror" in each and "c++20" in each for each in commands),
+        "a folder of headers is not there": all(path.is_dir() for each in commands for path in include_folders(each)),
+    }
+    return [fault for fault, is_right in checks.items() if not is_right]
+
+
+def include_folders(command: str) -> list[Path]:
+    return [Path(found) for found in re.findall(r"-I(\S+)", command)]
+
+
+def test_cmake_takes_the_package_into_the_apps_native_library(
+    app: BareApp, configured: cmake_project.Configured
+) -> None:
+    assert faults(configured, app) == []
+
+
+def test_the_app_sees_the_headers_of_the_module_alone(app: BareApp, configured: cmake_project.Configured) -> None:
+    command = configured.commands[configured.source("autolinking.cpp")]
+    seen = [path.resolve() for path in include_folders(command)]
+    own = [path for path in seen if path.is_relative_to(app.installed.resolve() / "cpp")]
+    assert [path.name for folder in own for path in sorted(folder.rglob("*"))] == [
+        "PageOrientationCxx.h",
+        "PageOrientationTypes.h",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "fault"),
+    [
+        ("/../cpp/", "/../native/", "CMake Error"),
+        ("/../cpp)", "/../native)", "a folder of headers is not there"),
+        ("add_library(page_orientation_mobpack ", "add_library(other ", "page_orientation_mobpack"),
+        ("react_codegen_PageOrientationSpec", "react_codegen::Other", "react_codegen::Other"),
+        ("target_compile_reactnative_options", "target_compile_options", "not as React Native is compiled"),
+    ],
+)
+def test_cmake_does_not_take_a_wrong_path_or_name(
+    app: BareApp, configure: Callable[[], cmake_project.Configured], right: str, wrong: str, fault: str
+) -> None:
+    path = app.installed / "android" / "CMakeLists.txt"
+    text = path.read_text(encoding="utf-8")
+    assert right in text
+    with changed(path, text.replace(right, wrong)):
+        found = faults(configure(), app)
+    assert any(fault in each for each in found), found
+
+
+@pytest.mark.parametrize("name", ["autolinking.cpp", "PageOrientationCxx.cpp"])
+def test_what_react_native_generates_compiles_with_the_module(configured: cmake_project.Configured, name: str) -> None:
+    fetched("android-zig")
+    assert cmake_project.complaints(configured, configured.source(name)) == ""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "words"),
+    [
+        ("PageOrientationCxx", "OrientationCxx", r"autolinking\.cpp:\d+:\d+: error: .*PageOrientationCxx"),
+        ("std::shared_ptr<CallInvoker>", "int", r"(?s)error: no matching function.*PageOrientationCxx"),
+    ],
+)
+def test_what_react_native_generates_does_not_compile_with_another_module(
+    app: BareApp, configured: cmake_project.Configured, right: str, wrong: str, words: str
+) -> None:
+    fetched("android-zig")
+    path = app.installed / "cpp" / "include" / "PageOrientationCxx.h"
+    text = path.read_text(encoding="utf-8")
+    assert right in text
+    with changed(path, text.replace(right, wrong)):
+        found = cmake_project.complaints(configured, configured.source("autolinking.cpp"))
+    assert re.search(words, found), found
+
+
+@pytest.fixture(scope="module")
+def evaluated(kotlin_compiler: None, app: BareApp, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Evaluated]:
+    """The package's build file in several projects, and one with a mistake."""
+    fetched("groovy")
+    path = app.installed / "android" / "build.gradle"
+    broken = tmp_path_factory.mktemp("broken") / "build.gradle"
+    broken.write_text(path.read_text(encoding="utf-8") + "}\n", encoding="utf-8")
+    of_the_app: Mapping[str, Mapping[str, object]] = {
+        "property": {PLACE: "none"},
+        "ext": {"compileSdkVersion": 37, "ndkVersion": "27.1.12297006"},
+        "plugin": {"kotlin": True},
+    }
+    files = {
+        "as it is": BuildFile(path),
+        "with versions of the app": BuildFile(path, of_the_app),
+        "with a place that is not known": BuildFile(path, {"property": {PLACE: "nonsense"}}),
+        "with a wrong brace": BuildFile(broken),
+    }
+    return dict(zip(files, groovy_build.evaluate_all(list(files.values())), strict=True))
+
+
+def test_the_build_file_brings_models_and_lets_other_libraries_choose_a_later_runtime(
+    app: BareApp, evaluated: Mapping[str, Evaluated]
+) -> None:
+    assert not evaluated["as it is"].failure
+    asked = evaluated["as it is"].calls
+    assert [words for name, words in asked if name == "apply"] == [
+        "{plugin=com.android.library}",
+        "{plugin=org.jetbrains.kotlin.android}",
+        "{plugin=com.facebook.react}",
+    ]
+    assert ("android.namespace", KOTLIN_PACKAGE) in asked
+    runtime = downloads.pins()["android"]["onnxruntime"]
+    module, _, version = runtime.rpartition(":")
+    assert ("dependencies.implementation", module) in asked
+    assert ("dependencies.implementation.version.require", f"[{version}, 2)") in asked
+    assert ("dependencies.implementation.version.prefer", version) in asked
+    folders = [words for name, words in asked if name == "android.sourceSets.main.assets.srcDir"]
+    files = [path for folder in folders for path in (app.installed / "android" / folder).rglob("*.ort.tflite")]
+    assert app.installed / MODEL in [path.resolve() for path in files]
+
+
+def test_the_build_file_takes_versions_of_the_app_and_leaves_models_out(evaluated: Mapping[str, Evaluated]) -> None:
+    assert not evaluated["with versions of the app"].failure
+    asked = evaluated["with versions of the app"].calls
+    assert ("android.compileSdk", "37") in asked
+    assert ("android.ndkVersion", "27.1.12297006") in asked
+    assert ("apply", "{plugin=org.jetbrains.kotlin.android}") not in asked
+    assert "android.sourceSets.main.assets.srcDir" not in dict(asked)
+
+
+@pytest.mark.parametrize(
+    ("which", "words"),
+    [
+        ("with a place that is not known", "must be package, app or none, not nonsense"),
+        ("with a wrong brace", "Unexpected input"),
+    ],
+)
+def test_the_build_file_refuses_a_place_for_models_that_it_does_not_know_and_groovy_a_wrong_brace(
+    evaluated: Mapping[str, Evaluated], which: str, words: str
+) -> None:
+    assert words in evaluated[which].failure
+
+
+def test_pod_install_generates_the_cpp_specification_and_no_objective_c(app: BareApp, tmp_path: Path) -> None:
+    folder = codegen.for_ios(app.folder, tmp_path)
+    assert "class JSI_EXPORT NativePageOrientationCxxCxxSpec" in (folder / "PageOrientationSpecJSI.h").read_text(
+        "utf-8"
+    )
+    # Neither the C++ module, which registers itself, nor Android's is to have an Objective-C class.
+    written = [path.read_text("utf-8") for path in folder.rglob("*.mm")]
+    assert written
+    assert not [text for text in written if "@protocol Native" in text or "PageOrientationFilesAndroid" in text]
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_metro_bundles_the_readmes_example(app: BareApp, bundle: Callable[[str], Bundle], system: str) -> None:
+    made = bundle(system)
+    inside = [source.rpartition(f"/{app.package}/")[2] for source in made.sources if f"/{app.package}/" in source]
+    assert inside.count("lib/index.js") == 1
+    assert len(inside) == len(set(inside))
+    assert all(path.startswith("lib/") for path in inside)
+    assert not [path for path in inside if "web" in path or "onnxruntime" in path]
+    assert made.script.read_text(encoding="utf-8").count(".get('PageOrientationCxx')") == 1
+    assert [path.name for path in made.assets.rglob("*.ort*")] == [made.asset("own.ort").name]
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_hermes_compiles_the_bundle(bundle: Callable[[str], Bundle], system: str, tmp_path: Path) -> None:
+    bytecode = tmp_path / "main.hbc"
+    bare.hermes(bundle(system).script, bytecode)
+    content = bytecode.read_bytes()
+    assert content.startswith(bare.HERMES_MAGIC)
+    assert b"PageOrientationCxx" in content
+
+
+def test_hermes_refuses_what_is_no_javascript(tmp_path: Path) -> None:
+    script = tmp_path / "main.jsbundle"
+    script.write_text("let = = 1;\n", encoding="utf-8")
+    with pytest.raises(ToolError, match="error"):
+        bare.hermes(script, tmp_path / "main.hbc")
+
+
+def test_metro_leaves_a_required_model_as_it_is(app: BareApp, bundle: Callable[[str], Bundle]) -> None:
+    (app.folder / "alone.js").write_text("globalThis.own = require('./own.ort');\n", encoding="utf-8")
+    (app.folder / "metro.alone.config.js").write_text(ALONE, encoding="utf-8")
+    alone = app.bundle("ios", "alone.js", "metro.alone.config.js")
+    for made in (bundle("android"), alone):
+        assert sha256_of(made.asset("own.ort")) == sha256_of(app.installed / MODEL)
+
+
+def test_metro_takes_no_model_without_the_readmes_settings(app: BareApp) -> None:
+    defaults = "module.exports = require('@react-native/metro-config').getDefaultConfig(__dirname);\n"
+    with (
+        changed(app.folder / "metro.config.js", defaults),
+        pytest.raises(AssertionError, match=r"own\.ort"),
+    ):
+        app.bundle("android", "model.js")
+
+
+def test_metro_bundles_no_package_with_a_missing_module(app: BareApp) -> None:
+    with (
+        changed(app.installed / "lib" / "native.js", None),
+        pytest.raises(AssertionError, match="Unable to resolve module"),
+    ):
+        app.bundle("android")

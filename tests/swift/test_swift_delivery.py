@@ -1,0 +1,663 @@
+"""Swift: a ModelUpdater delivers, tries and opens newer models, and whatever happens a verified one is opened."""
+
+import fcntl
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packager.core.to_json import plain
+from packager.distribution.channel.document import DownloadConditions, ModelFile, ModelRelease, Rollout, is_in_rollout
+from tests.cases.delta_vectors import PATH
+from tests.cases.trust_vectors import NEXT, NUMBER, STRANGER
+from tests.delivery_drivers.swift import Driver, driver, kept
+from tests.delivery_drivers.swift import program as compiled
+from tests.toolchain import delivered_swift
+from tests.toolchain.delivered_android import MODEL, bundle, sum_of
+from tests.toolchain.delivered_swift import SwiftShelf
+from tests.toolchain.react_native.download import server as servers
+from tests.toolchain.react_native.download.running import certificate
+from tests.toolchain.react_native.download.server import serving
+from tests.toolchain.swift import swift
+from tests.toolchain.swift_app import App as Program
+
+
+@dataclass(kw_only=True)
+class App:
+    """An app on a device, and a channel for it."""
+
+    shelf: SwiftShelf
+    url: str
+    program: Program
+    trusted: Path
+    folder: Path
+    running: Driver
+
+    def ask(self, line: str) -> Mapping[str, Any]:
+        return self.running.ask(line)
+
+    def update(self, line: str = "update force") -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.ask(line)["states"][MODEL]
+        return found
+
+    def phase(self, line: str = "update force") -> str:
+        return str(self.update(line)["phase"])
+
+    def loaded(self) -> tuple[str, str, float]:
+        return said(self.ask("load"))
+
+    def again(self) -> AbstractContextManager[Driver]:
+        """The same app in another process."""
+        return driver(None, self.url, self.folder, self.trusted, made=self.program)
+
+    @property
+    def kept(self) -> Path:
+        return kept(self.folder)
+
+    @property
+    def files(self) -> set[str]:
+        return {path.name for path in (self.kept / "files").iterdir()}
+
+    @property
+    def state(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.kept / "state.json").read_text(encoding="utf-8"))
+        return found
+
+    @property
+    def model(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.state["models"].get(MODEL, {})
+        return found
+
+
+BUNDLED = ("1.2.3", "bundled", sum_of(0))
+
+
+def updated(number: int) -> tuple[str, str, float]:
+    return f"1.3.{number}", "updater", sum_of(number)
+
+
+def said(found: Mapping[str, Any]) -> tuple[str, str, float]:
+    return found["version"], found["source"], round(found["sum"], 2)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    swift()
+    folder = tmp_path_factory.mktemp("program")
+    return compiled(delivered_swift.write_package(folder), folder)
+
+
+@pytest.fixture(scope="module")
+def shelved(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, SwiftShelf, Path]]:
+    """The address of a server, what it has, and its certificate."""
+    folder = tmp_path_factory.mktemp("server")
+    pair = certificate(folder)
+    with serving(pair) as server:
+        shelf = SwiftShelf(files=server.files, scratch=folder)
+        shelf.plans[0] = delivered_swift.plan(folder)
+        yield server.url, shelf, pair.certificate
+
+
+@pytest.fixture(scope="module")
+def process(
+    shelved: tuple[str, SwiftShelf, Path], program: Program, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Driver]:
+    """One process for all tales in which none ends."""
+    url, _, trusted = shelved
+    with driver(None, url, tmp_path_factory.mktemp("first"), trusted, made=program) as running:
+        yield running
+
+
+@pytest.fixture
+def app(
+    shelved: tuple[str, SwiftShelf, Path], program: Program, process: Driver, tmp_path_factory: pytest.TempPathFactory
+) -> App:
+    """A device on which the app was installed now."""
+    url, shelf, trusted = shelved
+    shelf.files.by_path.clear()
+    shelf.files.requests.clear()
+    shelf.files.faults.clear()
+    shelf.number = 0
+    folder = tmp_path_factory.mktemp("device")
+    process.ask(f"device {folder}")
+    return App(shelf=shelf, url=url, program=program, trusted=trusted, folder=folder, running=process)
+
+
+def test_deltas_are_applied_or_refused_as_on_every_platform(app: App) -> None:
+    vectors = json.loads(PATH.read_text(encoding="utf-8"))
+    (app.folder / "vectors.json").write_text(json.dumps(vectors), encoding="utf-8", newline="\n")
+    found = app.ask(f"vectors {app.folder / 'vectors.json'}")
+    assert found == {
+        "applied": len(vectors["applied"]),
+        "refused": len(vectors["refused"]),
+        "wrong": [],
+        "taken": [],
+    }
+
+
+def test_an_update_is_tried_then_opened_and_can_be_rolled_back(app: App) -> None:
+    first = app.shelf.release(1)
+    app.shelf.publish(first)
+    assert app.loaded() == BUNDLED
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(1)
+    assert app.ask("test") == {"passed": True, "outputs": 2}
+    app.shelf.publish(app.shelf.release(2), first)
+    assert app.phase() == "ready"
+    assert app.ask("run")["sum"] == pytest.approx(sum_of(1), abs=0.01), "a model that is open stays"
+    assert app.loaded() == updated(2)
+    app.shelf.publish(first)
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(1)
+    app.shelf.publish(replace(first, version="1.2.3", number=NUMBER))
+    assert app.phase() == "up-to-date"
+    assert app.loaded() == BUNDLED
+    app.ask("close")
+    assert app.phase() == "up-to-date"
+    assert app.files == set()
+
+
+def test_nothing_is_downloaded_twice(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    assert app.phase() == "ready"
+    assert len(app.shelf.asked) > 2
+    assert app.phase() == "up-to-date"
+    [request] = app.shelf.files.requests
+    assert request.headers["if-none-match"]
+    assert app.shelf.asked == ["/stable/channel.json"]
+
+
+def test_a_document_that_is_known_is_read_from_the_device(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    app.ask("limit 10")
+    assert app.phase() == "failed"
+    app.ask("limit 100000000")
+    app.shelf.files.faults.append(servers.status(304))
+    assert app.phase() == "ready"
+
+
+Change = Callable[[dict[str, Any]], object]
+
+
+def unsigned(app: App, document: Any) -> bytes:
+    content = json.loads(bundle(document))
+    content["dsseEnvelope"]["signatures"] = []
+    return json.dumps(content).encode()
+
+
+def doubly_signed(app: App, document: Any) -> bytes:
+    content = json.loads(bundle(document))
+    content["dsseEnvelope"]["signatures"] *= 2
+    return json.dumps(content).encode()
+
+
+def with_path(document: Any) -> Any:
+    sha256 = document["models"][0]["releases"][0]["files"][0]["file"]["sha256"]
+    return json.loads(json.dumps(document).replace(sha256, "../" * 21 + "x"))
+
+
+REFUSED: Mapping[str, Callable[[App, Any], bytes]] = {
+    "a stranger's key": lambda app, document: bundle(document, STRANGER),
+    "changed": lambda app, document: bundle(document, change=lambda text: text.replace(b"1.3.1", b"1.3.2")),
+    "unsigned": unsigned,
+    "signed twice": doubly_signed,
+    "of another kind": lambda app, document: bundle(document, kind="application/vnd.in-toto+json"),
+    "no document": lambda app, document: b"{}",
+    "cut": lambda app, document: bundle(document)[:-100],
+    "of another package": lambda app, document: bundle({**document, "package": "others"}),
+    "of another channel": lambda app, document: bundle({**document, "channel": "beta"}),
+    "of another schema": lambda app, document: bundle({**document, "schema-version": 2}),
+    "without an end": lambda app, document: bundle({name: document[name] for name in document if name != "expires"}),
+    "an end of another form": lambda app, document: bundle({**document, "expires": "tomorrow"}),
+    "a number that is a text": lambda app, document: bundle({**document, "number": "7"}),
+    "a path for a sha256": lambda app, document: bundle(with_path(document)),
+    "too large": lambda app, document: bundle({**document, "more": "x" * (2 << 20)}),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_wrong_document_changes_nothing(app: App, name: str) -> None:
+    document = app.shelf.publish(app.shelf.release(1))
+    app.shelf.send(REFUSED[name](app, plain(document)))
+    found = app.update()
+    assert found["phase"] == "failed", found
+    assert found["reason"]
+    assert app.state["seen"] == {"number": 0, "sha256": ""}
+    assert app.loaded() == BUNDLED
+    assert app.shelf.asked == ["/stable/channel.json"]
+    app.shelf.send(bundle({**plain(document), "unknown": {"of": "the future"}}, NEXT))
+    assert app.phase() == "ready", "the second key is trusted, and what is unknown is passed over"
+
+
+def test_an_older_and_a_forked_document_are_refused(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1), number=5)
+    assert app.phase() == "ready"
+    app.shelf.publish(app.shelf.release(2), number=4)
+    assert "rolled back" in app.update()["reason"]
+    app.shelf.publish(app.shelf.release(2), number=5)
+    assert "forked" in app.update()["reason"]
+    assert app.state["seen"]["number"] == 5
+    assert app.loaded() == updated(1)
+
+
+def test_an_expired_document_leaves_models_as_they_are(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    assert app.phase() == "ready"
+    app.shelf.publish(app.shelf.release(2), expires="2026-01-01T00:00:00Z")
+    assert app.phase() == "expired"
+    assert app.loaded() == updated(1)
+
+
+def banned(app: App) -> dict[str, dict[str, Any]]:
+    return {each["version"]: each for each in app.model.get("banned", [])}
+
+
+DAYS_30 = 30 * 86_400_000
+
+
+def test_a_release_with_other_numbers_is_banned_for_30_days(app: App) -> None:
+    good = app.shelf.release(1)
+    app.shelf.publish(app.shelf.release(2, is_wrong=True), good)
+    before = app.ask("bans")["bans"]
+    found = app.update()
+    assert (found["phase"], found["version"]) == ("failed", "1.2.3"), found
+    assert "1.3.2 is not tried for 30 days" in found["reason"]
+    assert app.ask("bans")["bans"] == before + 1
+    assert 0 < banned(app)["1.3.2"]["until"] - time.time() * 1000 <= DAYS_30
+    assert app.loaded() == BUNDLED
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(1)
+    app.shelf.publish(app.shelf.release(2), good)
+    assert app.phase() == "up-to-date"
+    state = app.state
+    for until in (time.time() * 1000 - 1, time.time() * 1000 + DAYS_30 * 2):
+        state["models"][MODEL]["banned"][0]["until"] = int(until)
+        (app.kept / "state.json").write_text(json.dumps(state), encoding="utf-8", newline="\n")
+        assert app.ask("state")
+        assert app.phase() in ("ready", "up-to-date")
+        assert app.loaded() == updated(2), "the ban is over, or was made by a wrong clock"
+
+
+def test_onnx_runtime_may_fail_at_a_release_in_two_starts_of_the_app(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    for starts in (1, 2, 3):
+        with app.again() as running:
+            running.ask("refuse 1 the GPU was taken away")
+            found = running.ask("update force")["states"][MODEL]
+            assert (found["phase"], found["version"]) == ("failed", "1.2.3"), found
+            assert "the GPU was taken away" in found["reason"]
+            again = running.ask("update force")["states"][MODEL]
+            assert again["phase"] == ("waiting" if starts < 3 else "up-to-date"), again
+            assert said(running.ask("load")) == BUNDLED
+        if starts < 3:
+            assert (app.model["failing"], app.model["banned"]) == ({"version": "1.3.1", "starts": starts}, [])
+            assert app.files, "nothing is downloaded again"
+    assert list(banned(app)) == ["1.3.1"]
+    assert app.model.get("failing") is None
+
+
+@pytest.mark.parametrize("words", ["in the background", "std::bad_alloc"])
+def test_the_background_and_lack_of_memory_are_no_release_s_fault(app: App, words: str) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    app.ask(f"away {'no' if 'alloc' in words else 'yes'}")
+    app.ask(f"refuse 1 {words}")
+    assert app.phase() == "failed"
+    assert app.model.get("failing") is None
+    assert (banned(app), app.model.get("trying")) == ({}, None)
+    app.ask("away no")
+    assert app.phase() == "ready", "in the same start"
+    app.ask("away yes")
+    for _ in range(4):
+        app.ask(f"refuse 1 {words}" if "alloc" not in words else "refuse 1 Failed to allocate memory")
+        assert app.loaded() == BUNDLED
+    app.ask("away no")
+    assert app.loaded() == updated(1)
+
+
+def test_a_load_that_fails_opens_another_model_for_this_start(app: App) -> None:
+    first = app.shelf.release(1)
+    app.shelf.publish(first)
+    assert app.phase() == "ready"
+    app.shelf.publish(app.shelf.release(2), first)
+    assert app.phase() == "ready"
+    with app.again() as running:
+        running.ask("refuse 1 no kernel")
+        failed = running.ask("load")
+        assert said(failed) == updated(1)
+        assert "1.3.2 is not opened this time" in failed["state"][MODEL]["reason"]
+        assert said(running.ask("load")) == updated(1)
+        assert app.model["active"]["version"] == "1.3.2"
+        assert app.model["failing"] == {"version": "1.3.2", "starts": 1}
+        assert running.ask("update force")["states"][MODEL]["phase"] == "up-to-date"
+    with app.again() as running:
+        assert said(running.ask("load")) == updated(2)
+    assert app.model.get("failing") is None
+
+
+@pytest.mark.parametrize("kind", ["opening", "trying"])
+def test_an_app_that_was_left_before_it_ended_has_not_failed(app: App, kind: str) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    assert app.phase() == "ready"
+    line = "load" if kind == "opening" else "try 1.3.1"
+    for _ in range(3):
+        with app.again() as running:
+            running.ask("end left")
+            assert running.send(line) is None
+        assert app.model.get(kind) is None
+    with app.again() as running:
+        running.ask("end here")
+        assert running.send(line) is None
+    assert app.model[kind] == {"version": "1.3.1", "count": 1}
+    assert app.loaded() == updated(1)
+
+
+def test_files_that_are_spoilt_between_their_download_and_the_trial_come_again(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    app.ask("spoil")
+    assert (banned(app), app.loaded()) == ({}, BUNDLED)
+    assert (app.phase(), app.loaded()) == ("ready", updated(1))
+
+
+def test_what_an_earlier_version_wrote_is_read(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    assert app.phase() == "ready"
+    state = app.state
+    state["models"][MODEL] = {"active": state["models"][MODEL]["active"], "banned": {"1.3.7": "a reason"}}
+    state["pins"] = {"other": "1.0.0"}
+    (app.kept / "state.json").write_text(json.dumps(state), encoding="utf-8", newline="\n")
+    assert app.loaded() == updated(1)
+    assert (app.model["banned"], app.state["pins"]) == ([], {"other": "1.0.0"})
+
+
+def test_states_come_from_another_thread(app: App) -> None:
+    """The lock of the record is held: the caller of `states` is not."""
+    app.ask("state")
+    with (app.kept / "lock").open("r+b") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert app.ask(f"states {app.folder}") == {"waits": True}
+    assert app.ask("first")["phase"] == "unchecked"
+
+
+def broken(app: App, release: ModelRelease) -> ModelRelease:
+    """The release with files that ONNX Runtime cannot open."""
+    junk = b"no model" * 100
+    file = replace(release.files[0].file, sha256=app.shelf.put(junk), size_bytes=len(junk))
+    return replace(release, files=tuple(replace(each, file=file) for each in release.files))
+
+
+def test_a_release_without_samples_is_run_once(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1, has_golden=False))
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(1)
+    app.shelf.publish(broken(app, app.shelf.release(2, has_golden=False)))
+    assert app.phase() == "failed"
+
+
+def test_an_app_that_ends_twice_during_a_load_goes_back(app: App) -> None:
+    first = app.shelf.release(1)
+    app.shelf.publish(first)
+    assert app.phase() == "ready"
+    app.shelf.publish(app.shelf.release(2), first)
+    assert app.phase() == "ready"
+    for count in (1, 2):
+        with app.again() as running:
+            running.ask("die 2")
+            assert running.send("load") is None
+        assert app.model["opening"] == {"version": "1.3.2", "count": count}
+    with app.again() as running:
+        assert said(running.ask("load")) == updated(1)
+        assert "1.3.2" in banned(app)
+        assert running.ask("update force")["states"][MODEL]["phase"] == "up-to-date"
+
+
+def test_an_app_that_ends_twice_during_a_trial_keeps_its_model(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    for count in (1, 2):
+        with app.again() as running:
+            running.ask(f"die {first_after_trying(app) if count == 1 else 3}")
+            assert running.send("update force") is None
+        assert app.model["trying"] == {"version": "1.3.1", "count": count}
+    with app.again() as running:
+        assert running.ask("update force")["states"][MODEL]["phase"] == "up-to-date"
+        assert said(running.ask("load")) == BUNDLED
+    assert "1.3.1" in banned(app)
+
+
+def first_after_trying(app: App) -> int:
+    """The number of the first durable write after that which says that a release is tried."""
+    files = {each.sha256 for file in app.shelf.release(1).files for each in file.files}
+    return 2 + len(files) + 2
+
+
+def test_an_update_may_end_at_any_write(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    for number in range(1, 12):
+        with app.again() as running:
+            running.ask(f"die {number}")
+            ended = running.send("update force") is None
+        with app.again() as running:
+            version, source, found = said(running.ask("load"))
+            assert (version, source, found) in (BUNDLED, updated(1)), number
+        if not ended:
+            break
+        for file in (app.kept / "state.json",):
+            state = json.loads(file.read_text(encoding="utf-8"))
+            state["models"] = {}
+            file.write_text(json.dumps(state), encoding="utf-8", newline="\n")
+    assert number > 5
+    assert app.phase() in ("ready", "up-to-date")
+    assert app.loaded() == updated(1)
+
+
+def test_a_download_goes_on_where_it_was_cut_off(app: App) -> None:
+    release = app.shelf.release(1)
+    app.shelf.publish(release)
+    largest = max((each for file in release.files for each in file.files), key=lambda each: each.size_bytes)
+    path = f"/blobs/sha256/{largest.sha256[:2]}/{largest.sha256}"
+    app.shelf.files.faults_by_path[path] = deque([servers.cut(6000), *[servers.status(503)] * 5])
+    try:
+        assert app.phase() == "failed"
+    finally:
+        del app.shelf.files.faults_by_path[path]
+    assert f"{largest.sha256}.part" in app.files
+    app.shelf.files.requests.clear()
+    assert app.phase() == "ready"
+    ranges = {request.path: request.range for request in app.shelf.files.requests}
+    assert ranges[path] == f"bytes=6000-{largest.size_bytes - 1}"
+    assert app.loaded() == updated(1)
+
+
+def test_a_delta_makes_a_file_of_the_app_s_own_or_of_a_download(app: App) -> None:
+    first = app.shelf.release(1, delta_to=(0,))
+    app.shelf.publish(first)
+    assert app.phase() == "ready"
+    asked, made = app.shelf.asked, set()
+    for file in first.files:
+        for each in (file.file, *file.data):
+            [delta] = each.deltas
+            if delta.source != each.sha256 and delta.size_bytes < each.size_bytes:
+                made.add(each.sha256)
+                assert not any(each.sha256 in path for path in asked)
+                assert any(delta.sha256 in path for path in asked)
+    assert made
+    assert app.loaded() == updated(1)
+    second = app.shelf.release(2, delta_to=(1,))
+    app.shelf.publish(second, first)
+    assert app.phase() == "ready"
+    parts = [each for file in second.files for each in (file.file, *file.data)]
+    asked = app.shelf.asked
+    assert any(delta.sha256 in path for path in asked for each in parts for delta in each.deltas)
+    assert app.loaded() == updated(2)
+
+
+def test_what_the_app_has_is_not_downloaded(app: App) -> None:
+    """The release has the graph and the weights of the app's own model, under another version."""
+    own = app.shelf.release(0, has_golden=False)
+    app.shelf.publish(replace(own, version="1.3.0", number=NUMBER + (1 << 20)))
+    assert app.phase() == "ready"
+    assert app.shelf.asked == ["/stable/channel.json"]
+    assert app.loaded() == ("1.3.0", "updater", sum_of(0))
+
+
+def test_a_wrong_delta_costs_a_download(app: App) -> None:
+    release = app.shelf.release(1, delta_to=(0,))
+    app.shelf.publish(replace(release, files=tuple(with_junk(app, each) for each in release.files)))
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(1)
+
+
+def with_junk(app: App, file: ModelFile) -> ModelFile:
+    deltas = [
+        replace(each, sha256=app.shelf.put(b"junk" + each.source.encode()), size_bytes=68) for each in file.file.deltas
+    ]
+    return replace(file, file=replace(file.file, deltas=tuple(deltas)))
+
+
+def test_there_is_no_room(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    app.ask("limit 1000")
+    found = app.update()
+    assert (found["phase"], "the limit is 1000" in found["reason"]) == ("failed", True)
+    assert app.files == set()
+    app.ask("limit 100000000")
+    assert app.phase() == "ready"
+
+
+def test_a_release_waits_for_what_it_asks_of_the_device(app: App) -> None:
+    release = app.shelf.release(1)
+    app.shelf.publish(replace(release, conditions=DownloadConditions(wifi=True, charging=True, free_bytes=0)))
+    assert app.phase() == "waiting", "what is unknown is not given"
+    app.ask("metered yes")
+    app.ask("charging yes")
+    assert "metered" in app.update()["reason"]
+    app.ask("metered no")
+    app.ask("charging no")
+    assert "charged" in app.update()["reason"]
+    app.ask("charging yes")
+    assert app.phase() == "ready"
+    app.shelf.publish(
+        replace(app.shelf.release(2), conditions=DownloadConditions(wifi=False, charging=False, free_bytes=2**52))
+    )
+    assert "free bytes" in app.update()["reason"]
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {"contract": "0" * 64},
+        {"min_app": "1.2.4"},
+        {"rollout": Rollout(percent=0, salt="salt")},
+        {"files": ()},
+    ],
+    ids=["API", "app", "rollout", "files"],
+)
+def test_a_release_for_others_is_passed_over(app: App, terms: Mapping[str, Any]) -> None:
+    app.shelf.publish(replace(app.shelf.release(2), **terms), app.shelf.release(1))
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(1)
+
+
+def test_who_is_first_is_decided_by_the_device(app: App) -> None:
+    app.shelf.publish(replace(app.shelf.release(1), rollout=Rollout(percent=50, salt="a")))
+    app.ask("state")
+    state = {**app.state, "device": "device-7"}
+    (app.kept / "state.json").write_text(json.dumps(state), encoding="utf-8", newline="\n")
+    expected = is_in_rollout(Rollout(percent=50, salt="a"), "device-7")
+    assert app.phase() == ("ready" if expected else "up-to-date")
+
+
+def test_a_frozen_app_asks_for_nothing(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    app.ask("freeze")
+    assert app.phase() == "frozen"
+    assert app.shelf.asked == []
+    app.ask("unfreeze")
+    assert app.phase() == "ready"
+
+
+def test_a_pinned_model_is_that_version(app: App) -> None:
+    app.shelf.publish(app.shelf.release(2), app.shelf.release(1))
+    app.ask(f"pin {MODEL} 1.3.1")
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(1)
+    app.ask(f"unpin {MODEL}")
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(2)
+
+
+def test_downloads_can_be_removed(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    assert app.phase() == "ready"
+    assert app.loaded() == updated(1)
+    app.ask("remove")
+    assert app.ask("run")["sum"] == pytest.approx(sum_of(1), abs=0.01)
+    assert app.loaded() == BUNDLED
+    app.ask("remove")
+    assert app.files == set(), "nobody has them open any more"
+    assert app.phase() == "ready"
+
+
+def test_a_damaged_file_is_not_opened_and_comes_again(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1))
+    assert app.phase() == "ready"
+    for path in (app.kept / "files").iterdir():
+        content = bytearray(path.read_bytes())
+        content[-1] ^= 1
+        path.write_bytes(content)
+    found = app.ask("load")
+    assert said(found) == BUNDLED
+    assert found["failures"]
+    assert banned(app) == {}
+    for _ in range(3):
+        if app.phase() == "ready":
+            break
+    assert app.loaded() == updated(1)
+
+
+def test_a_damaged_record_is_moved_aside_and_what_was_seen_stays(app: App) -> None:
+    app.shelf.publish(app.shelf.release(1), number=7)
+    assert app.phase() == "ready"
+    text = (app.kept / "state.json").read_text(encoding="utf-8")
+    (app.kept / "state.json").write_text(text[:-20], encoding="utf-8", newline="\n")
+    assert app.loaded() == BUNDLED
+    assert (app.kept / "state.json.damaged").exists()
+    app.shelf.publish(app.shelf.release(1), number=6)
+    assert "rolled back" in app.update()["reason"]
+    app.shelf.publish(app.shelf.release(1), number=8)
+    assert app.phase() == "ready"
+
+
+def test_a_document_of_another_key_vouches_for_nothing_at_a_load(app: App) -> None:
+    document = app.shelf.publish(app.shelf.release(1))
+    assert app.phase() == "ready"
+    [place] = (app.kept / "documents").iterdir()
+    place.write_bytes(bundle(plain(document), STRANGER))
+    assert app.loaded() == BUNDLED
+
+
+def test_a_server_that_fails_is_left_alone_for_some_time(app: App) -> None:
+    app.shelf.files.faults.append(servers.status(500))
+    assert app.phase() == "failed"
+    assert (app.state["failures"], app.state["not-before"] > 0) == (1, True)
+    app.shelf.files.requests.clear()
+    assert app.phase("update") == "waiting"
+    assert app.shelf.asked == []
+    app.shelf.publish(app.shelf.release(1))
+    assert app.phase() == "ready"
+    assert (app.state["failures"], app.state["not-before"]) == (0, 0)
+
+
+def test_an_update_can_be_cancelled_and_goes_on(app: App) -> None:
+    release = app.shelf.release(1)
+    app.shelf.publish(release)
+    app.shelf.files.faults.extend([None, servers.held(2000)])
+    assert app.ask("cancel")["error"] == "cancelled"
+    assert any(name.endswith(".part") for name in app.files)
+    app.shelf.files.faults.clear()
+    assert app.phase() == "ready"

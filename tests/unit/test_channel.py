@@ -1,0 +1,677 @@
+"""Channels: publishing, promoting, going back, pruning and verifying; interrupted, at once, and under attack."""
+
+import json
+import random
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
+from packager.distribution import deltas
+from packager.distribution.channel import checking, log, pruning, publishing
+from packager.distribution.channel.document import Document, blobs
+from packager.distribution.channel.publishing import ReleasesKept, Terms
+from packager.distribution.channel.storage import (
+    ChangedError,
+    ChannelFolder,
+    ChannelStorage,
+    ExistsError,
+    RemoteChannel,
+    open_storage,
+)
+from packager.signing.envelope import Bundle
+from packager.signing.envelope import written as bundled
+from tests.cases.channel import ONE, THREE, TWO, Publish, dist, folder, key, publish, storage
+from tests.cases.channel_cases import NOW, KilledError, Release, Watched, later, make_release, place_of, signing_of
+from tests.cases.signing_cases import Key, digest, make_key
+
+__all__ = ["dist", "folder", "key", "publish", "storage"]
+
+
+def versions(document: Document) -> list[str]:
+    return [each.version for each in document.models[0].releases]
+
+
+def test_a_published_release_verifies_as_a_device_sees_it(storage: ChannelStorage, key: Key, publish: Publish) -> None:
+    publish(storage, ONE)
+    publish(storage, TWO)
+    found = checking.verify(place_of(storage, key), NOW)
+    assert (found.document.number, found.documents, found.blobs) == (2, 2, 4)
+    assert versions(found.document) == ["1.1.0", "1.0.0"]
+    release = found.document.models[0].releases[0]
+    assert [(each.provider, each.file.name, [file.name for file in each.data]) for each in release.files] == [
+        ("xnnpack", "classifier-unfused.onnx.tflite", ["model.ort"]),
+        ("cpu", "classifier.ort.tflite", []),
+    ]
+    assert release.files[0].runtime_range == "[1.29,1.32)"
+    content = storage.read(log.blob_name(release.files[1].file.sha256), limit_bytes=100)
+    assert content == TWO.weights
+
+
+def test_the_same_release_again_changes_nothing(storage: ChannelStorage, publish: Publish) -> None:
+    publish(storage, ONE)
+    before = [each.name for each in storage.listed("")]
+    again = publish(storage, ONE)
+    assert (again.is_new, again.document.number) == (False, 1)
+    assert [each.name for each in storage.listed("")] == before
+
+
+def test_only_blobs_that_are_missing_are_written(folder: ChannelFolder, publish: Publish) -> None:
+    publish(folder, ONE)
+    watched = Watched(inner=folder)
+    publish(watched, replace(ONE, version="1.0.1"))
+    assert watched.writes == ["stable/documents/0000000000000002.json", "stable/channel.json"]
+
+
+def test_the_order_of_writes_is_blobs_document_pointer(folder: ChannelFolder, publish: Publish) -> None:
+    watched = Watched(inner=folder)
+    publish(watched, ONE)
+    assert [each.split("/")[0] for each in watched.writes] == ["blobs", "blobs", "stable", "stable"]
+    assert watched.writes[2:] == ["stable/documents/0000000000000001.json", "stable/channel.json"]
+
+
+def test_a_dry_run_writes_nothing(folder: ChannelFolder, publish: Publish) -> None:
+    made = publish(folder, ONE, is_dry=True)
+    assert (len(made.uploaded), made.is_new) == (2, True)
+    assert not folder.root.exists()
+
+
+@pytest.mark.parametrize("is_late", [False, True], ids=["before the write", "after it"])
+@pytest.mark.parametrize("fails_at", [1, 2, 3, 4])
+def test_a_publisher_killed_at_any_write_is_continued(
+    folder: ChannelFolder, key: Key, publish: Publish, fails_at: int, is_late: bool
+) -> None:
+    publish(folder, ONE)
+    with pytest.raises(KilledError):
+        publish(Watched(inner=folder, fails_at=fails_at, is_late=is_late), TWO)
+    seen = log.required(place_of(folder, key))
+    assert versions(seen)[0] == ("1.1.0" if (fails_at, is_late) == (4, True) else "1.0.0")
+    assert set(blobs([seen])) <= {each.name.rpartition("/")[2] for each in folder.listed("blobs")}
+    publish(folder, TWO)
+    found = checking.verify(place_of(folder, key), NOW)
+    assert versions(found.document) == ["1.1.0", "1.0.0"]
+    assert found.document.number == 2, "its number was neither lost nor used twice"
+
+
+def test_another_release_after_an_interruption_gets_another_number(
+    folder: ChannelFolder, key: Key, publish: Publish
+) -> None:
+    publish(folder, ONE)
+    with pytest.raises(KilledError):
+        publish(Watched(inner=folder, fails_at=3, is_late=True), TWO)
+    publish(folder, THREE)
+    found = checking.verify(place_of(folder, key), NOW)
+    assert (found.document.number, versions(found.document)) == (3, ["1.2.0", "1.1.0", "1.0.0"])
+
+
+def test_a_second_publisher_is_refused_and_can_repeat(storage: ChannelStorage, key: Key, publish: Publish) -> None:
+    publish(storage, ONE)
+    place = place_of(storage, key)
+    before = log.required(place)
+    publish(storage, TWO)
+    signing = signing_of(key)
+    mine = log.following(place, before, "vision", before.models, replace(signing, days=1))
+    with pytest.raises(GateError, match="somebody else has published document 2"):
+        log.commit(place, mine, signing)
+    assert versions(log.required(place))[0] == "1.1.0"
+    publish(storage, THREE)
+    assert log.required(place).number == 3
+
+
+def test_publishers_at_once_lose_nothing(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE)
+    start, errors, refused = threading.Barrier(3), list[BaseException](), list[str]()
+
+    def one_of(days: int) -> None:
+        start.wait()
+        for _ in range(6):
+            try:
+                publishing.renew(place_of(folder, key), signing_of(key, days=days))
+            except GateError as error:
+                refused.append(error.message)
+            except BaseException as error:
+                errors.append(error)
+
+    threads = [threading.Thread(target=one_of, args=(days,)) for days in (10, 20, 30)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert errors == []
+    assert all("somebody else" in each for each in refused)
+    found = checking.verify(place_of(folder, key), NOW)
+    assert found.document.number == found.documents == 1 + 18 - len(refused)
+
+
+def test_a_slow_publisher_does_not_put_an_older_document_back(
+    folder: ChannelFolder, key: Key, publish: Publish
+) -> None:
+    publish(folder, ONE)
+    watched = Watched(inner=folder)
+
+    def overtake() -> None:
+        if watched.writes and watched.writes[-1] == "stable/documents/0000000000000002.json":
+            watched.before = lambda: None
+            publish(folder, THREE)
+
+    watched.before = overtake
+    publish(watched, TWO)
+    assert log.required(place_of(folder, key)).number == 3
+
+
+def test_a_reader_always_verifies_a_whole_document(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE)
+    place, seen, errors, done = place_of(folder, key), list[int](), list[MobpackError](), threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            try:
+                seen.append(log.required(place).number)
+                document = log.required(place)
+                stored = {each.name for each in folder.listed("blobs")}
+                assert {log.blob_name(each) for each in blobs([document])} <= stored
+            except MobpackError as error:
+                errors.append(error)
+            time.sleep(0.001)
+
+    def wait_for(number: int) -> None:
+        end = time.monotonic() + 60
+        while number not in seen and time.monotonic() < end:
+            time.sleep(0.001)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        wait_for(1)
+        for number in range(6):
+            publish(folder, replace(TWO, version=f"2.0.{number}", weights=f"{number}".encode() * 1000))
+        wait_for(7)
+    finally:
+        done.set()
+        reader.join()
+    assert errors == []
+    assert seen == sorted(seen)
+    assert {1, 7} <= set(seen)
+
+
+def test_a_reader_between_any_two_writes_verifies(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE)
+    place = place_of(folder, key)
+    moments = list[int]()
+
+    def read() -> None:
+        document = log.required(place)
+        moments.append(document.number)
+        for sha256, size in blobs([document]).items():
+            with folder.opened(log.blob_name(sha256)) as file:
+                assert len(file.read()) == size
+
+    publish(Watched(inner=folder, before=read), TWO)
+    read()
+    assert moments == [1, 1, 1, 1, 2]
+
+
+def numbers(seed: int, count: int = 4096) -> bytes:
+    return random.Random(seed).randbytes(count)
+
+
+def test_a_release_has_deltas_from_those_before(
+    storage: ChannelStorage, key: Key, publish: Publish, tmp_path: Path
+) -> None:
+    one = replace(ONE, weights=numbers(1))
+    two = replace(TWO, weights=one.weights[:2000] + b"changed" + one.weights[2007:])
+    three = replace(THREE, weights=two.weights[:3000] + b"again" + two.weights[3005:])
+    publish(storage, one)
+    publish(storage, two)
+    publish(storage, three)
+    document = checking.verify(place_of(storage, key), NOW).document
+    file = document.models[0].releases[0].files[1].file
+    assert [each.source for each in file.deltas] == [digest(two.weights), digest(one.weights)]
+    assert all(each.size_bytes < 300 for each in file.deltas)
+    for delta, release in zip(file.deltas, (two, one), strict=True):
+        old, out = tmp_path / "old", tmp_path / f"out-{release.version}"
+        old.write_bytes(release.weights)
+        with storage.opened(log.blob_name(delta.sha256)) as content:
+            deltas.apply(old, content, out)
+        assert out.read_bytes() == three.weights
+    data = document.models[0].releases[0].files[0].data[0]
+    assert data.deltas == file.deltas, "the same file in another role has the same deltas"
+    assert publish(storage, three).is_new is False
+
+
+def test_deltas_that_are_not_worth_their_bytes_are_left_out(folder: ChannelFolder, publish: Publish) -> None:
+    publish(folder, replace(ONE, weights=numbers(1)))
+    made = publish(folder, replace(TWO, weights=numbers(2)))
+    assert made.document.models[0].releases[0].files[1].file.deltas == ()
+
+
+def test_without_deltas_there_are_none(folder: ChannelFolder, publish: Publish) -> None:
+    publish(folder, replace(ONE, weights=numbers(1)))
+    made = publish(folder, replace(TWO, weights=numbers(1) + b"x"), limits=ReleasesKept(deltas=0))
+    assert len(made.uploaded) == 2
+
+
+def test_a_delta_is_not_made_of_a_blob_that_was_changed(folder: ChannelFolder, publish: Publish) -> None:
+    publish(folder, replace(ONE, weights=numbers(1)))
+    for each in folder.listed("blobs"):
+        (folder.root / each.name).write_bytes(bytes(each.size_bytes))
+    with pytest.raises(GateError, match="was changed"):
+        publish(folder, replace(TWO, weights=numbers(1) + b"x"))
+
+
+def test_a_publisher_killed_among_deltas_is_continued(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, replace(ONE, weights=numbers(1)))
+    two = replace(TWO, weights=numbers(1) + b"x")
+    whole = Watched(inner=ChannelFolder(root=folder.root.with_name("whole")))
+    publish(whole.inner, replace(ONE, weights=numbers(1)))
+    publish(whole, two)
+    kinds = [each.partition("/")[0] for each in whole.writes]
+    assert kinds == ["blobs"] * 4 + ["stable"] * 2, "two deltas, two files, the document and the pointer"
+    for _ in kinds:
+        with pytest.raises(KilledError):
+            publish(Watched(inner=folder, fails_at=1, is_late=True), two)
+        if log.required(place_of(folder, key)).number == 2:
+            break
+    found = checking.verify(place_of(folder, key), NOW)
+    assert versions(found.document) == ["1.1.0", "1.0.0"]
+    assert found.blobs == 6
+
+
+def test_promoting_adds_deltas_from_what_the_channel_had(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, replace(ONE, weights=numbers(1)))
+    publish(folder, replace(TWO, weights=numbers(1) + b"x"), channel="beta")
+    beta = place_of(folder, key, channel="beta")
+    assert log.required(beta).models[0].releases[0].files[1].file.deltas == ()
+    made = publishing.promote(place_of(folder, key), signing_of(key), source=beta)
+    assert [each.source for each in made.document.models[0].releases[0].files[1].file.deltas] == [digest(numbers(1))]
+    checking.verify(place_of(folder, key), NOW)
+
+
+def test_another_contract_is_refused_unless_it_is_said(folder: ChannelFolder, publish: Publish) -> None:
+    publish(folder, ONE)
+    renamed = replace(TWO, labels=("cat", "hound"))
+    with pytest.raises(GateError, match="another contract") as refused:
+        publish(folder, renamed)
+    assert "--new-contract" in refused.value.hint
+    document = publish(folder, renamed, Terms(is_new_contract=True), limits=ReleasesKept(keep=1)).document
+    assert versions(document) == ["1.1.0", "1.0.0"], "apps with the old contract still find their model"
+    assert len({each.contract for each in document.models[0].releases}) == 2
+
+
+def test_an_older_version_and_other_files_of_a_version_are_refused(folder: ChannelFolder, publish: Publish) -> None:
+    publish(folder, TWO)
+    with pytest.raises(GateError, match=r"older than 1\.1\.0"):
+        publish(folder, ONE)
+    with pytest.raises(GateError, match="with other files"):
+        publish(folder, replace(TWO, weights=b"secretly other"))
+
+
+def test_a_package_of_another_name_is_refused(folder: ChannelFolder, publish: Publish) -> None:
+    publish(folder, ONE)
+    with pytest.raises(ConfigError, match="of the package 'vision'"):
+        publish(folder, replace(TWO, package="audio"))
+
+
+def test_a_rollout_grows_with_the_same_salt_and_the_release_before_stays(
+    folder: ChannelFolder, key: Key, publish: Publish
+) -> None:
+    publish(folder, ONE)
+    small = publish(folder, TWO, Terms(percent=10), limits=ReleasesKept(keep=1)).document.models[0].releases
+    assert [(each.version, each.rollout.percent) for each in small] == [("1.1.0", 10), ("1.0.0", 100)]
+    made = publishing.promote(place_of(folder, key), signing_of(key), percent=50)
+    grown = made.document.models[0].releases
+    assert (grown[0].rollout.percent, grown[0].rollout.salt) == (50, small[0].rollout.salt)
+    assert made.uploaded == ()
+
+
+def test_a_release_is_promoted_to_another_channel_without_its_bytes(
+    storage: ChannelStorage, key: Key, publish: Publish
+) -> None:
+    publish(storage, ONE, channel="beta")
+    stable, beta = place_of(storage, key), place_of(storage, key, channel="beta")
+    made = publishing.promote(stable, signing_of(key), source=beta, percent=25)
+    assert made.uploaded == ()
+    assert checking.verify(stable, NOW).document.models[0].releases[0].rollout.percent == 25
+    content = storage.read("beta/channel.json", limit_bytes=1 << 20)
+    with pytest.raises(GateError, match="is of the channel 'beta'"):
+        log.verified(content or b"", stable, "stable/channel.json")
+
+
+def test_going_back_takes_a_new_number(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    place = place_of(folder, key)
+    for each in (ONE, TWO, THREE):
+        publish(folder, each)
+    back = publishing.rollback(place, signing_of(key)).document
+    assert (back.number, back.restores, versions(back)) == (4, 2, ["1.1.0", "1.0.0"])
+    further = publishing.rollback(place, signing_of(key)).document
+    assert (further.number, further.restores, versions(further)) == (5, 1, ["1.0.0"])
+    with pytest.raises(ConfigError, match="no document before"):
+        publishing.rollback(place, signing_of(key))
+    forth = publishing.rollback(place, signing_of(key), number=3).document
+    assert (forth.number, versions(forth)[0]) == (6, "1.2.0")
+    assert checking.verify(place, NOW).documents == 6
+
+
+def test_an_expired_document_is_refused_and_renewed(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE, signing=signing_of(key, days=7))
+    place = place_of(folder, key)
+    checking.verify(place, later(6.9))
+    with pytest.raises(GateError, match="has expired on"):
+        checking.verify(place, later(7))
+    made = publishing.renew(place, signing_of(key, now=later(8)))
+    assert (made.document.number, made.uploaded) == (2, ())
+    checking.verify(place, later(9))
+
+
+def test_publishing_again_renews_what_has_expired(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE, signing=signing_of(key, days=7))
+    assert publish(folder, ONE, signing=signing_of(key, now=later(8))).document.number == 2
+
+
+def test_an_older_document_put_back_is_noticed(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE)
+    old = (folder.root / "stable/channel.json").read_bytes()
+    publish(folder, TWO)
+    (folder.root / "stable/channel.json").write_bytes(old)
+    with pytest.raises(GateError, match="document 1, and the newest is 2"):
+        checking.verify(place_of(folder, key), NOW)
+    (folder.root / "stable/documents/0000000000000002.json").unlink()
+    with pytest.raises(GateError, match="was at 2 before"):
+        checking.verify(place_of(folder, key), NOW, at_least=2)
+    assert publish(folder, THREE, signing=signing_of(key, after=2)).document.number == 3
+
+
+def test_another_key_is_refused_by_readers_and_publishers(
+    folder: ChannelFolder, key: Key, publish: Publish, tmp_path: Path, dist: Callable[[Release], Path]
+) -> None:
+    publish(folder, ONE)
+    other = make_key(tmp_path, "other")
+    with pytest.raises(GateError, match="signed by another key"):
+        checking.verify(place_of(folder, other), NOW)
+    with pytest.raises(GateError, match="signed by another key"):
+        publishing.publish(place_of(folder, other), dist(TWO), Terms(), signing_of(other))
+
+
+def test_keys_change_while_readers_trust_both(
+    folder: ChannelFolder, key: Key, publish: Publish, tmp_path: Path, dist: Callable[[Release], Path]
+) -> None:
+    publish(folder, ONE)
+    other = make_key(tmp_path, "next")
+    both = place_of(folder, key, other)
+    publishing.publish(both, dist(TWO), Terms(), signing_of(other))
+    assert checking.verify(both, NOW).documents == 2
+    assert log.required(place_of(folder, other)).number == 2
+    with pytest.raises(GateError, match="signed by another key"):
+        log.required(place_of(folder, key))
+
+
+def pointer(folder: ChannelFolder) -> Path:
+    return folder.root / "stable/channel.json"
+
+
+def resigned(key: Key, payload_type: str, payload: bytes) -> bytes:
+    return bundled(signing_of(key).signer.sign(payload_type, payload))
+
+
+def test_a_changed_document_is_refused(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE)
+    envelope = json.loads(pointer(folder).read_bytes())
+    payload = envelope["dsseEnvelope"]["payload"]
+    envelope["dsseEnvelope"]["payload"] = payload[:20] + ("A" if payload[20] != "A" else "B") + payload[21:]
+    pointer(folder).write_text(json.dumps(envelope), encoding="utf-8", newline="\n")
+    with pytest.raises(GateError, match="changed after signing"):
+        log.required(place_of(folder, key))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{}", b"[" * 100_000, b" " * (log.MAX_ENVELOPE_BYTES + 2), b"\xff\xfe", bundled(Bundle(payload=b"{}"))],
+    ids=["empty", "object", "deep", "huge", "not utf-8", "unsigned"],
+)
+def test_a_hostile_envelope_is_refused(folder: ChannelFolder, key: Key, publish: Publish, content: bytes) -> None:
+    publish(folder, ONE)
+    pointer(folder).write_bytes(content)
+    with pytest.raises(GateError):
+        log.required(place_of(folder, key))
+
+
+def test_a_signature_for_another_purpose_is_refused(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE)
+    pointer(folder).write_bytes(resigned(key, "application/vnd.in-toto+json", b"{}"))
+    with pytest.raises(GateError, match="not a document of a channel"):
+        log.required(place_of(folder, key))
+
+
+def test_a_document_under_another_number_is_refused(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE)
+    (folder.root / "stable/documents/0000000000000009.json").write_bytes(pointer(folder).read_bytes())
+    with pytest.raises(GateError, match="has the number 1"):
+        publish(folder, TWO)
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda path: path.unlink(), "is missing"),
+        (lambda path: path.write_bytes(path.read_bytes() + b"x"), "in place of"),
+        (lambda path: path.write_bytes(bytes(len(path.read_bytes()))), "was changed"),
+    ],
+    ids=["missing", "longer", "changed"],
+)
+def test_a_damaged_blob_is_found(
+    folder: ChannelFolder, key: Key, publish: Publish, damage: Callable[[Path], object], words: str
+) -> None:
+    publish(folder, ONE)
+    damage(folder.root / folder.listed("blobs")[0].name)
+    with pytest.raises(GateError, match=words):
+        checking.verify(place_of(folder, key), NOW)
+
+
+def test_a_blob_that_was_cut_short_is_written_again(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE)
+    (folder.root / folder.listed("blobs")[0].name).write_bytes(b"")
+    publish(folder, replace(ONE, version="1.0.1"))
+    checking.verify(place_of(folder, key), NOW)
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"")], ids=["missing", "cut"])
+def test_publishing_a_release_again_mends_its_blobs(
+    folder: ChannelFolder, key: Key, publish: Publish, damage: Callable[[Path], object]
+) -> None:
+    publish(folder, ONE)
+    damaged = folder.listed("blobs")[0].name
+    damage(folder.root / damaged)
+    assert publish(folder, ONE, is_dry=True).uploaded == (damaged,)
+    again = publish(folder, ONE)
+    assert (again.is_new, again.document.number, again.uploaded) == (False, 1, (damaged,))
+    checking.verify(place_of(folder, key), NOW)
+
+
+def test_a_blob_that_was_changed_is_mended_as_its_hint_says(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE)
+    path = folder.root / folder.listed("blobs")[0].name
+    path.write_bytes(bytes(len(path.read_bytes())))
+    with pytest.raises(GateError, match="was changed") as raised:
+        checking.verify(place_of(folder, key), NOW)
+    assert raised.value.hint == "remove it and publish the release that has it again"
+    path.unlink()
+    publish(folder, ONE)
+    checking.verify(place_of(folder, key), NOW)
+
+
+@pytest.mark.parametrize("content", [b"", b'{"mediaType": "appl'], ids=["empty", "cut"])
+def test_a_damaged_pointer_is_mended_as_its_hint_says(
+    folder: ChannelFolder, key: Key, publish: Publish, content: bytes
+) -> None:
+    publish(folder, ONE)
+    pointer = folder.root / "stable/channel.json"
+    pointer.write_bytes(content)
+    with pytest.raises(GateError, match="cut short") as raised:
+        publish(folder, ONE)
+    assert raised.value.hint == "remove it and publish again: it is a copy of the newest of the documents beside it"
+    pointer.unlink()
+    publish(folder, ONE)
+    assert checking.verify(place_of(folder, key), NOW).document.number == 1
+
+
+def aged(folder: ChannelFolder, days: float) -> None:
+    import os
+
+    for path in folder.root.rglob("*"):
+        os.utime(path, (time.time() - days * 86400,) * 2)
+
+
+def prune(
+    folder: ChannelStorage, key: Key, *, documents: int, grace_s: float = 86400.0, **options: bool
+) -> pruning.Pruned:
+    places = [place_of(folder, key, channel=each) for each in pruning.channels(folder)]
+    return pruning.prune(places, documents=documents, grace_s=grace_s, now=NOW + timedelta(seconds=5), **options)
+
+
+def test_pruning_keeps_what_the_last_documents_of_all_channels_name(
+    folder: ChannelFolder, key: Key, publish: Publish
+) -> None:
+    publish(folder, ONE, channel="beta")
+    for each in (ONE, TWO, THREE):
+        publish(folder, each, limits=ReleasesKept(keep=1))
+    aged(folder, 2)
+    assert prune(folder, key, documents=1, is_dry=True).names != ()
+    assert len(folder.listed("blobs")) == 6
+    found = prune(folder, key, documents=1)
+    assert found.kept == 4, "of the third release, and of the first, which is in beta"
+    assert [each for each in found.names if "documents" in each] == [
+        "stable/documents/0000000000000001.json",
+        "stable/documents/0000000000000002.json",
+    ]
+    for channel in ("stable", "beta"):
+        checking.verify(place_of(folder, key, channel=channel), NOW)
+    with pytest.raises(ConfigError, match="no document 2"):
+        publishing.rollback(place_of(folder, key), signing_of(key), number=2)
+
+
+def test_pruning_leaves_what_a_publisher_has_just_written(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE)
+    with pytest.raises(KilledError):
+        publish(Watched(inner=folder, fails_at=3), TWO)
+    assert prune(folder, key, documents=1).names == ()
+    aged(folder, 2)
+    assert len(prune(folder, key, documents=1).names) == 2
+
+
+def test_a_blob_that_pruning_may_remove_is_written_again(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE)
+    with pytest.raises(KilledError):
+        publish(Watched(inner=folder, fails_at=3), TWO)
+    aged(folder, 0.9)
+    watched = Watched(inner=folder)
+    publish(watched, TWO)
+    assert len([each for each in watched.writes if each.startswith("blobs/")]) == 2
+
+
+def test_pruning_keeps_what_a_channel_without_its_pointer_names(
+    folder: ChannelFolder, key: Key, publish: Publish
+) -> None:
+    publish(folder, ONE)
+    publish(folder, TWO, channel="beta")
+    (folder.root / "beta/channel.json").unlink()  # the first publisher of beta was interrupted before it
+    aged(folder, 2)
+    assert pruning.channels(folder) == ["beta", "stable"]
+    assert prune(folder, key, documents=1).names == ()
+    checking.verify(place_of(folder, key, channel="beta"), NOW)
+
+
+def test_nothing_is_pruned_beside_a_channel_that_does_not_verify(
+    folder: ChannelFolder, key: Key, publish: Publish
+) -> None:
+    publish(folder, ONE, channel="beta")
+    publish(folder, TWO)
+    (folder.root / "beta/channel.json").write_bytes(b"{}")
+    aged(folder, 2)
+    with pytest.raises(GateError, match="beta"):
+        prune(folder, key, documents=1, grace_s=0)
+    assert len(folder.listed("blobs")) == 4
+
+
+def test_a_store_creates_once_and_replaces_what_is_expected(storage: ChannelStorage) -> None:
+    storage.create("a/b", b"one")
+    with pytest.raises(ExistsError):
+        storage.create("a/b", b"two")
+    with pytest.raises(ChangedError):
+        storage.replace("a/b", b"two", expected=b"other")
+    with pytest.raises(ChangedError):
+        storage.replace("a/b", b"two", expected=None)
+    storage.replace("a/b", b"two", expected=b"one")
+    storage.replace("a/c", b"new", expected=None)
+    assert storage.read("a/b", limit_bytes=100) == b"two"
+    assert storage.read("a/none", limit_bytes=100) is None
+    assert storage.read("a/b", limit_bytes=1) == b"tw", "a byte more than the limit"
+    assert [(each.name, each.size_bytes) for each in storage.listed("a")] == [("a/b", 3), ("a/c", 3)]
+    storage.delete("a/b")
+    assert [each.name for each in storage.listed("")] == ["a/c"]
+    assert storage.listed("nothing") == []
+
+
+def test_a_store_that_creates_exclusively_decides_between_publishers() -> None:
+    # As S3, GCS and Azure do: the file was not there when it was looked for, and is when it is written.
+    def pipe_file(path: str, content: bytes, mode: str) -> None:
+        assert mode == "create"
+        raise FileExistsError(path)
+
+    files = SimpleNamespace(
+        invalidate_cache=lambda: None, exists=lambda path: False, makedirs=lambda *_, **__: None, pipe_file=pipe_file
+    )
+    with pytest.raises(ExistsError):
+        RemoteChannel(files=files, root="bucket", url="s3://bucket").create("a", b"")
+
+
+def test_an_error_of_a_store_says_where_and_what_to_do() -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError("403 Forbidden")
+
+    files = SimpleNamespace(invalidate_cache=lambda: None, open=refuse)
+    with pytest.raises(ToolError, match=r"s3://bucket: stable/channel\.json: PermissionError: 403") as failed:
+        RemoteChannel(files=files, root="bucket", url="s3://bucket").read("stable/channel.json", limit_bytes=1)
+    assert "credentials" in failed.value.hint
+
+
+def test_an_unknown_address_is_refused() -> None:
+    with pytest.raises(ConfigError, match="nowhere"):
+        open_storage("nowhere://bucket")
+
+
+@pytest.mark.parametrize("name", ["../stable", "a/b", "", "blobs", ".hidden"])
+def test_a_channel_has_a_plain_name(folder: ChannelFolder, key: Key, name: str) -> None:
+    with pytest.raises(ConfigError, match="no name of a channel"):
+        place_of(folder, key, channel=name)
+
+
+def test_a_release_without_what_channels_need_is_refused(folder: ChannelFolder, key: Key, tmp_path: Path) -> None:
+    old = make_release(tmp_path / "old", ONE)
+    manifest = json.loads((old / "manifest.json").read_text(encoding="utf-8"))
+    del manifest["compiled"][1]["data-sha256"]
+    (old / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8", newline="\n")
+    with pytest.raises(ConfigError, match="data-sha256") as refused:
+        publishing.publish(place_of(folder, key), old, Terms(), signing_of(key))
+    assert "build it again" in refused.value.hint
+
+
+def test_a_release_of_encrypted_models_is_refused(folder: ChannelFolder, key: Key, tmp_path: Path) -> None:
+    encrypted = make_release(tmp_path / "encrypted", ONE)
+    manifest = json.loads((encrypted / "manifest.json").read_text(encoding="utf-8"))
+    manifest["options"]["encryption"] = "models-1"
+    (encrypted / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8", newline="\n")
+    with pytest.raises(ConfigError, match="are encrypted") as refused:
+        publishing.publish(place_of(folder, key), encrypted, Terms(), signing_of(key))
+    assert "without [package] encryption" in refused.value.hint
+    assert folder.listed("") == []
+
+
+def test_an_unknown_model_is_refused(folder: ChannelFolder, publish: Publish) -> None:
+    with pytest.raises(ConfigError, match="no model 'other'"):
+        publish(folder, ONE, models=("other",))

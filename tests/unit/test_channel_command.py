@@ -1,0 +1,111 @@
+"""`mobpack channel` on the command line."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packager.cli import main
+from tests.cases.channel_cases import Release, make_release
+from tests.cases.signing_cases import Key, make_key
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Key:
+    return make_key(tmp_path / "keys")
+
+
+Mobpack = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def mobpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Mobpack:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*arguments: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["mobpack", "channel", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exited:
+            main()
+        assert isinstance(exited.value.code, int)
+        return (exited.value.code, *capfd.readouterr())
+
+    return run
+
+
+def test_a_model_goes_from_a_release_to_a_tenth_to_everybody_and_back(
+    mobpack: Mobpack, key: Key, tmp_path: Path
+) -> None:
+    to = ("--to", "channel", "--key", key.private)
+    read = ("--from", "channel", "--key", key.public)
+    one, two = tmp_path / "one", tmp_path / "two"
+    make_release(one, Release())
+    make_release(two, Release(version="1.1.0", weights=b"others"))
+
+    def percents() -> list[tuple[str, int]]:
+        code, out, _ = mobpack("show", *read, "--json")
+        assert code == 0
+        document: dict[str, Any] = json.loads(out)["documents"][0]
+        return [(each["version"], each["rollout"]["percent"]) for each in document["models"][0]["releases"]]
+
+    code, _, err = mobpack("publish", one, *to)
+    assert code == 0
+    assert "were built without `trust` and `channel` in [package]: apps that have them get no models" in err
+    code, out, _ = mobpack("publish", two, *to, "--percent", "10", "--wifi", "--free", "50MB", "--dry-run")
+    assert code == 0
+    assert "nothing was written (--dry-run)" in out
+    assert percents() == [("1.0.0", 100)]
+    code, out, _ = mobpack("publish", two, *to, "--percent", "10", "--wifi", "--free", "50MB", "--json")
+    made = json.loads(out)
+    assert (code, made["is-new"], made["document"]["number"], len(made["uploaded"])) == (0, True, 2, 2)
+    conditions = made["document"]["models"][0]["releases"][0]["conditions"]
+    assert conditions == {"wifi": True, "charging": False, "free-bytes": 50_000_000}
+    assert percents() == [("1.1.0", 10), ("1.0.0", 100)]
+    assert mobpack("promote", *to, "--percent", "100")[0] == 0
+    assert mobpack("promote", *to, "--channel", "late", "--from-channel", "stable", "--percent", "5")[0] == 0
+    assert percents() == [("1.1.0", 100), ("1.0.0", 100)]
+    assert mobpack("rollback", *to, "--number", "1")[0] == 0
+    assert percents() == [("1.0.0", 100)]
+    assert mobpack("renew", *to, "--days", "7")[0] == 0
+    code, out, _ = mobpack("verify", *read, "--at-least", "5")
+    assert code == 0
+    assert "stable of vision: document 5 is signed and valid until" in out
+    code, out, _ = mobpack("prune", "--to", "channel", "--key", key.public, "--keep", "1", "--grace", "0", "--json")
+    assert code == 0
+    pruned = json.loads(out)
+    assert [each.rpartition("/")[2] for each in pruned["names"]] == [f"{number:016d}.json" for number in (1, 2, 3, 4)]
+    assert pruned["kept"] == 4, "of 1.1.0 in the channel 'late', and of 1.0.0"
+    assert "document 5" in mobpack("show", *read, "--history")[1]
+
+
+def test_gates_end_with_6_and_say_what_to_do(mobpack: Mobpack, key: Key, tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    make_release(one, Release())
+    make_release(two, Release(version="1.1.0", labels=("cat", "hound")))
+    to = ("--to", "channel", "--key", key.private)
+    assert mobpack("publish", one, *to)[0] == 0
+    code, _, err = mobpack("publish", two, *to)
+    assert code == 6
+    assert "--new-contract" in err
+    other = make_key(tmp_path / "others")
+    code, out, _ = mobpack("verify", "--from", "channel", "--key", other.public, "--json")
+    assert code == 6
+    assert json.loads(out)["error"]["exit-code"] == 6
+    code, _, err = mobpack("renew", "--to", "channel", "--key", other.private)
+    assert code == 6
+    assert "with --trusted" in err
+    code, _, err = mobpack("verify", "--from", "channel", "--key", key.public, "--at-least", "9")
+    assert code == 6
+    assert "--after" in err
+
+
+def test_what_is_not_there_ends_with_2(mobpack: Mobpack, key: Key) -> None:
+    for command in ("show", "verify"):
+        code, _, err = mobpack(command, "--from", "nothing", "--key", key.public)
+        assert code == 2, command
+        assert "mobpack channel publish" in err
+    assert mobpack("publish", "nothing", "--to", "channel", "--key", key.private)[0] == 2
+    assert not Path("channel").exists()

@@ -1,0 +1,98 @@
+"""Classes of models: one name in every language, which no platform has already."""
+
+import re
+
+import pytest
+
+from packager.core.class_names import BESIDE, RESERVED, clash, class_name, renamings
+from packager.core.names import pascal_case
+from tests.golden.cases import CONTRACTS, GOLDEN
+
+NAMES_THAT_APPS_HAVE = (
+    "text image list view button color map set date data error result task object string array function promise widget "
+    "container row column icon form card table page scaffold stack tab menu label picker toggle slider link path shape "
+    "circle rectangle group section event node element document window response request state effect any type self "
+    "encoder decoder sequence class package vision speech"
+).split()
+
+DECLARED = {
+    "android": r"public class (\w+) (?:private )?(?:internal )?constructor",
+    "ios": r"public (?:final class|actor) (\w+)",
+    "react_native": r"export const (\w+): \w+Tensors",
+    "web": r"export declare const (\w+): \w+Tensors",
+    "flutter": r"^final class (\w+) \{",
+}
+"""folder of a golden package -> what declares the class of a model in it"""
+
+
+@pytest.mark.parametrize("model", NAMES_THAT_APPS_HAVE)
+def test_a_name_that_apps_have_from_a_platform_is_left_to_it(model: str) -> None:
+    own = pascal_case(model)
+    assert class_name(model).removeprefix(own) in ("Model", "ModelModel")
+    [line] = renamings([model])
+    assert line.startswith(f"model {model}: class {class_name(model)}, since ")
+
+
+@pytest.mark.parametrize("model", ["classifier", "detector", "segmenter", "mobile-net_v2", "model", "net", "yolo11n"])
+def test_other_names_stay_as_they_are_without_a_word(model: str) -> None:
+    assert class_name(model) == pascal_case(model)
+    assert renamings([model]) == []
+
+
+def test_the_line_says_whose_name_it_is() -> None:
+    assert renamings(["net", "text", "vision", "tuning"]) == [
+        "model text: class TextModel, since Text is a name of Compose, SwiftUI, the browser, React Native and Flutter",
+        "model vision: class VisionModel, since Vision is a name of Apple's frameworks",
+        "model tuning: class TuningModel, since Tuning is a name of the generated code",
+    ]
+
+
+def test_no_type_that_belongs_to_a_class_has_a_name_of_a_platform() -> None:
+    """`View` gives way, and so does `ViewModel`, which Android has."""
+    for model in (*NAMES_THAT_APPS_HAVE, "plain"):
+        assert [each for each in BESIDE if f"{class_name(model)}{each}".lower() in RESERVED] == []
+    assert class_name("view") == "ViewModelModel"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        ("text", "text-model", "TextModel"),
+        ("net", "net-inputs", "NetInputs"),
+        ("net-outputs", "net", "NetOutputs"),
+        ("net", "Net", "Net"),
+        ("net", "net2", ""),
+    ],
+)
+def test_models_that_would_share_a_type_are_known(one: str, other: str, shared: str) -> None:
+    assert clash(one, other).lower() == shared.lower()
+
+
+@pytest.mark.parametrize("target", DECLARED)
+def test_a_class_has_the_same_name_in_the_packages_of_all_targets(target: str) -> None:
+    texts = [
+        path.read_text(encoding="utf-8")
+        for path in sorted((GOLDEN / "contracts" / target).rglob("*"))
+        if path.suffix in (".kt", ".swift", ".ts", ".dart")
+    ]
+    declared = {name for text in texts for name in re.findall(DECLARED[target], text, re.MULTILINE)}
+    models = {class_name(each.model.name) for each in CONTRACTS}
+    assert "ReaderModel" in models
+    assert models <= declared
+
+
+@pytest.mark.parametrize("target", ["react_native", "web"])
+def test_the_type_of_an_instance_is_called_like_its_class_in_typescript_too(target: str) -> None:
+    constant, kind = r"^export (?:declare )?const (\w+): \w+Tensors", r"^export (?:interface|type) (\w+) "
+    for case in ("contracts", "everything"):
+        texts = [path.read_text(encoding="utf-8") for path in sorted((GOLDEN / case / target).rglob("*.ts"))]
+        declared, types = (
+            {name for text in texts for name in re.findall(pattern, text, re.MULTILINE)} for pattern in (constant, kind)
+        )
+        assert declared
+        assert declared <= types
+        assert {f"{name}Model" for name in declared}.isdisjoint(types)
+
+
+def test_all_that_the_lists_name_is_a_name() -> None:
+    assert [name for name, (written, _) in RESERVED.items() if not re.fullmatch("[A-Za-z][A-Za-z0-9]*", written)] == []

@@ -1,0 +1,184 @@
+"""CoreML's rules, compared with the provider's source: the nodes that it takes, and the reasons for the rest."""
+
+import numpy
+import onnx
+import pytest
+
+from packager.core.errors import SettingError
+from packager.core.values import Precision, Traits
+from packager.graph.view import Graph
+from packager.models.graphs import read_graph
+from packager.providers.coreml import Coreml
+from packager.verification.partition.coreml import predict
+from packager.verification.partition.coreml.operators import OPERATORS
+from tests.cases.coreml_cases import ALL_CASES, IMAGE, ROWS, Case, resize
+from tests.cases.coreml_rules import MLPROGRAM, NEURAL_NETWORK, taken
+from tests.cases.onnx_text import onnx_model
+
+
+def graph_of(text: str, *, opset: int = 17, **weights: tuple[int, ...]) -> Graph:
+    """The graph in `text`, with weights of these shapes."""
+    model = onnx_model(
+        text,
+        weights={name: numpy.ones(shape, numpy.float32) for name, shape in weights.items()},
+        opsets={"": opset, "com.microsoft": 1},
+        ir_version=10,
+    )
+    return read_graph(model.SerializeToString())
+
+
+@pytest.mark.parametrize("model_format", [MLPROGRAM, NEURAL_NETWORK])
+@pytest.mark.parametrize("each", ALL_CASES, ids=lambda each: each.text)
+def test_a_node_is_taken_or_left_for_the_reason_that_the_source_gives(each: Case, model_format: str) -> None:
+    graph = graph_of(each.text, opset=each.opset, **each.weights)
+    prediction = predict(graph, model_format=model_format)
+    expected = each.mlprogram if model_format == MLPROGRAM else each.neural_network
+    found = prediction.left.get("y", "")
+    assert (expected in found) if expected else not found
+    assert found or any("y" in partition for partition in prediction.partitions)
+
+
+# Operators that are taken as they come, one input after the other: what both formats take, and MLProgram alone.
+PLAIN = ("Ceil", "Identity", "LeakyRelu", "Reciprocal", "Sigmoid", "Squeeze", "Tanh", "Transpose")
+
+PLAIN_ML = ("Exp", "ReduceMin", "ReduceProd", "Round", "Sin")
+
+
+@pytest.mark.parametrize("op", [*PLAIN, *PLAIN_ML])
+def test_plain_operators_are_taken(op: str) -> None:
+    graph = graph_of(f"{ROWS} {{ r = Relu (x) y = {op} (r) }}")
+    assert "y" not in predict(graph, model_format=MLPROGRAM).left
+    assert ("y" in predict(graph, model_format=NEURAL_NETWORK).left) == (op in PLAIN_ML)
+
+
+def test_every_operator_that_the_provider_knows_is_met_by_a_test() -> None:
+    text = " ".join([*(each.text for each in ALL_CASES), *(f" {op} " for op in (*PLAIN, *PLAIN_ML))])
+    unmet = {name for name in OPERATORS if f" {name} " not in text and f".{name} " not in text}
+    assert unmet == {"GlobalAveragePool", "GroupNormalization", "InstanceNormalization", "Mul", "Sub"}  # same rules
+
+
+def test_a_partition_that_only_moves_elements_is_left_to_the_cpu() -> None:
+    text = f"{ROWS} <int64[2] s = {{3, 4}}> {{ r = Reshape (x, s) y = Transpose (r) }}"
+    prediction = predict(graph_of(text))
+    assert not prediction.partitions
+    assert prediction.left["r"] == (
+        "Reshape: its partition would only reshape, cast or copy, which is faster on the CPU"
+    )
+    assert taken(predict(graph_of(text.replace("Transpose (r)", "Sqrt (r)")))) == 2
+
+
+def test_dynamic_shapes_are_left_when_static_ones_are_required() -> None:
+    graph = graph_of("(float[N,6] x) => (float[] y) { y = Relu (x) }")
+    assert taken(predict(graph)) == 1
+    found = predict(graph, requires_static_shapes=True)
+    assert found.left == {"y": "Relu: 'x' must have a static shape: [N, 6]"}
+
+
+BRANCHES = """(bool c, float[2,6] x) => (float[2,6] y) {
+    h = Relu (x)
+    y = If (c) <then_branch = a () => (float[2,6] t) { t = Sqrt (h) },
+                else_branch = b () => (float[2,6] e) { e = Neg (h) }>
+}"""
+
+
+def test_nodes_inside_a_branch_are_taken_only_when_asked_for() -> None:
+    found = predict(graph_of(BRANCHES))
+    assert found.partitions == (("h",),)
+    assert found.left == {"y": "If: control flow is not supported; EnableOnSubgraphs applies to the 2 nodes inside"}
+    found = predict(graph_of(BRANCHES), enable_on_subgraphs=True)
+    assert found.partitions == (("h",), ("y/t",))
+    assert found.left["y/e"] == "Neg: operator not supported"
+
+
+def test_the_prediction_says_whose_rules_it_follows() -> None:
+    graph = graph_of(f"{ROWS} {{ y = Relu (x) }}")
+    assert predict(graph, model_format=NEURAL_NETWORK).by == "CoreML provider (NeuralNetwork) of ONNX Runtime 1.29"
+    with pytest.raises(ValueError, match="unknown model format 'mlprogram'"):
+        predict(graph, model_format="mlprogram")
+
+
+def checked(text: str, **shapes: tuple[int, ...]) -> tuple[int, int]:
+    """Nodes that ONNX Runtime's own usability checker says CoreML takes, and nodes that we say it takes."""
+    from onnxruntime.tools.mobile_helpers import usability_checker
+
+    model = onnx_model(text, weights={name: numpy.ones(shape, numpy.float32) for name, shape in shapes.items()})
+    info = usability_checker.check_coreml_partitions(
+        onnx.shape_inference.infer_shapes(model), False, "coreml_supported_mlprogram_ops.md"
+    )
+    return info.num_supported_nodes, taken(predict(read_graph(model.SerializeToString())))
+
+
+def test_the_usability_checker_misses_operators_that_the_provider_takes() -> None:
+    # SupportsMLProgram is true in batch_norm_op_builder.cc:33 and argmax_op_builder.cc:21 (lines of 1.21); the
+    # checker's list lacks the one and misspells the other as "Argmax".
+    text = f"{IMAGE} {{ b = BatchNormalization (x, w, w, w, w) y = ArgMax <axis = 1> (b) }}"
+    assert checked(text, w=(4,)) == (0, 2)
+    # SupportsMLProgram is true in gather_op_builder.cc of 1.29, as in pad_op_builder.cc; the list has neither.
+    assert checked(f"{ROWS} <int64[2] i = {{0, 1}}> {{ y = Gather (x, i) }}") == (0, 1)
+    # reduction_op_builder.cc:19 and op_builder_factory.cc know ReduceMin; both lists forgot it.
+    assert checked(f"{ROWS} {{ y = ReduceMin (x) }}") == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        # resize_op_builder.cc:359: "Resize unsupported input mode"
+        (resize('mode = "cubic"', scales="1,1,2,2"), {}),
+        # conv_op_builder.cc:247: "Only 1D and 2D Conv are supported currently."
+        ("(float[1,4,8,8,8] x) => (float[] y) { y = Conv (x, w) }", {"w": (4, 4, 3, 3, 3)}),
+        # gemm_op_builder.cc: "Only support for transA == 0, alpha == 1.0"
+        (f"{ROWS} {{ y = Gemm <transA = 1> (x, w) }}", {"w": (2, 3)}),
+        # base_op_builder.cc, IsInputDtypeSupport: "Input type: [7] is not currently supported"
+        ("(int64[2,6] x) => (int64[] y) { y = Add (x, x) }", {}),
+        # coreml_execution_provider.cc: GetCapability drops partitions of trivial nodes
+        (f"{ROWS} {{ y = Transpose <perm = [1, 0]> (x) }}", {}),
+    ],
+)
+def test_the_usability_checker_promises_nodes_that_the_provider_leaves(
+    text: str, shapes: dict[str, tuple[int, ...]]
+) -> None:
+    assert checked(text, **shapes) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Coreml(model_format="NeuralNetwork"),
+        Coreml(compute_units="CPUAndNeuralEngine"),
+        Coreml(requires_static_shapes=True),
+        Coreml(enable_on_subgraphs=True),
+        Coreml(specialization="FastPrediction"),
+        Coreml(profiles_compute_plan=True),
+        Coreml(is_low_precision_allowed=True),
+    ],
+)
+def test_every_field_of_the_provider_changes_what_onnx_runtime_is_told(other: Coreml) -> None:
+    assert other.options() != Coreml().options()
+
+
+def test_the_provider_has_the_option_names_of_onnx_runtime() -> None:
+    assert Coreml().options() == {
+        "ModelFormat": "MLProgram",
+        "MLComputeUnits": "ALL",
+        "RequireStaticInputShapes": "0",
+        "EnableOnSubgraphs": "0",
+        "SpecializationStrategy": "Default",
+        "ProfileComputePlan": "0",
+        "AllowLowPrecisionAccumulationOnGPU": "0",
+    }
+
+
+def test_an_unknown_value_names_the_nearest_known_one() -> None:
+    with pytest.raises(SettingError, match=r"^unknown model-format 'MLprogram'$") as caught:
+        Coreml(model_format="MLprogram")
+    assert caught.value.hint == "did you mean 'MLProgram'?"
+    with pytest.raises(SettingError, match=r"^unknown compute-units 'ANE'$") as caught:
+        Coreml(compute_units="ANE")
+    assert caught.value.hint.startswith("known: ALL, CPUOnly")
+
+
+def test_the_provider_wants_float_graphs_and_says_what_it_will_not_do_well() -> None:
+    assert Coreml().requirements(Traits(precision=Precision.QDQ)).needs_float
+    assert not Coreml().requirements(Traits(precision=Precision.FLOAT16)).note
+    assert "MLProgram" in Coreml(model_format=NEURAL_NETWORK).requirements(Traits(precision=Precision.FLOAT16)).note
+    assert "DequantizeLinear" in Coreml().requirements(Traits(precision=Precision.WEIGHT_ONLY)).note

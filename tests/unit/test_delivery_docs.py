@@ -1,0 +1,46 @@
+"""docs/threats.md names every tale, and docs/delivery.md computes what its formula says."""
+
+import re
+from pathlib import Path
+
+from tests.cases.delivery_tales import TALES
+
+DOCS = Path(__file__).parents[2] / "docs"
+DEVICES, FILE_BYTES, OUT, REQUEST = 1_000_000, 20e6, 0.05, 0.40 / 1e6
+POLLS, ANSWER_BYTES, SHARE, ASKED = 30, 500, 0.9, 4
+
+
+def rows(page: str, first: str) -> list[list[str]]:
+    """Cells of the table whose first head is `first`."""
+    _, _, after = (DOCS / page).read_text(encoding="utf-8").partition(f"| {first} |")
+    lines = after.split("\n\n", 1)[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_each_attack_names_its_tales() -> None:
+    told = {cells[0]: set(cells[-1].split("; ")) for cells in rows("threats.md", "attack")}
+    expected: dict[str, set[str]] = {}
+    for tale in TALES:
+        if tale.attack:
+            expected.setdefault(tale.attack, set()).add(tale.name)
+    assert told == expected
+
+
+def test_other_tales_are_named() -> None:
+    [others] = re.findall(r"^Told as well: (.*)\.$", (DOCS / "threats.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert others.split("; ") == [tale.name for tale in TALES if not tale.attack]
+
+
+def test_names_of_tales_are_distinct() -> None:
+    assert len({tale.name for tale in TALES}) == len(TALES)
+
+
+def test_costs_are_those_of_the_formula() -> None:
+    found = rows("delivery.md", "the model and its change")
+    assert len(found) == 5
+    for _, delta, traffic, cost in found:
+        share = float(delta.removesuffix(" %")) / 100
+        gigabytes = DEVICES * FILE_BYTES * (SHARE * share + 1 - SHARE) / 1e9
+        polls = DEVICES * POLLS * ANSWER_BYTES / 1e9 * OUT
+        price = gigabytes * OUT + polls + DEVICES * (POLLS + ASKED) * REQUEST
+        assert (traffic, cost) == (f"{gigabytes:,.0f} GB", f"{price:,.0f} $")

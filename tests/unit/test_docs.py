@@ -1,0 +1,80 @@
+"""Rules for every page of docs/: an opening of three parts, and links that lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.results.__main__ import written
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [*sorted(DOCS.glob("*.md")), *sorted((DOCS / "guides").glob("*.md"))]
+OF_THEIR_OWN = ("conformance", "providers", "zoo")
+"""pages of figures that a benchmark writes by itself"""
+RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.md"))
+LINKING = [ROOT / "README.md", *sorted(DOCS.rglob("*.md")), *RESULTS]
+FENCE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_a_page_opens_with_what_it_is_for_the_command_and_the_result(path: Path) -> None:
+    title, purpose, command, result, *_ = path.read_text(encoding="utf-8").split("\n\n")
+    assert re.fullmatch(r"# [^\n]+", title)
+    assert re.fullmatch(r"    \S[^\n]*", command), "one command"
+    for words in (purpose, result):
+        assert re.fullmatch(r"[A-Z][^\n]+(\n[^\n]+){0,2}", words), "a few lines"
+    assert result.startswith("The result ")
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors that GitHub makes from a page's titles."""
+    titles = re.findall(r"^#+ (.+)$", FENCE.sub("", path.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("path", LINKING, ids=name)
+def test_links_lead_to_files_and_sections_that_exist(path: Path) -> None:
+    text = FENCE.sub("", path.read_text(encoding="utf-8"))
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" in target:
+            continue
+        file, _, section = target.partition("#")
+        to = path.parent / file if file else path
+        assert to.exists(), target
+        assert not section or section in anchors(to), target
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=name)
+def test_a_page_of_figures_names_its_command_date_and_machine(path: Path) -> None:
+    """`python -m benchmarks.results` or a program of its own writes it, and docs/performance.md leads to it."""
+    title, command, facts, *_ = path.read_text(encoding="utf-8").split("\n\n")
+    if path.stem in OF_THEIR_OWN:
+        command = facts
+    else:
+        assert title == f"# {path.stem}"
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d; [^;]+, [^;]+; [^;]+ \d[^;]*\.", facts)
+    module = command.split()[2]
+    assert module.rpartition(".")[2] == path.stem
+    file = ROOT / module.replace(".", "/")
+    assert file.with_suffix(".py").exists() or (file / "__main__.py").exists()
+    assert f"(../benchmarks/results/{path.name})" in (DOCS / "performance.md").read_text(encoding="utf-8")
+
+
+def test_figures_are_measured_anew_and_their_notes_stay() -> None:
+    before = written("pictures", (), "| old |", "", 0)
+    after = written("pictures", ("A B",), "| new |", f"{before}\n## Notes\n\nKept.\n", 0.5)
+    assert "python -m benchmarks.pictures 'A B'\n" in after
+    assert after.endswith("\n\n| new |\n\n## Notes\n\nKept.\n")
+    assert ", load average 0.5; " in after
+    assert "old" not in after
+
+
+def test_the_readme_leads_to_every_page() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    pages = [name(path) for path in sorted(DOCS.rglob("*.md")) if path.parent.name != "adr"]
+    assert [page for page in pages if f"({page})" not in readme] == []

@@ -1,0 +1,36 @@
+"""Graphs compiled for one SoC: self-contained, the same bytes every time, and computing what the graph computes."""
+
+from pathlib import Path
+
+import pytest
+
+from packager.compile.ep_context import SOC_MODELS, compile_context
+from packager.core.errors import ConfigError, ToolError
+from packager.engines.environments import ENVIRONMENTS
+from tests.engines.test_assign import quantized
+
+
+def test_an_unknown_soc_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="unknown SoC model '58'") as error:
+        compile_context(tmp_path / "absent.onnx", None, "58", tmp_path / "out.onnx", tmp_path)
+    assert "57 (SM8650)" in error.value.hint
+
+
+def test_every_soc_has_names_that_no_other_has() -> None:
+    names = [name for names in SOC_MODELS.values() for name in names]
+    assert len(set(names)) == len(names)
+    assert {key: SOC_MODELS[key][0] for key in ("43", "57", "69", "87")} == {
+        "43": "SM8550",
+        "57": "SM8650",
+        "69": "SM8750",
+        "87": "SM8850",
+    }
+
+
+def test_a_missing_compiler_is_a_tool_error_that_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(ToolError, match="the environment qnn is missing") as error:
+        compile_context(quantized(tmp_path), None, "57", tmp_path / "out.onnx", tmp_path)
+    assert error.value.hint == ENVIRONMENTS["qnn"]().missing()

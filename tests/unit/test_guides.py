@@ -1,0 +1,98 @@
+"""Facts in docs/guides and in pages about contracts: links, keys, options and kinds exist."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from packager import config
+from packager.cli import commands
+from packager.contract import INPUT_KINDS, OUTPUT_KINDS
+from tests.contract_table import page
+from tests.golden.cases import GOLDEN
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = [*(DOCS / f"{name}.md" for name in ("contract", "generation", "text")), *sorted((DOCS / "guides").glob("*.md"))]
+NAMES = [path.name for path in PAGES]
+
+
+def text(name: str) -> str:
+    [path] = [path for path in PAGES if path.name == name]
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=NAMES)
+def test_files_that_a_page_points_to_exist(path: Path) -> None:
+    targets = [each.split("#")[0] for each in re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8"))]
+    assert targets
+    assert [each for each in targets if "://" not in each and not (path.parent / each).exists()] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_commands_and_options_that_a_page_names_exist(name: str) -> None:
+    found = re.findall(
+        r"mobpack (build|check|predict|export|quantize|init|inspect|doctor|xcode)\b([^`\n]*)", text(name)
+    )
+    assert found
+    for command, rest in found:
+        known = {option for each in commands.commands[command].params for option in each.opts}
+        assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", rest)) <= known, (command, rest)
+
+
+def configurations() -> list[str]:
+    """Blocks of TOML that have a model in them."""
+    block = re.compile(r"^(?:```toml|cat > mobpack\.toml <<'END')\n(.*?)^(?:```|END)$", re.MULTILINE | re.DOTALL)
+    return [found for name in NAMES for found in block.findall(text(name)) if "model" in tomllib.loads(found)]
+
+
+def test_configurations_of_the_pages_can_be_loaded(tmp_path: Path) -> None:
+    of_contracts = [("image", "classes"), ("text", "embedding"), ("", "spans"), ("", "pairs")]
+    of_texts = [
+        ("text", "generated"),
+        ("audio", "generated"),
+        ("text", "generated"),
+        ("text", ""),
+        ("text", "embedding"),
+    ]
+    both = [*of_contracts, *of_texts, ("image", "classes")]
+    kinds = [([takes] if takes else [], [gives] if gives else []) for takes, gives in both]
+    assert len(configurations()) == len(kinds)
+    for block, (takes, gives) in zip(configurations(), kinds, strict=True):
+        (tmp_path / "mobpack.toml").write_text(block, encoding="utf-8")
+        (model,) = config.load(tmp_path / "mobpack.toml", settings=()).model.values()
+        assert [each.KIND for each in model.inputs.values()] == takes
+        assert [each.KIND for each in model.outputs.values()] == gives
+
+
+def test_every_kind_is_defined_in_its_section() -> None:
+    inputs, outputs = re.findall(
+        r"^## (?:Inputs|Outputs)\n(.*?)(?=^## )", text("contract.md"), re.MULTILINE | re.DOTALL
+    )
+    assert set(INPUT_KINDS) <= set(re.findall(r"^### (\w+)$", inputs, re.MULTILINE))
+    assert set(OUTPUT_KINDS) - {"tensor"} == set(re.findall(r"^### (\w+)$", outputs, re.MULTILINE))
+
+
+def test_the_table_of_answers_is_filled() -> None:
+    lines = page.words(page.written())
+    assert len(lines) == 16
+    assert all(re.search(r"\d", each) for each in lines)
+
+
+@pytest.mark.parametrize(
+    ("language", "generated", "overload"),
+    [
+        ("kotlin", "android/**/Classif*.kt", r"fun classify\(\s*bitmap: Bitmap"),
+        ("swift", "ios/**/Classif*.swift", r"func classify\(\s*_ pixelBuffer: CVPixelBuffer"),
+        ("tsx", "react_native/src/**/*.ts", r"async classify\(image: Picture"),
+    ],
+)
+def test_what_apps_of_the_guide_call_is_generated(language: str, generated: str, overload: str) -> None:
+    package = GOLDEN / "contracts"
+    paths = [*package.glob(generated), *package.glob(f"**/TypedModel{Path(generated).suffix}")]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    snippet = "\n".join(re.findall(rf"^```{language}\n(.*?)^```$", text("ten-minutes.md"), re.MULTILINE | re.DOTALL))
+    members = set(re.findall(r"\b(?:model|each|Classifier)\.(\w+)", snippet))
+    assert "classify" in members
+    assert [name for name in members if not re.search(rf"\b{name}\b", code)] == []
+    assert re.search(overload, code)

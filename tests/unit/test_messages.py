@@ -1,0 +1,168 @@
+"""Messages for users are short statements in plain words; `pytest -s tests/test_messages.py` prints all of them."""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import click
+import pytest
+
+from packager.cli import commands
+from tests.cases.readings import of_all_modules
+
+ERRORS = ("ConfigError", "ModelError", "ToolError", "ParityError", "GateError", "InternalError", "SettingError")
+PRINTED = ("warn", "say")
+WITHOUT_HINT = ("verification/failures.py",)
+"""This error never reaches the user: the report quotes its message."""
+VALUE = "\N{HORIZONTAL ELLIPSIS}"
+"""stands for a value that is known only at run time"""
+PROPER_NAMES = (
+    "ActiveKeyboards",
+    "Keras",
+    "LD_LIBRARY_PATH",
+    "NVIDIA",
+    "Node",
+    "ONNX",
+    "ORT",
+    "Pillow",
+    "PyTorch",
+    "QNN",
+    "S8S8",
+    "Xcode",
+)
+CAMEL_CASE = re.compile(r"[A-Z]\w*[A-Z]")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z_-]*")
+OPTIONS_OF_OTHERS = {"--build_java", "--force-reinstall", "--global", "--only-binary", "--stacktrace"}
+"""options of ONNX Runtime's build, pip, npm and Gradle"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    place: str
+    kind: str
+    """class of the error, `warn`, `say`, `help` or `hint`"""
+    text: str
+    has_hint: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.place} {self.kind}: {self.text}"
+
+
+def text_of(node: ast.expr | None) -> str | None:
+    """The text of a literal, with VALUE for its fields; None for an expression."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr(values=values):
+            return "".join(part.value if isinstance(part, ast.Constant) else VALUE for part in values)  # type: ignore[misc]
+        case ast.BinOp(op=ast.Add(), left=left, right=right):
+            return f"{text_of(left) or VALUE}{text_of(right) or VALUE}"
+    return None
+
+
+def collected(source: str, place: str) -> Iterator[Message]:
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        keywords = {each.arg: each.value for each in node.keywords}
+        at = f"{place}:{node.lineno}"
+        if name in (*ERRORS, *PRINTED) and node.args:
+            text = text_of(node.args[0])
+            if text is not None:
+                has_hint = "hint" in keywords or name in PRINTED or place in WITHOUT_HINT
+                yield Message(place=at, kind=name, text=text, has_hint=has_hint)
+        for key, kind in (("hint", "hint"), ("help", "help"), ("short_help", "help")):
+            text = text_of(keywords.get(key))
+            if text is not None and (kind == "hint" or name in ("option", "command")):
+                yield Message(place=at, kind=kind, text=text)
+
+
+@cache
+def messages() -> tuple[Message, ...]:
+    found = of_all_modules(lambda place, source: tuple(collected(source, place)))
+    return tuple(each for of_one in found.values() for each in of_one)
+
+
+def faults(message: Message) -> Iterator[str]:
+    """Rules that the message breaks."""
+    text, is_help = message.text, message.kind == "help"
+    words = re.findall(r"[A-Za-z']+", re.sub(r"'[^']*'|`[^`]*`", "", text))
+    if not text.strip(f" {VALUE}") and VALUE not in text:
+        yield "is empty"
+    if not is_help and is_capitalized(text):
+        yield "begins with a capital letter"
+    if is_help != text.endswith(".") and not text.endswith("..."):
+        yield "lacks a full stop" if is_help else "ends with a full stop"
+    if re.match(r"what\b", text, re.IGNORECASE):
+        yield "begins with 'what'"
+    if {"I", "we", "our", "ours", "us", "my"} & set(words):
+        yield "is in the first person"
+    if re.search(r"!(?!globally|no_ops)", text):
+        yield "has an exclamation mark"
+    if not message.has_hint and not text.endswith(f": {VALUE}"):  # such a reason says what to do
+        yield "has no hint"
+
+
+def is_capitalized(text: str) -> bool:
+    """Whether the text begins like a sentence; names (`PyTorch`, `NVIDIA's`, `CFBundleVersion`) may begin it."""
+    first = re.match(r"[A-Z]\w*", text)
+    return bool(first) and not first[0].startswith(PROPER_NAMES) and not CAMEL_CASE.match(first[0])  # type: ignore[index]
+
+
+def test_every_message_is_plain() -> None:
+    for message in messages():
+        print(message)
+    assert len(messages()) > 900
+    assert [f"{message} ({fault})" for message in messages() for fault in faults(message)] == []
+
+
+def options_of(command: click.Command) -> set[str]:
+    """The options of `command` and of those below it."""
+    found = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        below = [command.get_command(context, name) for name in command.list_commands(context)]
+        found.update(*(options_of(each) for each in below if each))
+    return found
+
+
+def test_every_option_that_a_message_names_exists() -> None:
+    known = options_of(commands) | OPTIONS_OF_OTHERS
+    named = [(message, option) for message in messages() for option in OPTION.findall(message.text)]
+    assert len(named) > 100
+    assert [f"{message} ({option})" for message, option in named if option not in known] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ("ConfigError('', hint='a')", "is empty"),
+        ("ConfigError('No such file', hint='a')", "begins with a capital letter"),
+        ("ToolError(f'{x} is missing.')", "ends with a full stop"),
+        ("console.warn('What is wrong: ' + x)", "begins with 'what'"),
+        ("console.say('we are done')", "is in the first person"),
+        ("ConfigError('a', hint='Try it!')", "has an exclamation mark"),
+        ("ParityError('a')", "has no hint"),
+        ("ToolError(f'{a} is missing')", "has no hint"),
+        ("click.option('--out', help='Folder to write')", "lacks a full stop"),
+        ("SettingError('size is negative', hint='Use a positive size')", "begins with a capital letter"),
+    ],
+)
+def test_a_message_that_breaks_a_rule_is_found(source: str, fault: str) -> None:
+    assert fault in [each for message in collected(source, "a.py") for each in faults(message)]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "ConfigError('PyTorch is not installed', hint='run: pip install torch')",
+        "ToolError(f'NVIDIA\\'s driver is missing: {reason}')",
+        "ConfigError(f'{path}: not found', hint=nearest(path, known))",
+        "click.option('--abi', help='Android ABI: arm64-v8a ...')",
+    ],
+)
+def test_a_plain_message_breaks_no_rule(source: str) -> None:
+    assert [each for message in collected(source, "a.py") for each in faults(message)] == []

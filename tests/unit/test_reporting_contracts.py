@@ -1,0 +1,40 @@
+"""The report describes an app's inputs and outputs."""
+
+from packager.reporting.contracts import gives, takes
+from tests.golden.cases import CONTRACTS
+
+KNOWN = {plan.model.name: plan.model.contract for plan in CONTRACTS}
+
+
+def of(name: str) -> tuple[list[str], list[str]]:
+    contract = KNOWN[name]
+    assert contract is not None
+    return list(takes(contract)), list(gives(contract))
+
+
+def test_pictures_sounds_and_states_are_named() -> None:
+    assert of("classifier")[0] == ["image: a picture of any size, pixel format and orientation"]
+    assert of("listener")[0] == [
+        "audio: a recording of any length and rate",
+        "state: what output 'stateN' was in the run before",
+    ]
+
+
+def test_every_kind_of_output_is_named() -> None:
+    assert [
+        of(name)[1] for name in ("classifier", "detector", "segmenter", "finder", "reader", "tagger", "ranker")
+    ] == [
+        ["logits: the best 3 of 4 classes, with labels"],
+        ["found: boxes in pixels of the upright picture, text"],
+        ["mask: a class for each place of the picture"],
+        ["feature: a vector of 256 numbers and length 1"],
+        ["text: a text of 6 possible symbols"],
+        ["tags: parts of the text, person, Ort"],
+        ["logits: a score that says how well a document fits a query"],
+    ]
+
+
+def test_tensors_are_shown_with_their_shapes() -> None:
+    taken, given = of("several")
+    assert taken[-1] == "lengths: int64 [batch, 2]"
+    assert given[-1] == "raw: float [1, steps, 8]"
