@@ -9,4 +9,4 @@ from pathlib import Path
 TOOLCHAIN = Path(__file__).parents[1] / "toolchain"
 
 BUILD_FILE = re.compile(r"^(dependencyResolutionManagement|android|apply|dependencies|targets)\b", re.MULTILINE)
-"""what is in files of Gradle and SwiftPM, which tests/test_gradle_project.py and tests/test_swift_packages.py read"""
+"""contents of files of Gradle and SwiftPM, as tests/unit/test_gradle_project.py and test_swift_packages.py read them"""

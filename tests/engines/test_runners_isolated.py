@@ -274,7 +274,7 @@ def test_real_models_are_as_close_to_the_original_as_measured(
 
 @on_x86
 def test_webgpu_computes_a_convolution_of_any_channels(tmp_path: Path) -> None:
-    """In one dimension with 129 channels it does not in the layout NHWC: trap 21 of tests/test_provider_traps.py."""
+    """In one dimension with 129 channels it does not in the layout NHWC: trap 21 of test_provider_traps.py."""
     graph = """(float[1,128,4] a, float[1,129,4] b) => (float[1,128,4] c, float[1,128,4] d) {
         c = Conv <pads = [1,1]> (a, k)
         d = Conv <pads = [1,1]> (b, l)

@@ -215,7 +215,7 @@ def test_values_of_the_app_are_kept(app: ExpoApp) -> None:
 
 
 def test_a_mistake_in_the_options_ends_prebuild(app: ExpoApp) -> None:
-    """The words for each mistake: tests/test_react_native_plugin.py."""
+    """The words for each mistake: tests/npm/test_react_native_plugin.py."""
     done = app.prebuild({"modles": "app"})
     assert done.returncode != 0
     assert f"{app.package}: the config plugin has no option 'modles', did you mean 'models'?" in done.output

@@ -161,7 +161,7 @@ def test_such_calls_are_found(source: str, found: list[str]) -> None:
 def test_tests_that_are_left_out_elsewhere_exist() -> None:
     for name in (*plugin.LINUX_ONLY, *plugin.NOT_ON_WINDOWS):
         file, _, test = name.partition("::")
-        text = (ROOT / "tests" / file).read_text(encoding="utf-8")
+        text = (ROOT / "tests" / "unit" / file).read_text(encoding="utf-8")
         assert f"def {test.partition('[')[0]}" in text, name
 
 

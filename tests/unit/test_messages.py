@@ -1,4 +1,4 @@
-"""Messages for users are short statements in plain words; `pytest -s tests/test_messages.py` prints all of them."""
+"""Messages for users are short statements in plain words: `pytest -s tests/unit/test_messages.py` prints them."""
 
 import ast
 import re

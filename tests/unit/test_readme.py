@@ -1,4 +1,4 @@
-"""Commands, options and files that the README and pages name exist; tests/test_snippets.py compiles their code."""
+"""Commands, options and files that README and pages name exist; tests/android/test_snippets.py compiles their code."""
 
 import re
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Nodes that the XNNPACK provider accepts and then computes wrong, or fails with: it must not get their graph.
 
-Each was seen with ONNX Runtime 1.29 for Android (tests/test_xnnpack_rules.py), apart from 16 bits, which only
+Each was seen with ONNX Runtime 1.29 for Android (tests/unit/test_xnnpack_rules.py), apart from 16 bits, which only
 processors of phones have: those are read in its source.
 """
 
