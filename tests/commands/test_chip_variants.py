@@ -43,10 +43,10 @@ from packager.workflows.varying import refuse_unvarying, say_added
 from tests.cases.encryption_cases import KEY, KEY_ID
 from tests.cases.onnx_text import loaded, onnx_model
 from tests.cases.plan import Kind as KindOf
-from tests.cases.plan import quiet
+from tests.cases.plan import quiet, store, variant
 from tests.toolchain.forks import forked
 
-__all__ = ["forked"]
+__all__ = ["forked", "quiet", "store", "variant"]
 
 
 TUNED = {

@@ -11,9 +11,11 @@ import pytest
 
 from packager.distribution import release
 from tests.cases.caches import empty_cache
-from tests.cases.cli import Mobpack
+from tests.cases.cli import Mobpack, mobpack
 from tests.cases.cli_crash import plant
 from tests.cases.onnx_text import linear, saved
+
+__all__ = ["mobpack"]
 
 
 def test_a_fault_at_the_end_of_a_build_leaves_nothing_half_written(
@@ -68,7 +70,6 @@ INTERRUPTED = "mobpack: interrupted; no output was changed\n"
 INTERRUPTED_ON_IMPORT = """
 import os, signal, time
 
-__all__ = ["mobpack"]
 try:
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(20)

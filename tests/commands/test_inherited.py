@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.abuse import secrets
-from tests.cases.cli import Mobpack
+from tests.cases.cli import Mobpack, mobpack
 from tests.cases.onnx_text import linear, saved
+
+__all__ = ["mobpack"]
 
 
 def test_no_child_of_any_kind_gets_a_secret_of_the_parent(tmp_path: Path) -> None:
@@ -20,8 +22,6 @@ def test_no_child_of_any_kind_gets_a_secret_of_the_parent(tmp_path: Path) -> Non
 FUNCTION = """
 import json, os
 import numpy
-
-__all__ = ["mobpack"]
 
 def samples():
     with open({file!r}, "w") as file:

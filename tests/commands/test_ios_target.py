@@ -15,10 +15,12 @@ from packager.files.processes import downloads
 from packager.files.store import Store
 from packager.targets.ios import Ios
 from tests.cases.disks import tiny_disk
-from tests.cases.ios_target import assembled, view_of
+from tests.cases.ios_target import assembled, kit, view_of
 from tests.golden.cases import Case
 from tests.toolchain import apple_runtime
 from tests.toolchain.require import require
+
+__all__ = ["kit"]
 
 
 def test_the_c_headers_are_those_of_the_runtimes_own_archive() -> None:

@@ -12,11 +12,11 @@ from packager.reporting import document, page
 from packager.runtimes import recipe
 from packager.targets.android import Android
 from packager.verification.partition.report import partition
-from tests.cases.cli import Mobpack
+from tests.cases.cli import Mobpack, mobpack
 from tests.cases.onnx_text import linear, loaded, saved
 from tests.cases.providers import abacus
 
-__all__ = ["abacus"]
+__all__ = ["abacus", "mobpack"]
 
 
 @pytest.mark.usefixtures("abacus")

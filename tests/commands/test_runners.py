@@ -16,8 +16,9 @@ from packager.engines.runners import GRAPH, Outcome, Runnable, Runner
 from packager.engines.runners.reference import OnnxReference
 from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.cases.runners import ISOLATED, RELU, no_environments
+from tests.toolchain.forks import unforked
 
-__all__ = ["no_environments"]
+__all__ = ["no_environments", "unforked"]
 
 
 def given(folder: Path, **arrays: Any) -> Path:

@@ -16,9 +16,10 @@ from packager.targets.android import Android
 from packager.targets.ios import Ios
 from tests.cases.onnx_text import loaded, onnx_model, weight
 from tests.cases.plan import FIXED, ONNX, ORT, UNFUSED, Kind, quiet, rows, store, variant
+from tests.toolchain.emulated import emulated
 from tests.toolchain.environments import have
 
-__all__ = ["store", "variant"]
+__all__ = ["emulated", "store", "variant"]
 
 
 def test_files_for_chips_go_before_the_one_for_all_phones(variant: Kind, store: Store) -> None:

@@ -32,11 +32,11 @@ from packager.targets.flutter.license import license_text
 from packager.targets.flutter.model import refuse
 from packager.workflows.packages import with_texts
 from packager.workflows.requested import requested_targets
+from tests.cases.ios_target import on_disk
 from tests.golden.cases import CONTRACTS, FLUTTER_CASES, GOLDEN, LISTS, Published, api_of, plan, specs
 from tests.toolchain import dart_bindings
 from tests.toolchain.dart import PROBLEM, configured_package, dart
 from tests.unit.test_android_view import golden_difference
-from tests.unit.test_ios_target import on_disk
 
 CONTRACT = FLUTTER_CASES["contracts"]
 

@@ -23,7 +23,6 @@ CLONED = ("LICENSE", "README.md", "packager", "pyproject.toml", "sample_apps/vis
 BUILT = Path("build", "vision")
 
 
-
 def clone(folder: Path) -> Path:
     for name in CLONED:
         source, target = ROOT / name, folder / name

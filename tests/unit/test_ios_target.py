@@ -16,7 +16,7 @@ from packager.core.class_names import RESERVED
 from packager.core.console import Console
 from packager.core.errors import ConfigError, SettingError
 from packager.core.findings import Report
-from packager.core.values import Artifact, Plan
+from packager.core.values import Artifact
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.processes import downloads
@@ -25,32 +25,14 @@ from packager.targets.ios import Ios, texts
 from packager.verification import evidence
 from packager.workflows.planning import adapted
 from packager.workflows.runtimes import choose_runtimes, runtimes_of
-from tests.cases.ios_target import assembled, view_of
+from tests.cases.ios_target import KIT, assembled, kit, on_disk, view_of
 from tests.golden.cases import GOLDEN, IOS_CASES, Case, reviewed
 from tests.unit.test_android_view import golden_difference
 
-KIT = IOS_CASES["image_classifier"]
+__all__ = ["kit"]
+
 
 HOME = PurePosixPath("Sources/VisionModels")
-
-
-def on_disk(case: Case, folder: Path) -> Case:
-    """The case with files on disk: packages are made of them."""
-    folder.mkdir(parents=True)
-    (folder / "golden").write_text("golden vectors")
-    golden = {
-        key: replace(each, golden=replace(each.golden, path=folder / "golden")) for key, each in case.golden.items()
-    }
-    return replace(case, plans=tuple(_on_disk(plan, folder) for plan in case.plans), golden=golden)
-
-
-def _on_disk(plan: Plan, folder: Path) -> Plan:
-    choices = []
-    for each in plan.choices:
-        path = folder / f"{each.compiled.sha256}{each.compiled.path.suffix}"
-        path.write_text(f"{each.compiled.style} of {plan.model.name}")
-        choices.append(replace(each, compiled=replace(each.compiled, path=path)))
-    return replace(plan, choices=tuple(choices))
 
 
 @pytest.mark.parametrize("case", IOS_CASES)

@@ -28,11 +28,11 @@ from packager.targets.typescript import storage
 from packager.targets.typescript.view import FileView, TensorView
 from packager.workflows.options import options_of
 from packager.workflows.requested import requested_targets
+from tests.cases.ios_target import on_disk
 from tests.cases.react_native_target import unpacked
 from tests.golden.cases import GOLDEN, REACT_NATIVE_CASES, Case, Wrapped, choice, model, on_ios, plan, specs
 from tests.unit.test_android_view import golden_difference
 from tests.unit.test_ios_files import file, named
-from tests.unit.test_ios_target import on_disk
 
 VISION = REACT_NATIVE_CASES["image_classifier"]
 
