@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 import numpy.typing
 
-FILE = Path(__file__).with_name("data") / "audio_libraries.npz"
+FILE = Path(__file__).parents[1] / "data" / "audio_libraries.npz"
 Samples = numpy.typing.NDArray[numpy.float32]
 
 RATES = ((8000, 16000), (11025, 16000), (44100, 16000), (48000, 16000), (16000, 22050), (48000, 44100))

@@ -196,3 +196,11 @@ def test_doctor_begins_with_what_can_be_built_and_one_command_for_the_rest(
     first = mobpack("doctor").out.splitlines()[0]
     can, _, more = first.partition("; ")
     assert ("web" in can, more) == (False, 'for web: pip install "mobpack[web]", or install Node.js')
+
+
+def test_init_into_a_folder_that_is_a_file_says_so(mobpack: Mobpack, tmp_path: Path) -> None:
+    saved(tmp_path / "m.onnx", linear())
+    answer = mobpack("init", "m.onnx", "--out", "m.onnx/x.toml")
+    assert answer.code == 4
+    assert "mobpack: error: cannot write m.onnx/x.toml" in answer.err
+    assert "check the folder's permissions" in answer.err

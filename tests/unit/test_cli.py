@@ -83,12 +83,6 @@ def test_version_is_the_packages_own(mobpack: Mobpack) -> None:
             "--shape batch: expected NAME=SIZE",
             "for example: --shape batch=1",
         ),
-        (
-            ["init", "m.onnx", "--out", "m.onnx/x.toml"],
-            4,
-            "mobpack: error: cannot write m.onnx/x.toml",
-            "check the folder's permissions",
-        ),
     ],
 )
 def test_errors_have_their_exit_code_a_message_and_a_hint(
