@@ -59,8 +59,20 @@ class BenchOptions(ProjectOptions):
     default="",
     help="Runners to compare with the CPU: openvino,mnn,cuda. Default: every one that this machine has.",
 )
-@click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads of a run, on own cores.")
-@click.option("--rounds", type=click.IntRange(1, 100), default=5, show_default=True, help="Rounds, each runner in all.")
+@click.option(
+    "--threads",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Threads of a run, each on a core of its own.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 100),
+    default=5,
+    show_default=True,
+    help="Number of rounds; every runner takes part in each.",
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(0, 600, min_open=True),

@@ -31,7 +31,7 @@ class Size(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: object, param: click.Parameter | None, context: click.Context | None) -> int:
         found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMGT]?B|)", str(value).upper())
         if not found:
-            self.fail(f"'{value}' is no size: write it as in 20GB or 500MB", param, context)
+            self.fail(f"'{value}' is not a size: write it as in 20GB or 500MB", param, context)
         return int(float(found[1]) * UNITS[found[2]])
 
 
@@ -73,7 +73,10 @@ def cache(
     """
     if is_remote or is_pushed:
         if (max_size is not None) or is_verified or (is_remote and is_pushed):
-            raise ConfigError("--remote and --push go with --max-age alone", hint="run one after the other")
+            raise ConfigError(
+                "--remote and --push cannot be combined with other options than --max-age",
+                hint="run one after the other",
+            )
         with_remote(cache_url, None if max_age is None else max_age * DAY_S, is_pushed=is_pushed, as_json=as_json)
         return
     from packager.files.store import Store

@@ -114,12 +114,14 @@ def channel() -> None:
 @trusted_option
 @subject_option
 @model_option
-@click.option("--percent", type=percent_type, default=100, show_default=True, help="Share of the devices that get it.")
+@click.option(
+    "--percent", type=percent_type, default=100, show_default=True, help="Share of the devices that get the release."
+)
 @click.option("--wifi", is_flag=True, help="Download on networks without a data limit only.")
 @click.option("--charging", is_flag=True, help="Download while the device is charged only.")
 @click.option("--free", type=Size(), default="0", metavar="SIZE", help="Free space that a device must have: 500MB.")
 @click.option("--min-app", default="", metavar="VERSION", help="Oldest version of the app's package that may take it.")
-@click.option("--notes", default="", help="Text for people; apps get it.")
+@click.option("--notes", default="", help="Notes about the release, which apps can show.")
 @contract_option
 @keep_option
 @deltas_option
@@ -163,7 +165,7 @@ def publish(options: PublishOptions) -> None:
 @trusted_option
 @subject_option
 @click.option("--from-channel", metavar="NAME", help="Take the newest releases of this channel at the same address.")
-@click.option("--percent", type=percent_type, help="Share of the devices that get them; default: 100.")
+@click.option("--percent", type=percent_type, help="Share of the devices that get the models; default: 100.")
 @model_option
 @contract_option
 @days_option
@@ -241,7 +243,7 @@ def renew(options: SignedOptions) -> None:
 @channel_option
 @public_option
 @subject_option
-@click.option("--history", is_flag=True, help="All documents that are left, in place of the current one.")
+@click.option("--history", is_flag=True, help="Show all documents that are kept, not the current one alone.")
 @json_option
 def show(url: str, name: str, keys: tuple[Path, ...], subject: str | None, history: bool, as_json: bool) -> None:
     """Show the models that devices get from a channel, or its documents. Verifies signatures, and downloads no
@@ -265,7 +267,12 @@ def show(url: str, name: str, keys: tuple[Path, ...], subject: str | None, histo
 @subject_option
 @click.option("--keep", type=click.IntRange(1), default=10, show_default=True, help="Documents of a channel to keep.")
 @click.option(
-    "--grace", type=click.FloatRange(min=0), default=24.0, show_default=True, metavar="HOURS", help="Keep newer files."
+    "--grace",
+    type=click.FloatRange(min=0),
+    default=24.0,
+    show_default=True,
+    metavar="HOURS",
+    help="Keep files that are not older than this.",
 )
 @dry_option
 @json_option
@@ -305,7 +312,11 @@ def prune(
 @public_option
 @subject_option
 @click.option(
-    "--at-least", type=click.IntRange(min=0), default=0, metavar="NUMBER", help="Number that the channel had before."
+    "--at-least",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="NUMBER",
+    help="Lowest number that the channel may have: the one it had before.",
 )
 @json_option
 def verify(url: str, name: str, keys: tuple[Path, ...], subject: str | None, at_least: int, as_json: bool) -> None:

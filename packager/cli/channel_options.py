@@ -29,10 +29,18 @@ public_option = click.option(
     help="Trusted public key, or certificate. Repeatable.",
 )
 days_option = click.option(
-    "--days", type=click.IntRange(1, 3650), default=90, show_default=True, help="Devices accept the document so long."
+    "--days",
+    type=click.IntRange(1, 3650),
+    default=90,
+    show_default=True,
+    help="Number of days for which devices accept the document.",
 )
 after_option = click.option(
-    "--after", type=click.IntRange(min=0), default=0, metavar="NUMBER", help="Give a larger number than this one."
+    "--after",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="NUMBER",
+    help="Give the document a larger number than this.",
 )
 model_option = click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model. Repeatable.")
 keep_option = click.option(

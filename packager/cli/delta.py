@@ -10,8 +10,8 @@ from packager.cli.options import MODEL
 @click.command(short_help="Make or apply the difference between two versions of a file.")
 @click.argument("old", type=MODEL)
 @click.argument("new", type=MODEL)
-@click.option("--out", type=MODEL, required=True, metavar="FILE", help="Where to write the result.")
-@click.option("--apply", "is_applied", is_flag=True, help="NEW is a delta: write to --out what it makes of OLD.")
+@click.option("--out", type=MODEL, required=True, metavar="FILE", help="File to write.")
+@click.option("--apply", "is_applied", is_flag=True, help="Apply the delta NEW to OLD, and write the result to --out.")
 def delta(old: Path, new: Path, out: Path, is_applied: bool) -> None:
     """Write the delta that makes the file NEW of the file OLD, for whoever has OLD.
 

@@ -179,7 +179,13 @@ def self_test(options: SelfTestOptions) -> None:
     show_default=True,
     help="Threads of a run; 0: as many as the package takes by itself.",
 )
-@click.option("--rounds", type=click.IntRange(1, 100), default=5, show_default=True, help="Rounds, each a new process.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 100),
+    default=5,
+    show_default=True,
+    help="Number of rounds; each is a new process.",
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(0, 600, min_open=True),

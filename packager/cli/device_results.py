@@ -25,7 +25,9 @@ page_option = click.option("--report", "page", type=MODEL, help="Write an HTML p
 
 @click.command(short_help="Make an app for device farms.")
 @package_option
-@click.option("--out", "output", type=MODEL, default=Path("mobpack-farm"), show_default=True, help="Folder for it.")
+@click.option(
+    "--out", "output", type=MODEL, default=Path("mobpack-farm"), show_default=True, help="Folder to write the app to."
+)
 @click.option(
     "--abi",
     "abis",
@@ -33,7 +35,13 @@ page_option = click.option("--report", "page", type=MODEL, help="Write an HTML p
     type=click.Choice(["arm64-v8a", "armeabi-v7a", "x86_64", "x86"]),
     help="Processor to make it for. Repeatable; default: those of phones.",
 )
-@click.option("--rounds", type=click.IntRange(1, 100), default=3, show_default=True, help="Rounds, each a load.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 100),
+    default=3,
+    show_default=True,
+    help="Number of rounds; each loads the model.",
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(0, 600, min_open=True),
@@ -41,7 +49,13 @@ page_option = click.option("--report", "page", type=MODEL, help="Write an HTML p
     show_default=True,
     help="Longest time of a round.",
 )
-@click.option("--threads", type=click.IntRange(0), default=0, show_default=True, help="Threads of a run; 0: its own.")
+@click.option(
+    "--threads",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Threads of a run; 0: as many as the package takes by itself.",
+)
 @runtime_option
 def app(
     package: Path,

@@ -79,7 +79,7 @@ class FleetOptions:
 @click.option(
     "--insecure-scheduler",
     is_flag=True,
-    help="Allow a scheduler and workers on other machines without TLS: everybody who reaches them can run code there.",
+    help="Allow a scheduler and workers on other machines without TLS: anyone who reaches them can run code there.",
 )
 @click.option("--memory", metavar="SIZE", help="Memory of each worker of this machine: 4GB; default: its share.")
 @click.option("--store", type=MODEL, help="Folder of results that all workers share; default: each user's cache.")

@@ -119,7 +119,7 @@ def project_file(
         _line('# calibration = "samples/"', "inputs as the app will have them"),
         _line("# max-drop = 0.01", "how much accuracy may be lost"),
         "",
-        _line("[parity]", "nothing ships that computes something else than the model"),
+        _line("[parity]", "nothing ships that computes something other than the model"),
         _line(
             '# samples = "samples/"',
             f".npz files keyed by input name; {about}",

@@ -12,10 +12,16 @@ DELIVERIES = ("install-time", "fast-follow", "on-demand")
 
 @click.command(short_help="Make a pack that an app's store delivers.")
 @click.argument("release", type=MODEL, default=Path("dist"))
-@click.option("--kind", type=click.Choice(KINDS), required=True, help="Play's AI and asset packs, or Apple's.")
+@click.option(
+    "--kind", type=click.Choice(KINDS), required=True, help="Kind of pack: Play's AI or asset packs, or Apple's."
+)
 @click.option("--to", "folder", type=MODEL, required=True, help="Folder to write to; a pack in it is replaced.")
 @click.option(
-    "--delivery", type=click.Choice(DELIVERIES), default="on-demand", show_default=True, help="When it comes."
+    "--delivery",
+    type=click.Choice(DELIVERIES),
+    default="on-demand",
+    show_default=True,
+    help="When the store delivers the pack.",
 )
 @click.option("--name", default="", metavar="NAME", help="Name of the pack; default: that of the package.")
 @click.option(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     metavar="REGISTRY.KEY=VALUE",
     help="A setting of a registry, such as npm.access=public. Repeatable.",
 )
-@click.option("--dry-run", "is_dry", is_flag=True, help="Show every request; ask and send nothing.")
+@click.option("--dry-run", "is_dry", is_flag=True, help="Show every request and send none.")
 @json_option
 def publish(release: Path, named: tuple[str, ...], settings: tuple[str, ...], is_dry: bool, as_json: bool) -> None:
     """Send the packages in RELEASE (default: dist) to registries.

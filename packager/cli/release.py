@@ -50,8 +50,8 @@ class ReleaseOptions(ProjectOptions):
 
 @click.command(short_help="Build, compare, sign and publish a new version.")
 @target_option
-@click.option("--previous", type=MODEL, metavar="OLD", help="The release before: its dist folder.")
-@click.option("--first", "is_first", is_flag=True, help="There is no release before.")
+@click.option("--previous", type=MODEL, metavar="OLD", help="The dist folder of the release before.")
+@click.option("--first", "is_first", is_flag=True, help="Release a first version, which has none to compare with.")
 @click.option("--bump", is_flag=True, help="Raise the version in mobpack.toml if it is too low.")
 @click.option("--changelog", type=FILE, help="Changelog that gets an entry; default: CHANGELOG.md beside mobpack.toml.")
 @click.option("--rebuild", is_flag=True, help="Build twice, the second time in an empty store, and compare the bytes.")
@@ -59,7 +59,11 @@ class ReleaseOptions(ProjectOptions):
 @model_key_option
 @click.option("--certificate", type=FILE, metavar="FILE", help="The key's X.509 certificate.")
 @click.option(
-    "--to", "named", multiple=True, metavar="REGISTRY", help="Publish there, as mobpack publish does. Repeatable."
+    "--to",
+    "named",
+    multiple=True,
+    metavar="REGISTRY",
+    help="Registry to publish to, as for mobpack publish. Repeatable.",
 )
 @click.option(
     "--registry-set",
@@ -71,7 +75,9 @@ class ReleaseOptions(ProjectOptions):
 @click.option(
     "--out", "-o", type=MODEL, default=Path("dist"), show_default=True, help="Output folder; its contents are replaced."
 )
-@click.option("--dry-run", "is_dry", is_flag=True, help="Build elsewhere, and change and send nothing.")
+@click.option(
+    "--dry-run", "is_dry", is_flag=True, help="Build into a temporary folder; change nothing and send nothing."
+)
 @config_option
 @set_option
 @shape_option

@@ -18,7 +18,9 @@ PEM = click.Path(path_type=Path, dir_okay=False)
     help="Private P-256 key: a PEM file, or pkcs11:, awskms:, azurekms:, gcpkms: or hashivault: and its name there.",
 )
 @click.option("--certificate", type=PEM, metavar="FILE", help="The key's X.509 certificate, then those of its issuers.")
-@click.option("--identity", type=click.Choice(["sigstore"]), help="Sign without a key, as who you are to Sigstore.")
+@click.option(
+    "--identity", type=click.Choice(["sigstore"]), help="Sign without a key, by an identity that Sigstore confirms."
+)
 @json_option
 def sign(release: Path, key: str | None, certificate: Path | None, identity: str | None, as_json: bool) -> None:
     """Sign RELEASE (default: dist), all of it or nothing; signing again gives the same bytes.

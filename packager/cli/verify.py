@@ -21,8 +21,8 @@ PEM = click.Path(path_type=Path, dir_okay=False)
     help="Trusted public key, or certificate, in PEM form. Repeatable: one of them must have signed.",
 )
 @subject_option
-@click.option("--identity", metavar="NAME", help="Who must have signed, by Sigstore, in place of a key: an address.")
-@click.option("--issuer", metavar="URL", help="Address of whoever has confirmed the identity.")
+@click.option("--identity", metavar="NAME", help="Identity that must have signed, confirmed by Sigstore: an address.")
+@click.option("--issuer", metavar="URL", help="Address of the issuer that has confirmed the identity.")
 @click.option("--signature", type=PEM, metavar="FILE", help="Bundle of a folder of model files, if it lies elsewhere.")
 @click.option(
     "--rebuild",

@@ -20,7 +20,7 @@ def _refuse_address(key: str, text: str) -> None:
 def _refuse_license(text: str) -> None:
     if text and not licenses.normalized(text):
         raise SettingError(
-            f"license '{text}' is no SPDX expression",
+            f"license '{text}' is not an SPDX expression",
             hint=f'for example "Apache-2.0", "MIT OR GPL-3.0-only"; terms of your own: "{licenses.OWN_TERMS}NAME"',
         )
 

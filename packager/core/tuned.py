@@ -52,13 +52,13 @@ def refuse_chips(chips: Chips, providers: Iterable[str], *, last: str, variant: 
     for chip, models in chips.items():
         if not CHIP.fullmatch(chip):
             raise SettingError(
-                f"'{chip}' is no name of a chip", hint="write it as the device says it: SM8650, iPhone17,1"
+                f"'{chip}' is not the name of a chip", hint="write it as the device says it: SM8650, iPhone17,1"
             )
         for model, tuned in models.items():
             if last in tuned.providers[:-1]:
                 raise SettingError(
-                    f"tuned.{chip}.{model} has providers behind '{last}', which always starts",
-                    hint=f"leave '{last}' out, or what stands behind it",
+                    f"tuned.{chip}.{model} lists providers after '{last}', which always starts",
+                    hint=f"remove '{last}', or the providers after it",
                 )
             if tuned.variant == variant:
                 raise SettingError(

@@ -28,4 +28,4 @@ def read(text: str, place: str) -> PackageApi:
             )
         return TypeAdapter(PackageApi).validate_python(document)
     except ValueError as error:
-        raise ConfigError(f"{place}: {API} is no description of mobpack's", hint="build the packages again") from error
+        raise ConfigError(f"{place}: {API} is not a description by mobpack", hint="build the packages again") from error

@@ -161,7 +161,7 @@ def _skip(file: IO[bytes], count: int) -> None:
 
 @contextmanager
 def _as_os_errors() -> Iterator[None]:
-    """Turns what the library says of an answer that is no HTTP, or of a redirect to no address, into OSError."""
+    """Turns what the library says of an answer that is not HTTP, or of a redirect to no address, into OSError."""
     try:
         yield
     except (HTTPException, ValueError) as error:

@@ -68,7 +68,7 @@ def _refusal(path: Path, error: Exception) -> ModelError:
         )
     if "No model config" in text:
         return ModelError(
-            f"{path.name} has weights alone, and not the model that they are of",
+            f"{path.name} has only weights, without the model that they belong to",
             hint="in your code, make the model, call model.load_weights(file) and model.save('model.keras'), "
             "and import what that saves",
         )

@@ -46,7 +46,7 @@ class LightGBM:
         import lightgbm
 
         if b"end of trees" not in source.path.read_bytes():
-            raise ModelError(f"{source.text}: the file ends before its trees do", hint="it is damaged: save it again")
+            raise ModelError(f"{source.text}: the file is cut: trees are missing", hint="it is damaged: save it again")
         try:
             booster = lightgbm.Booster(model_file=source.path)
         except lightgbm.basic.LightGBMError as error:

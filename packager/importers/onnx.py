@@ -117,7 +117,7 @@ def _input(value: "ValueInfoProto") -> Input:
 
     tensor = value.type.tensor_type
     if not tensor.elem_type or not tensor.HasField("shape"):
-        raise ModelError(f"input '{value.name}' is no tensor with a shape", hint="export the model again")
+        raise ModelError(f"input '{value.name}' is not a tensor with a shape", hint="export the model again")
     sizes = [each.dim_value if each.dim_value > 0 else None for each in tensor.shape.dim]
     named = dimensions(value.name, sizes)
     own = [each.dim_param for each in tensor.shape.dim]

@@ -211,7 +211,7 @@ def _refuse_different(path: Path, made: Path, states: int, text: str) -> None:
         carried = found[len(wanted) :] if states else []
         if not all(map(_is_close, wanted, found)):
             raise ModelError(
-                f"{text} cannot be rewritten: its states or sparse weights work in another way",
+                f"{text} cannot be rewritten: mobpack does not support its kind of states or sparse weights",
                 hint="save it with the state as inputs and outputs, and without sparsity",
             )
 

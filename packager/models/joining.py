@@ -129,7 +129,7 @@ def _refuse_unfit(decoder: "ModelProto", encoder: "ModelProto", path: Path, wher
     if shared := sorted({value.name for value in encoder.graph.input} & names.all_names(decoder)):
         raise ConfigError(
             f"{where}: the encoder takes '{shared[0]}', and the decoder has a value of that name",
-            hint=f"of the decoder's inputs only {IDS}, {HIDDEN_MASK} and caches can be filled",
+            hint=f"only the decoder's inputs {IDS}, {HIDDEN_MASK} and caches can be filled",
         )
     opsets = [{each.domain: each.version for each in model.opset_import} for model in (decoder, encoder)]
     if any(opsets[0][domain] != opsets[1][domain] for domain in opsets[0].keys() & opsets[1].keys()):

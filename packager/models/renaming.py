@@ -63,7 +63,7 @@ def _refuse_taken(proto: "ModelProto", wanted: Mapping[str, str], where: str) ->
     used = {name for graph in all_graphs(proto) for name in _names(graph)} - wanted.keys()
     for name, count in Counter(wanted.values()).items():
         if name in used or count > 1:
-            raise ConfigError(f"{where}: the model has another tensor '{name}'", hint="choose another name")
+            raise ConfigError(f"{where}: the model already has a tensor '{name}'", hint="choose another name")
 
 
 def _names(graph: "GraphProto") -> Iterator[str]:

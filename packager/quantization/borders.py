@@ -1,4 +1,4 @@
-"""Keeps the values between a contract and the model inside of it: rewrites remove what is no output of the graph."""
+"""Keeps the values between a contract and the model inside it: rewrites remove what is not an output of the graph."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

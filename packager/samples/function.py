@@ -26,7 +26,7 @@ def unread(text: str, folder: Path, *, is_limited: bool) -> Iterator[Unread]:
             except StopIteration:
                 return
         if number >= ENDLESS and not is_limited:
-            raise ConfigError(f"{text} yielded {ENDLESS} samples without an end", hint="set a limit of samples")
+            raise ConfigError(f"{text} yielded {ENDLESS} samples and did not end", hint="set a limit of samples")
         yield Unread(label=f"{text}[{number}]", read=partial(_arrays, item, f"{text}: sample {number}", folder))
         number += 1
 
@@ -46,7 +46,7 @@ def _arrays(item: Any, where: str, folder: Path) -> Arrays:
 
     if not isinstance(item, Mapping):
         raise ConfigError(f"{where} is {_kind(item)}, not a dict", hint=HINT)
-    with users_code(f"{where} is no dict of arrays", folder, HINT):
+    with users_code(f"{where} is not a dict of arrays", folder, HINT):
         return {str(name): _copied(numpy.asarray(value)) for name, value in item.items()}
 
 

@@ -139,7 +139,7 @@ def pixels_of(pixels: "numpy.ndarray", orientation: object = 1) -> "tuple[numpy.
 
     if pixels.dtype != numpy.uint8 or pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[2] not in MODES):
         raise ConfigError(
-            f"{pixels.dtype} {in_words(pixels.shape)} is no picture",
+            f"{pixels.dtype} {in_words(pixels.shape)} is not a picture",
             hint="pass uint8 [height, width, channels] with 1, 3 or 4 channels, or a path",
         )
     pixels = pixels.reshape(*pixels.shape[:2], -1)

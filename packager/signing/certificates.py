@@ -27,7 +27,9 @@ def certificates_in(content: bytes, where: str) -> "list[Certificate]":
     """The certificates of a PEM file. Raises ConfigError if there is none."""
     from cryptography.x509 import load_pem_x509_certificates
 
-    with _damaged(lambda error: ConfigError(f"{where} is no certificate in PEM form: {error}", hint="give a PEM file")):
+    with _damaged(
+        lambda error: ConfigError(f"{where} is not a certificate in PEM form: {error}", hint="give a PEM file")
+    ):
         return _whole(load_pem_x509_certificates(content))
 
 
@@ -181,7 +183,7 @@ def has_subject(certificate: "Certificate", subject: str) -> bool:
 
 
 def _name(subject: str) -> "Name":
-    """Raises ValueError for a text that is no distinguished name."""
+    """Raises ValueError for a text that is not a distinguished name."""
     from cryptography.x509 import Name, NameOID
 
     return Name.from_rfc4514_string(subject, {"emailAddress": NameOID.EMAIL_ADDRESS, "E": NameOID.EMAIL_ADDRESS})

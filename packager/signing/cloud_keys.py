@@ -47,7 +47,9 @@ def open_cloud_key(uri: str) -> CloudSigner:
         raise _refused(uri, error) from error
     key = load_pem_public_key(public.keyval["public"].encode())
     if not isinstance(key, EllipticCurvePublicKey):
-        raise ConfigError(f"{uri} is no key of an elliptic curve", hint="make a P-256 key for signing in the service")
+        raise ConfigError(
+            f"{uri} is not a key of an elliptic curve", hint="make a P-256 key for signing in the service"
+        )
     return CloudSigner(uri=uri, signer=signer, key=key)
 
 

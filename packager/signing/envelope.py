@@ -70,7 +70,7 @@ def parsed(content: bytes, where: str) -> Bundle:
     except NOT_JSON as error:
         raise GateError(f"{where} is cut short, or no JSON: {error}", hint=AGAIN) from error
     if not str(_of(document, "mediaType", str, where)).startswith(MEDIA_TYPES):
-        raise GateError(f"{where} is no Sigstore bundle: mediaType is '{document['mediaType']}'", hint=AGAIN)
+        raise GateError(f"{where} is not a Sigstore bundle: mediaType is '{document['mediaType']}'", hint=AGAIN)
     material = _of(document, "verificationMaterial", dict, where)
     envelope = _of(document, "dsseEnvelope", dict, where)
     signatures = _of(envelope, "signatures", list, where)
@@ -103,7 +103,7 @@ def _signer(material: Mapping[str, Any], where: str) -> tuple[str, tuple[bytes, 
 def _of(document: Any, key: str, kind: type, where: str) -> Any:
     value = document.get(key) if isinstance(document, dict) else None
     if not isinstance(value, kind):
-        raise GateError(f"{where} is no signature bundle: '{key}' is missing or of another type", hint=AGAIN)
+        raise GateError(f"{where} is not a signature bundle: '{key}' is missing or of another type", hint=AGAIN)
     return value
 
 

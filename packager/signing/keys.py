@@ -122,7 +122,7 @@ def _private_key(path: Path) -> "EllipticCurvePrivateKey":
             ) from error
         raise ConfigError(f"{path} is a damaged private key, or no PEM: {error}", hint=MAKE_ONE) from error
     if not isinstance(key, EllipticCurvePrivateKey):
-        raise ConfigError(f"{path} is no key of an elliptic curve", hint=MAKE_ONE)
+        raise ConfigError(f"{path} is not a key of an elliptic curve", hint=MAKE_ONE)
     return key
 
 
@@ -188,9 +188,9 @@ def public_key(path: Path) -> "EllipticCurvePublicKey":
         try:
             found = load_pem_public_key(content)
         except (ValueError, UnsupportedAlgorithm) as error:
-            raise ConfigError(f"{path} is no public key in PEM form: {error}", hint="give release.pub") from error
+            raise ConfigError(f"{path} is not a public key in PEM form: {error}", hint="give release.pub") from error
     if not isinstance(found, EllipticCurvePublicKey):
-        raise ConfigError(f"{path} is no key of an elliptic curve", hint="releases are signed with P-256")
+        raise ConfigError(f"{path} is not a key of an elliptic curve", hint="releases are signed with P-256")
     return found
 
 

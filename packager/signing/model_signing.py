@@ -122,7 +122,7 @@ def signed_files(bundle: Bundle, where: str) -> SignedFiles:
         ignored = tuple(_top(each) for each in rules.get("ignore_paths", ()))
         method, algorithm = rules["method"], rules["hash_type"]
     except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise GateError(f"{where} is no list of a model's files: {error!r}", hint=AGAIN) from error
+        raise GateError(f"{where} is not a list of a model's files: {error!r}", hint=AGAIN) from error
     if method != "files" or {algorithm, *(each[2] for each in resources)} != {"sha256"}:
         raise GateError(
             f"{where} hashes {method} with {algorithm}: mobpack verifies whole files with sha256 only",

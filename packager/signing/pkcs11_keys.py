@@ -165,4 +165,4 @@ def _library(module: Path) -> Any:
     try:
         return pkcs11.lib(str(module))
     except (PKCS11Error, RuntimeError) as error:
-        raise ToolError(f"{module} is no PKCS#11 library: {error}", hint="check module-path") from error
+        raise ToolError(f"{module} is not a PKCS#11 library: {error}", hint="check module-path") from error

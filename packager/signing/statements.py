@@ -65,9 +65,9 @@ def statement_in(bundle: Bundle, predicate_type: str, where: str) -> dict[str, A
     try:
         document = parsing.json_of(bundle.payload)
     except NOT_JSON as error:
-        raise GateError(f"{where} signs something that is no JSON: {error}", hint=AGAIN) from error
+        raise GateError(f"{where} signs something that is not JSON: {error}", hint=AGAIN) from error
     if not isinstance(document, dict) or document.get("_type") != STATEMENT:
-        raise GateError(f"{where} signs no in-toto statement (v1)", hint=AGAIN)
+        raise GateError(f"{where} does not sign an in-toto statement (v1)", hint=AGAIN)
     if predicate_type and document.get("predicateType") != predicate_type:
         raise GateError(
             f"{where} has the wrong predicate type: '{document.get('predicateType')}' in place of '{predicate_type}'",

@@ -69,7 +69,7 @@ def open_vault_key(uri: str) -> VaultSigner:
         )
     key = load_pem_public_key(found["keys"][version]["public_key"].encode())
     if not isinstance(key, EllipticCurvePublicKey):
-        raise ConfigError(f"{uri} is no key of an elliptic curve", hint="make a P-256 key in Vault")
+        raise ConfigError(f"{uri} is not a key of an elliptic curve", hint="make a P-256 key in Vault")
     return VaultSigner(name=name, version=int(version), client=client, key=key)
 
 

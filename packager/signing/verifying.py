@@ -139,7 +139,7 @@ def _refuse_untrusted(chain: "Sequence[Certificate]", trusted_key: TrustedKey, w
         refuse_path(chain, root, where, authority, now, trusted_key.revocations)
     elif root is not None and chain and chain[0].public_key() != root.public_key():
         raise GateError(
-            f"{where} is signed with a certificate that {authority} has not issued: it is no authority's",
+            f"{where} is signed with a certificate that {authority} has not issued: it is not an authority's",
             hint="give the certificate of the authority that has issued it",
         )
     elif root is not None:

@@ -108,7 +108,7 @@ class MavenMetadataView:
     version: str
     """the latest"""
     release: str
-    """the latest that is no snapshot; empty if there is none"""
+    """the latest that is not a snapshot; empty if there is none"""
     versions: tuple[str, ...]
 
 

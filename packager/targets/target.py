@@ -74,7 +74,7 @@ def runtime_range(oldest: str, preferred: str) -> RuntimeRange | None:
     allowed = minors[: minors.index(preferred.rpartition(".")[0]) + 1]
     if oldest not in allowed:
         raise SettingError(
-            f'runtime-range "{oldest}" is no version that a range can begin with',
+            f'runtime-range "{oldest}" is not a version that a range can begin with',
             hint=f"one of {', '.join(allowed)}",
         )
     return RuntimeRange(releases=known[minors.index(oldest) :], preferred=preferred)

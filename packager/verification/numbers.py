@@ -222,7 +222,7 @@ def absent(config: Config) -> Iterator[MobpackError]:
         if reason := runner.missing():
             yield ToolError(
                 f"runner '{runner.label()}' is required and cannot run: {reason}",
-                hint="do as it says, or remove it from [parity] require (--require)",
+                hint="fix that, or remove it from [parity] require (--require)",
             )
 
 
@@ -230,7 +230,7 @@ def refuse_missing(found: Parity, subject: Subject, config: Config) -> None:
     if found.skipped and found.runner in config.parity.require and subject.style is not Style.CONTEXT:
         raise ToolError(
             f"runner '{found.label}' is required and cannot run {subject.words}: {found.skipped}",
-            hint="do as it says, or remove it from [parity] require (--require)",
+            hint="fix that, or remove it from [parity] require (--require)",
         )
 
 

@@ -102,7 +102,7 @@ def bench(config: Config, request: BenchRequest, console: Console) -> BenchDocum
     if not document.rows and not document.is_partial:
         first = document.skipped[0]
         raise ToolError(
-            f"nothing could be timed: {first.runner}: {first.reason}", hint="do as it says, or name other runners"
+            f"nothing could be timed: {first.runner}: {first.reason}", hint="fix that, or name other runners"
         )
     return document
 
@@ -349,4 +349,4 @@ def judge(found: BenchDocument) -> None:
         return
     first, *others = found.failed_gates
     more = f"; {plural(len(others), 'gate')} more failed" if others else ""
-    raise GateError(f"--fail-on {first}{more}", hint="the table says what was measured; noise is named in it")
+    raise GateError(f"--fail-on {first}{more}", hint="see the measurements and their noise in the table")

@@ -22,7 +22,7 @@ def refuse_unencrypted(config: Config, request: BuildRequest) -> None:
     if not key_id:
         if request.model_key is not None:
             raise ConfigError(
-                "--model-key is given, and nothing says that models are to be encrypted",
+                "--model-key has no effect without [package] encryption",
                 hint='add under [package] in mobpack.toml the name by which apps know the key: encryption = "models-1"',
             )
         return
@@ -33,7 +33,7 @@ def refuse_unencrypted(config: Config, request: BuildRequest) -> None:
         )
     if config.package.channel:
         raise ConfigError(
-            "package.encryption and package.channel do not go together yet",
+            "package.encryption and package.channel cannot be combined yet",
             hint="leave one of them out: models of a channel are signed, and readable",
         )
     known = {**config.targets(), **config.wrappers()}

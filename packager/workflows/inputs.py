@@ -107,7 +107,7 @@ def module_file(function: str, folder: Path) -> Path:
 def runtime_files(config: Config) -> Iterator[Path]:
     """The local ONNX Runtime of `[runtime]`, and the operator configuration beside it."""
     runtime = config.runtime
-    if runtime.ios:  # an address is no file and adds none
+    if runtime.ios:  # an address is not a file and adds none
         path = Path(runtime.ios)
         yield path
         yield from [runtime.config] if runtime.config else sorted(path.parent.glob("*.config"))

@@ -48,7 +48,8 @@ def write_provenance(
     project = origins.project
     if changes := compare(origins.lock, ingredients(project, request.targets)):
         raise GateError(
-            f"something has changed while the build ran: {changes[0].sentence}", hint="build again, with nothing else"
+            f"a source changed while the build ran: {changes[0].sentence}",
+            hint="build again, and change nothing meanwhile",
         )
     parameters = BuildParameters(
         targets=request.targets,

@@ -127,13 +127,13 @@ def _absent_tools(config: Config, request: BuildRequest, *, is_packaged: bool) -
     for name in sorted(compilers_of(config, request.targets)):
         if reason := ENVIRONMENTS[name]().missing():
             what = f"soc-models need the compiler in the environment {name}: {reason}"
-            yield ToolError(what, hint="do as it says, or remove soc-models")
+            yield ToolError(what, hint="fix that, or remove soc-models")
     yield from absent(config)
     if request.rules.strict:
         for runner in chosen(config, [name for name in config.parity.runners if name not in config.parity.require]):
             if reason := runner.missing():
                 what = f"--strict: runner '{runner.label()}' of [parity] runners cannot run: {reason}"
-                yield GateError(what, hint="do as it says, or remove it from [parity] runners (--runners)")
+                yield GateError(what, hint="fix that, or remove it from [parity] runners (--runners)")
     if request.rules.must_examine:
         for name, table in tables.items():
             yield from _unexaminable(name, table.providers)
@@ -145,7 +145,7 @@ def _unexaminable(target: str, providers: Sequence[str]) -> Iterator[GateError]:
         source = SOURCES.get(provider)
         if source and (reason := ENVIRONMENTS[source.environment]().missing()):
             what = f"nothing would examine {provider} on {target}, as --strict and --fail-on ask: {reason}"
-            yield GateError(what, hint=f"do as it says, or leave {provider} out of the target's providers")
+            yield GateError(what, hint=f"fix that, or leave {provider} out of the target's providers")
 
 
 def _refuse_unopenable(name: str) -> None:
@@ -153,4 +153,4 @@ def _refuse_unopenable(name: str) -> None:
     try:
         refuse_unsupported(SHIPPED[name]())
     except ToolError as error:
-        raise ToolError(error.message, hint='kernels = "skip" in [check] does without this proof') from error
+        raise ToolError(error.message, hint='set kernels = "skip" in [check] to ship without this proof') from error

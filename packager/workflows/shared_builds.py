@@ -92,7 +92,7 @@ def fetched(build: SharedBuild, store: Store) -> Summary | None:
             summary = _summary(folder / SUMMARY)
             _refuse_other(folder / DIST)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            store.remote.spoil(STEP, build.key, "it is no release with its result")
+            store.remote.spoil(STEP, build.key, "it is not a release with its result")
             return None
         with staged(build.out) as staging:
             shutil.copytree(folder / DIST, staging, dirs_exist_ok=True)

@@ -60,7 +60,7 @@ def release_number(version: str) -> int:
     parts = [int(part or 0) for part in match.groups()] if match else LIMITS
     if any(part >= limit for part, limit in zip(parts, LIMITS, strict=True)):
         raise ConfigError(
-            f"package.version '{version}' has no place among other versions, which package.trust needs to refuse "
+            f"package.version '{version}' cannot be ordered among other versions, which package.trust needs to refuse "
             "older releases",
             hint='use numbers: version = "1.2.3"',
         )

@@ -245,7 +245,7 @@ def _replayed(each: Rounds, exchanges: Iterable[Exchange], *, has_others: bool) 
     replay = Replay(exchanges={(candidate(one).name, one.round): one for one in exchanges}, place=each.place)
     shipped = [one for one in tried if not one.threads and not one.options]
     if not shipped:
-        raise ToolError(f"{each.place} has a search without what ships", hint=TUNE_HINT)
+        raise ToolError(f"{each.place} has a search that lacks the settings that ship", hint=TUNE_HINT)
     today = what_ships(shipped, replay.measure)
     return search(today, [one for one in tried if one != today], replay.measure, replay.has_time)
 

@@ -25,12 +25,12 @@ def refuse_unvarying(config: Config, targets: Sequence[str]) -> None:
     if unable:
         able = [name for name, target in KNOWN_TARGETS.items() if target.VARIES]
         raise ConfigError(
-            f"target.{varied[0]}.tuned: the code for {', '.join(unable)} opens the same variant on every chip yet",
+            f"target.{varied[0]}.tuned: the code for {', '.join(unable)} cannot choose a variant by chip yet",
             hint=f"leave `variant` out there, or build others: {', '.join(able)}",
         )
     if config.package.channel:
         raise ConfigError(
-            f"target.{varied[0]}.tuned: variants of certain chips and package.channel do not go together yet",
+            f"target.{varied[0]}.tuned: variants of certain chips and package.channel cannot be combined yet",
             hint="leave one of them out: a channel delivers one variant of each model",
         )
 

@@ -287,10 +287,10 @@ REFUSED: Mapping[str, tuple[Callable[[App], bytes], str]] = {
     "a member that is missing": (lambda app: bundle(without(document(app), "models")), "models is not what"),
     "a number as text": (lambda app: bundle(document(app, number="6")), "number is not what"),
     "a number below 0": (lambda app: bundle(document(app, number=-6)), "number is not what"),
-    "no time": (lambda app: bundle(document(app, expires="tomorrow")), "tomorrow is no time"),
+    "no time": (lambda app: bundle(document(app, expires="tomorrow")), "tomorrow is not a time"),
     "no day": (lambda app: bundle(document(app, expires="2026-02-30T00:00:00Z")), "damaged"),
     "a version that is a path": (lambda app: bundle(with_release(document(app), version="../1")), "version is not"),
-    "an API that is no hash": (lambda app: bundle(with_release(document(app), contract="x")), "contract is not"),
+    "an API that is not a hash": (lambda app: bundle(with_release(document(app), contract="x")), "contract is not"),
     "a rollout without salt": (
         lambda app: bundle(with_release(document(app), rollout={"percent": 100})), "salt is not",
     ),

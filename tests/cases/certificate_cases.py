@@ -168,7 +168,7 @@ WRONG = {
     "a path that is too long for the root": Chain(root=replace(ISSUER, path_length=0)),
     "an issuer without keyCertSign": Chain(issuer=replace(ISSUER, uses=SIGNS)),
     "a root without keyCertSign": Chain(root=replace(ISSUER, uses=SIGNS), issuers=0),
-    "an issuer that is no authority": Chain(issuer=replace(ISSUER, is_authority=False)),
+    "an issuer that is not an authority": Chain(issuer=replace(ISSUER, is_authority=False)),
     "a name that is not permitted": Chain(issuer=limited(GOOD), leaf=also_named(BAD)),
     "a name that is excluded": Chain(issuer=limited(excluded=BAD), leaf=also_named(BAD)),
     "a name that the root excludes": Chain(root=limited(excluded=BAD), leaf=also_named(BAD)),

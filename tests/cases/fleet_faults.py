@@ -61,7 +61,7 @@ PATIENCE_S = 240
 
 
 def project(folder: Path) -> dict[str, str]:
-    """A fleet of a model in two variants, and a file that is no model; returns the environment of its store."""
+    """A fleet of a model in two variants, and a file that is not a model; returns the environment of its store."""
     saved(folder / "models" / "one.onnx", linear())
     (folder / "models" / "broken.onnx").write_bytes(b"no model")
     numpy.savez(folder / "samples.npz", x=numpy.ones((4, 1, 64), numpy.float32))
@@ -101,7 +101,7 @@ def fleet(folder: Path, environment: dict[str, str], *options: str) -> "subproce
 
 def ended(process: "subprocess.Popen[str]") -> dict[str, Any]:
     out, err = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 3, err  # of the file that is no model
+    assert process.returncode == 3, err  # of the file that is not a model
     found: dict[str, Any] = json.loads(out)
     return found
 

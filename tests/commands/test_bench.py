@@ -101,9 +101,9 @@ def test_a_project_needs_no_model(mobpack: Mobpack, net: Path, tmp_path: Path) -
         (("--fail-on", "p95=1ms"), "unknown gate 'p95'", "did you mean 'p9"),
         (("--fail-on", "p90=12"), "expected a number with a unit (ns, us, ms, s)", "p90@cpu=12ms"),
         (("--fail-on", "memory=12ms"), "expected a number with a unit (B, kB, MB, GB)", "memory=200MB"),
-        (("--fail-on", "slower"), "slower than what?", "--baseline FILE"),
+        (("--fail-on", "slower"), "nothing to compare with", "--baseline FILE"),
         (("--baseline", "none.json"), "--baseline none.json: cannot read it", "mobpack bench --json"),
-        (("--baseline", "net.onnx"), "it holds no results of mobpack bench: it is no JSON", "mobpack bench --json"),
+        (("--baseline", "net.onnx"), "it holds no results of mobpack bench: it is not JSON", "mobpack bench --json"),
     ],
 )
 def test_refusals_come_first_and_say_what_to_do(
@@ -162,7 +162,7 @@ def test_a_fast_runner_that_computes_something_else_is_told(
 ) -> None:
     add(monkeypatch, Scripted(folder=tmp_path, factor=3.0))
     answer = quick(mobpack, net, "--against", "scripted")
-    assert "#2 computes something else than the original: an error of 200% of the scale" in answer.err
+    assert "#2 computes something other than the original: an error of 200% of the scale" in answer.err
 
 
 def test_a_gate_that_is_not_met_ends_with_6(

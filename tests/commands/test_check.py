@@ -265,7 +265,7 @@ def test_a_provider_of_which_nothing_is_known_passes_no_gate(checked: Answer, mo
     assert json.loads(answer.out)["error"] == {
         "message": "nothing would examine webgpu on android, as --strict and --fail-on ask: "
         "not installed: run `mobpack doctor --install webgpu`",
-        "hint": "do as it says, or leave webgpu out of the target's providers",
+        "hint": "fix that, or leave webgpu out of the target's providers",
         "exit-code": 6,
     }
 

@@ -157,7 +157,7 @@ def test_a_killed_build_leaves_no_compiler_running(tmp_path: Path) -> None:
 
 
 def is_running(number: int) -> bool:
-    """Whether the process exists and is no zombie."""
+    """Whether the process exists and is not a zombie."""
     try:
         state = Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):

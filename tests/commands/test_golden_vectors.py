@@ -292,7 +292,7 @@ def test_rows_that_a_phone_may_swap_are_in_no_vector(folder: Path, capsys: pytes
     assert names == [["top", "z"]] * 2, "sorted scores stay where they are"
     text = text.replace(", float[50] top, float[200] z", "").replace(" z = Relu (x)", "")
     found, warnings = made(folder, planned(folder, onnx_model(text, weights=weights), name="only_boxes"))
-    assert (found, warnings) == ({}, []), "nothing to test is no failure"
+    assert (found, warnings) == ({}, []), "nothing to test is not a failure"
     message = " ".join(capsys.readouterr().err.split())
     assert "has no self-test on android: its rows are sorted" in message
     assert message.endswith("a phone may give them in another order, so there is nothing to test")

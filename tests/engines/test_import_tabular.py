@@ -126,7 +126,7 @@ def test_names_and_shapes(name: str, expected: dict[str, Any], answers: Answers,
     [
         ("linear.json", "a linear booster (gblinear), not one of trees"),
         ("cut.ubj", "XGBoost 3.2.0 cannot load cut.ubj"),
-        ("cut.txt", "the file ends before its trees do"),
+        ("cut.txt", "the file is cut: trees are missing"),
         ("linear.txt", "leaves with linear models (linear_tree)"),
         ("categories.cbm", "1 features are categories, not numbers"),
         ("cut.cbm", "CatBoost 1.2.10 cannot load cut.cbm"),

@@ -64,7 +64,7 @@ print(json.dumps(answers))
 
 
 def samples(model: onnx.ModelProto) -> list[Any]:
-    """An input for every graph input that is no initializer."""
+    """An input for every graph input that is not an initializer."""
     random = numpy.random.default_rng(1)
     constants = {tensor.name for tensor in model.graph.initializer}
     made = []

@@ -282,8 +282,8 @@ REFUSED: Mapping[str, tuple[Any, str]] = {
     "bytes": (model({**PLAIN, "<0x0A>": (0.0, 6)}), "1 pieces of bytes, and byte_fallback = False"),
     "spaces": (model({**PLAIN, "a  b": (0.0, 4)}), "spaces side by side"),
     "table": (model(PLAIN, precompiled_charsmap=b"\x04\0\0\0\0"), "table of the normalizer is damaged"),
-    "score": (model({**PLAIN, "c": (float("nan"), 1)}), "'c' with a score of nan is no piece"),
-    "zero": (model({**PLAIN, "\0": (0.0, 1)}), "is no piece"),
+    "score": (model({**PLAIN, "c": (float("nan"), 1)}), "'c' with a score of nan is not a piece"),
+    "zero": (model({**PLAIN, "\0": (0.0, 1)}), "is not a piece"),
 }
 
 

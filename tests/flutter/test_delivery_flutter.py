@@ -73,7 +73,7 @@ def no_model(language: Language) -> None:
     def edit(document: dict[str, Any]) -> None:
         for each in releases(document)[0]["files"]:
             each["data"], each["golden"], each["allowed"] = [], [], []
-            each["file"].update(language.channel.put(b"this is no model" * 1000), deltas=[])
+            each["file"].update(language.channel.put(b"this is not a model" * 1000), deltas=[])
 
     language.channel.publish(edit)
 

@@ -73,7 +73,7 @@ def ran(toolchain: Dart, package: Path, tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("run")
     pixels().tofile(folder / "pixels")
     sound().tofile(folder / "sound")
-    (folder / "none").write_bytes(b"this is no model")
+    (folder / "none").write_bytes(b"this is not a model")
     saved(folder / "other", onnx_model("(float[2] x) => (float[2] y) { y = Neg (x) }"))
     shutil.copy(model_file(package, "orientation"), folder / "own")
     shutil.copy(PROGRAM, package / "checks.dart")

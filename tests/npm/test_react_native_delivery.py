@@ -244,7 +244,7 @@ def test_an_app_that_is_left_while_a_model_opens_bans_nothing(app: App) -> None:
 
 def test_a_release_that_is_no_model_is_banned_after_three_starts_of_the_app(app: App) -> None:
     release = app.shelf.release(1)
-    digest = app.shelf.put(b"this is no model" * 100)
+    digest = app.shelf.put(b"this is not a model" * 100)
     files = tuple(
         changed(each, file=changed(each.file, sha256=digest, size_bytes=1600, deltas=()), golden=(), allowed=())
         for each in release.files

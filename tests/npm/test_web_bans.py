@@ -18,7 +18,7 @@ __all__ = ["forked"]
 OWN, SECOND, THIRD = "1.2.3", "1.2.4", "1.2.5"
 MOST_STARTS = 3
 DAYS = 30
-BROKEN = b"this is no model" * 100
+BROKEN = b"this is not a model" * 100
 
 FAIL = """
 (() => {

@@ -140,7 +140,7 @@ def test_documents_that_are_not_to_be_believed_change_nothing(site: Site) -> Non
         "rolled back": updated_web.envelope(document.canonical(replace(newer, number=1))),
         "forked": updated_web.envelope(document.canonical(replace(newer, number=2))),
         "schema version 2": updated_web.envelope(unknown),
-        "percent is no whole number": updated_web.envelope(mistyped),
+        "percent is not a whole number": updated_web.envelope(mistyped),
         "JSON": content[:-20],
         "has more than 2097152 bytes": content + b" " * (2 << 20),
     }.items():

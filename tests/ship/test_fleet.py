@@ -197,7 +197,7 @@ def test_a_missing_extra_and_a_wrong_or_missing_scheduler_are_told(monkeypatch: 
 @pytest.mark.parametrize("address", ["tcp://192.0.2.7:8786", "192.0.2.7:8786", "tcp://scheduler.example:8786"])
 def test_a_scheduler_on_another_machine_needs_tls_or_a_word(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     monkeypatch.setattr(clusters, "CONNECT_S", 0.2)
-    with pytest.raises(ConfigError, match="everybody who reaches it runs code on the workers and here") as raised:
+    with pytest.raises(ConfigError, match="anyone who reaches it can run code on the workers and here") as raised:
         connected(scheduler=address, workers=1).__enter__()
     assert "--insecure-scheduler" in raised.value.hint
     with pytest.raises(ToolError, match="no scheduler answers"):

@@ -202,5 +202,5 @@ def test_a_file_that_changes_while_the_build_runs_is_refused(release: Path, tmp_
     assert (tmp_path / FILE_NAME).is_file()
     files: dict[str, Facts] = {**origins.lock.tables["file"], "net.onnx": {"size-bytes": 1, "sha256": "0" * 64}}
     changed = Origins(project=project, lock=replace(origins.lock, tables={**origins.lock.tables, "file": files}))
-    with pytest.raises(GateError, match=r"something has changed while the build ran: file net\.onnx"):
+    with pytest.raises(GateError, match=r"a source changed while the build ran: file net\.onnx"):
         write_provenance(changed, (), (), request, tmp_path)

@@ -155,7 +155,10 @@ def test_what_is_published_but_cannot_be_read_yet_is_not_taken_for_the_same(tmp_
         published(release(tmp_path / "dist"), portal)
     assert portal.uploads == []
     assert "half an hour" in error.value.hint
-    with serving(portal.server), pytest.raises(ToolError, match="nobody can say whether it has these bytes") as error:
+    with (
+        serving(portal.server),
+        pytest.raises(ToolError, match="mobpack cannot tell whether it has these bytes") as error,
+    ):
         published(tmp_path / "dist", portal, "maven-central.published=")
     assert "--set maven-central.published=https://HOST/PATH" in error.value.hint
 

@@ -175,7 +175,7 @@ def test_a_build_does_not_fail_because_results_have_wrong_contents(
     second = Runner(tmp_path / "second")
     done = second.build(*options, "--cache", str(poisoned))
     assert "it is done again without them" in done.stderr
-    assert "is no release with its result" in done.stderr or options
+    assert "is not a release with its result" in done.stderr or options
     assert second.files() == first_files(shared)
     again = second.build("--verify", "--cache", str(poisoned))
     assert "done again" not in again.stderr, "what was made here goes before what another machine has sent"

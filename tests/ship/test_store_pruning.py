@@ -84,7 +84,7 @@ def test_a_cache_that_is_not_there_is_empty(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"), [("--max-size lots", "is no size"), ("--max-age -1", "not in the range")]
+    ("arguments", "words"), [("--max-size lots", "is not a size"), ("--max-age -1", "not in the range")]
 )
 def test_what_is_no_size_or_age_is_refused(tmp_path: Path, arguments: str, words: str) -> None:
     done = cache(tmp_path, *arguments.split())

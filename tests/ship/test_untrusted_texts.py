@@ -91,7 +91,7 @@ def test_a_program_on_a_device_that_answers_nonsense_is_an_error_of_that_device(
 ) -> None:
     answering(link, line)
     start = DeviceProgram(main_class="A", classes=(), libraries="", folder="/", abi="x86_64")
-    with pytest.raises(ToolError, match="BAD answered with something else than mobpack's program does, starting"):
+    with pytest.raises(ToolError, match="BAD answered with something other than mobpack's program does, starting"):
         Conversation(link, "BAD", start, tmp_path)
 
 
@@ -103,4 +103,4 @@ def test_a_program_called_node_that_is_none_is_named(
     program.write_text(f"#!/bin/sh\nprintf '{said}'\n", encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.setattr(web, "node", lambda: str(program))
-    assert web.Web().unsupported() == f"{program} is no Node.js: its version is {said[:40]!r}"
+    assert web.Web().unsupported() == f"{program} is not Node.js: its version is {said[:40]!r}"

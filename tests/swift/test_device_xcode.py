@@ -312,7 +312,7 @@ def test_a_folder_is_written_again_as_a_whole(written: tuple[Path, ModelsView], 
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({}, "is no Swift package: it has no Package.swift"),
+        ({}, "is not a Swift package: it has no Package.swift"),
         ({"Package.swift": "let package = Package(products: [])"}, "has no models of mobpack's"),
         ({"Package.swift": '.library(name: "Other", targets: [])'}, "has no models of mobpack's"),
     ],

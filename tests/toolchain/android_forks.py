@@ -4,7 +4,7 @@ A small model takes it 6 ms; starting Python and loading it takes several times 
 `probed`, each program of the environment android is a fork, with an Android version and a level of its Neural Networks
 API of its own: it runs `android_probe.py` to its end, and may crash alone. Not for tests of how such a program starts.
 
-It is no server of `forks.py`, each of whose clients is a program, too: with one, the 401 questions of
+It is not a server of `forks.py`, each of whose clients is a program, too: with one, the 401 questions of
 `test_nnapi_rules.py` took 38 s of a processor, more than the 34 without forks, in place of 17.
 """
 

@@ -345,7 +345,7 @@ def from_file() -> Any:
 
 
 def prints() -> Any:
-    print("a line that is no answer")
+    print("a line that is not an answer")
     return classifier()
 
 

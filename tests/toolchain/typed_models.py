@@ -133,7 +133,7 @@ NETS = {
         inputs=(IMAGE,),
         outputs=((EmbeddingOutput, "vector", {"vector": "vector"}, {}),),
     ),
-    # A pixel of 9 is no symbol.
+    # A pixel of 9 is not a symbol.
     "reader": Net(
         graph=f"({PICTURE}) => (int64[n] symbols, float[n] scores) {{ {NUMBERS}"
         "plane = Gather <axis = 2> (numbers, red) flat_shape = Constant <value = int64[1] {-1}> ()"

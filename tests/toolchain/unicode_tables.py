@@ -126,7 +126,7 @@ def changes(normalizer: normalizers.Normalizer) -> dict[int, str]:
 
 def each_normalized(normalizer: normalizers.Normalizer) -> Iterator[tuple[int, str]]:
     """Code points and the texts that they become, for a normalizer that looks at no others but marks: thousands at
-    once, with a character between them that is no mark and never changes."""
+    once, with a character between them that is not a mark and never changes."""
     for first in range(0, len(SCALARS), TOGETHER):
         points = SCALARS[first : first + TOGETHER]
         between = "\ufdd0" if 0xFDD0 not in points else "\0"

@@ -63,10 +63,10 @@ def test_classes_have_the_methods_that_the_description_names(case: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "no description"),
-        ("[]", "no description"),
-        ("[" * 5000, "no description"),
-        ('{"schema-version": 1}', "no description"),
+        ("", "not a description"),
+        ("[]", "not a description"),
+        ("[" * 5000, "not a description"),
+        ('{"schema-version": 1}', "not a description"),
         ('{"schema-version": 2, "mobpack": "9.1.0"}', "schema version 2"),
     ],
 )

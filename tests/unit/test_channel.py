@@ -647,7 +647,7 @@ def test_an_unknown_address_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["../stable", "a/b", "", "blobs", ".hidden"])
 def test_a_channel_has_a_plain_name(folder: ChannelFolder, key: Key, name: str) -> None:
-    with pytest.raises(ConfigError, match="no name of a channel"):
+    with pytest.raises(ConfigError, match="not the name of a channel"):
         place_of(folder, key, channel=name)
 
 

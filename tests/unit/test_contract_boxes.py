@@ -409,7 +409,7 @@ def test_every_region_has_its_box_and_its_mean() -> None:
         height, width = numpy.random.default_rng(seed).integers(1, 45, 2)
         values = smooth(height, width, seed, seed % 4)
         boxes, scores, classes = REGIONS(values[None, None])
-        # The outline goes through centres: what is one place wide has no area, and is no box.
+        # The outline goes through centres: what is one place wide has no area, and is not a box.
         wanted = [each for each in connected(values, 0.5) if min(each[0][2] - each[0][0], each[0][3] - each[0][1]) > 1]
         assert not classes.any()
         assert numpy.array_equal(scores, numpy.sort(scores)[::-1])

@@ -109,8 +109,8 @@ def test_what_cannot_be_used_is_said(tmp_path: Path) -> None:
     assert [each.document for each in collected.results] == [OTHER, DOCUMENT]
     said = "\n".join(collected.problems)
     assert "bad.zip is damaged" in said
-    assert f"list/{FILE} is no document of results" in said
-    assert f"half/{FILE} is no JSON" in said
+    assert f"list/{FILE} is not a document of results" in said
+    assert f"half/{FILE} is not JSON" in said
     assert "cut.txt: results" in said
 
 

@@ -636,7 +636,7 @@ def test_packages_of_others_are_refused(tmp_path: Path) -> None:
     (tmp_path / "other.tgz").write_bytes(gzip.compress(content.getvalue()))
     (tmp_path / "other.txt").write_text("no package")
     for name in ("other.zip", "other.tgz", "other.txt"):
-        with pytest.raises(ConfigError, match="no package") as caught:
+        with pytest.raises(ConfigError, match="not a package") as caught:
             read(tmp_path / name)
         assert caught.value.hint
 

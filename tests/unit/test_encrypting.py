@@ -23,7 +23,7 @@ def refuse(folder: Path, keys: str, *targets: str, key: bytes | None = KEY) -> N
 
 def test_a_project_without_encryption_needs_no_key_and_takes_none(tmp_path: Path) -> None:
     refuse(tmp_path, "", "ios", key=None)
-    with pytest.raises(ConfigError, match="nothing says that models are to be encrypted"):
+    with pytest.raises(ConfigError, match="--model-key has no effect without"):
         refuse(tmp_path, "", "ios")
 
 

@@ -207,7 +207,7 @@ NO_KEYS = {
 @pytest.mark.parametrize("name", NO_KEYS)
 def test_what_is_no_key_is_refused(name: str, tmp_path: Path) -> None:
     """Each form has one meaning, and each key in Base64 one form."""
-    with pytest.raises(ConfigError, match="is no key of 32 bytes") as refused:
+    with pytest.raises(ConfigError, match="is not a key of 32 bytes") as refused:
         key_of(str(key_in(tmp_path, NO_KEYS[name])))
     assert "openssl rand" in refused.value.hint
 
@@ -221,7 +221,7 @@ def test_a_key_of_zeros_is_refused_in_each_form(form: bytes, tmp_path: Path) -> 
 @pytest.mark.parametrize("form", ["\u00e4" * 16, "\udcff" * 32])
 def test_a_variable_has_text_and_no_bytes(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OUR_KEY", form)
-    with pytest.raises(ConfigError, match="is no key of 32 bytes"):
+    with pytest.raises(ConfigError, match="is not a key of 32 bytes"):
         key_of("env:OUR_KEY")
 
 

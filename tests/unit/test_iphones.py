@@ -15,7 +15,7 @@ def test_without_xcode_the_error_says_what_can_be_done(monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolError, match="Mac with Xcode") as refused:
         chosen("")
-    assert "without --run" in refused.value.hint
+    assert "omit --run" in refused.value.hint
 
 
 @pytest.mark.parametrize(

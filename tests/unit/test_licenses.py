@@ -154,7 +154,7 @@ def test_a_project_without_any_licence_is_told_the_keys_and_a_model_alone_is_not
 
 
 def test_a_licence_of_a_card_is_an_spdx_expression(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"license 'Proprietary' is no SPDX expression") as error:
+    with pytest.raises(ConfigError, match=r"license 'Proprietary' is not an SPDX expression") as error:
         project(tmp_path, "Proprietary")
     assert '"LicenseRef-NAME"' in error.value.hint
 

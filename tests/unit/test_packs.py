@@ -134,13 +134,13 @@ def test_a_pack_replaces_the_one_before_and_nothing_else(tmp_path: Path) -> None
         ("other:ram-min=8GB", "expected NAME:KEY=VALUE"),
         ("a#b:ram-min=8GB", "expected NAME:KEY=VALUE"),
         ("large:ram=8GB", "unknown key 'ram'"),
-        ("large:ram-min=8 apples", "'8 apples' is no size"),
-        ("large:ram-min=0", "'0' is no size"),
+        ("large:ram-min=8 apples", "'8 apples' is not a size"),
+        ("large:ram-min=0", "'0' is not a size"),
         ("large:ram-min=8GB,ram-min=9GB", "'ram-min=9GB' is not a valid setting"),
-        ("large:soc=SM8650", "'SM8650' is no MAKER/MODEL"),
-        ("large:provider=webgpu", "does not say which devices"),
+        ("large:soc=SM8650", "'SM8650' is not of the form MAKER/MODEL"),
+        ("large:provider=webgpu", "it selects no devices"),
         ("large:ram-min=8GB,provider=nnapi", "no file for 'nnapi'"),
-        ("large:ram-min=8GB,ram-max=8GB", "so little and so much memory"),
+        ("large:ram-min=8GB,ram-max=8GB", "ram-min is not below ram-max"),
     ],
 )
 def test_a_group_that_makes_no_sense_is_refused(text: str, said: str) -> None:
@@ -189,7 +189,7 @@ def test_a_name_that_play_refuses_is_refused(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("app", ["app", "com.example.app/..", "com.1.app", "com..app"])
 def test_an_application_id_that_is_none_is_refused(app: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="is no application id"):
+    with pytest.raises(ConfigError, match="is not an application id"):
         made(tmp_path, app=app)
     assert not (tmp_path / "packs").exists()
 

@@ -48,5 +48,5 @@ def test_a_lock_can_be_read_from_its_descriptors() -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"predicate": {"buildDefinition": {"buildType": "other"}}}'])
 def test_another_document_is_no_statement(text: str, tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text(text)
-    with pytest.raises(ToolError, match="is no statement of mobpack about a build"):
+    with pytest.raises(ToolError, match="is not a statement of mobpack about a build"):
         read_statement(tmp_path)

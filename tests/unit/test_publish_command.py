@@ -24,7 +24,7 @@ __all__ = ["mobpack"]
         (["--to", "swift-git"], "a folder is missing", "--to swift-git=FOLDER"),
         (["--to", "maven"], "not an address of a registry", "https://HOST/PATH"),
         (["--to", "maven-central", "--set", "maven-central.publishing-type=auto"], "'auto' is unknown", "AUTOMATIC"),
-        (["--to", "maven-central", "--set", "maven-central.wait-s=long"], "'long' is no number of seconds", "1800"),
+        (["--to", "maven-central", "--set", "maven-central.wait-s=long"], "'long' is not a number of seconds", "1800"),
         (["nowhere", "--to", "npm"], "nowhere is not a release of mobpack", "the folder that `mobpack build` writes"),
     ],
 )

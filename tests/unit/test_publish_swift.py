@@ -14,9 +14,9 @@ from tests.cases.registries import Server, Waits, release
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (["swift-registry.scope="], "packages of a Swift registry have a scope"),
+        (["swift-registry.scope="], "a package in a Swift registry needs a scope"),
         ([SCOPE, "swift-registry.key=a.pem"], "a signature needs a certificate and its key"),
-        ([SCOPE, "swift-registry.key=a.pem", "swift-registry.certificate=b.pem"], r"b\.pem is no file"),
+        ([SCOPE, "swift-registry.key=a.pem", "swift-registry.certificate=b.pem"], r"b\.pem is not a file"),
         ([SCOPE, "swift-registry.package=visoin"], "the release has no Swift package 'visoin'"),
     ],
 )

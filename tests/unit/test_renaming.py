@@ -74,9 +74,9 @@ def test_shapes_and_contracts_use_the_new_names(path: Path) -> None:
     [
         ({"flags": "on"}, "the model has no input, output or dimension 'flags'", "did you mean 'flag'?"),
         ({"other.0": "rows"}, "the model has no input, output or dimension 'other.0'", "did you mean 'other.1'?"),
-        ({"x1": "flag"}, "the model has another tensor 'flag'", "choose another name"),
-        ({"x1": "y"}, "the model has another tensor 'y'", "choose another name"),
-        ({"x1": "a", "flag": "a"}, "the model has another tensor 'a'", "choose another name"),
+        ({"x1": "flag"}, "the model already has a tensor 'flag'", "choose another name"),
+        ({"x1": "y"}, "the model already has a tensor 'y'", "choose another name"),
+        ({"x1": "a", "flag": "a"}, "the model already has a tensor 'a'", "choose another name"),
         ({"x1": " "}, "'x1' gets an empty name", "remove the line, or give a name"),
     ],
 )

@@ -25,7 +25,7 @@ def test_a_range_begins_with_a_version_and_has_every_release_behind_it() -> None
 
 @pytest.mark.parametrize("version", ["1.31", "1.19", "1.27.0", "old"])
 def test_a_version_that_nothing_can_prove_is_refused(version: str) -> None:
-    with pytest.raises(SettingError, match=f'runtime-range "{version}" is no version') as caught:
+    with pytest.raises(SettingError, match=f'runtime-range "{version}" is not a version') as caught:
         Android(runtime_range=version)
     assert caught.value.hint.startswith("one of 1.24, 1.25,")
 
@@ -76,5 +76,5 @@ def test_two_settings_for_the_oldest_runtime_are_refused() -> None:
 
 @pytest.mark.parametrize("version", ["1.30", "1.28.0"])
 def test_a_range_on_ios_begins_with_a_version_that_can_be_proved(version: str) -> None:
-    with pytest.raises(SettingError, match=f'runtime-range "{version}" is no version'):
+    with pytest.raises(SettingError, match=f'runtime-range "{version}" is not a version'):
         Ios(runtime_range=version)

@@ -94,8 +94,8 @@ def test_texts_are_texts(tmp_path: Path, written: Any) -> None:
         ("def samples(): pass", "returns None, not samples"),
         ("def samples(): return {'x': 1}", "returns a dict, not samples"),
         ("def samples(): return [[1]]", "sample 0 is a list, not a dict"),
-        ("def samples(): return [{'x': object()}]", "sample 0 is no dict of arrays: TypeError: Python objects"),
-        ("def samples(): return [{'x': [[1, 2], [3]]}]", "sample 0 is no dict of arrays: ValueError"),
+        ("def samples(): return [{'x': object()}]", "sample 0 is not a dict of arrays: TypeError: Python objects"),
+        ("def samples(): return [{'x': [[1, 2], [3]]}]", "sample 0 is not a dict of arrays: ValueError"),
         ("def samples(): return [{'z': [[1.0, 2.0]]}]", "no input 'x'"),
         ("def samples(): return [{'x': [[1.0]]}]", "input 'x' needs 1x2, got 1x1"),
     ],
@@ -147,6 +147,6 @@ def test_what_it_prints_stays_out_of_the_results(
 def test_one_that_never_ends_is_stopped_or_limited(tmp_path: Path, model: Model, written: Any) -> None:
     written("import itertools\nONE = {'x': [[1.0, 2.0]]}\ndef samples(): return itertools.repeat(ONE)")
     assert len(samples(model, tmp_path, limit=5)) == 5
-    with pytest.raises(ConfigError, match="yielded 10000 samples without an end") as error:
+    with pytest.raises(ConfigError, match="yielded 10000 samples and did not end") as error:
         inspect("made_up_data:samples", model, Settings(), folder=tmp_path)
     assert error.value.hint == "set a limit of samples"

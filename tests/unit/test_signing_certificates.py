@@ -147,7 +147,7 @@ def test_a_damaged_list_is_a_configuration_error(tmp_path: Path, cut: int) -> No
     content = files.root.read_bytes()
     end = b"" if cut == -40 else b"\n-----END X509 CRL-----\n"
     files.root.write_bytes(content[:cut] + end)
-    with pytest.raises(ConfigError, match=r"list of revoked certificates|no certificate in PEM form"):
+    with pytest.raises(ConfigError, match=r"list of revoked certificates|not a certificate in PEM form"):
         trusted([files.root])
 
 

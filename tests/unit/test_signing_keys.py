@@ -120,7 +120,7 @@ def pem(kind: str, body: str = "AAAA") -> Callable[[Path], None]:
         (pem("PUBLIC KEY"), "is a public key: signing needs the private one"),
         (pem("PRIVATE KEY"), "is a damaged private key"),
         (pem("ENCRYPTED SIGSTORE PRIVATE KEY"), "cosign's own form"),
-        (rsa_key, "no key of an elliptic curve"),
+        (rsa_key, "not a key of an elliptic curve"),
         (
             lambda path: make_key(path.parent, path.stem, curve=ec.SECP384R1()),
             "of the curve secp384r1: releases are signed with P-256",
@@ -144,9 +144,9 @@ def test_something_else_than_a_private_p_256_key_is_refused(
     ("make", "words"),
     [
         (pem("PRIVATE KEY"), "is a private key: verifying needs the public one"),
-        (pem("PUBLIC KEY"), "is no public key"),
-        (lambda path: path.write_bytes(b"ssh-rsa AAAA"), "is no public key"),
-        (pem("CERTIFICATE"), "is no certificate"),
+        (pem("PUBLIC KEY"), "is not a public key"),
+        (lambda path: path.write_bytes(b"ssh-rsa AAAA"), "is not a public key"),
+        (pem("CERTIFICATE"), "is not a certificate"),
     ],
 )
 def test_something_else_than_a_public_key_is_refused(

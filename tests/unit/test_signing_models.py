@@ -246,7 +246,7 @@ def test_r_and_s_beside_each_other_are_told_from_der(folder: Path, key: Key) -> 
 @pytest.mark.parametrize(
     ("key_of", "value", "words"),
     [
-        ("mediaType", "application/json", "no Sigstore bundle"),
+        ("mediaType", "application/json", "not a Sigstore bundle"),
         ("dsseEnvelope", None, "'dsseEnvelope' is missing"),
         ("verificationMaterial", [], "'verificationMaterial' is missing or of another type"),
     ],

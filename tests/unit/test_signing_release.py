@@ -413,7 +413,7 @@ def test_a_disk_without_permissions_is_named(dist: Path, key: Key) -> None:
     for name in files_in(dist):
         (dist / name).chmod(0o777)
     for keys in ([], [key]):
-        with pytest.raises(GateError, match="can be executed, as on disks that keep no permissions"):
+        with pytest.raises(GateError, match="is executable, as on disks that keep no permissions"):
             verified(dist, *keys)
 
 
@@ -441,7 +441,7 @@ def test_a_signature_of_models_where_there_are_none_is_an_addition(tmp_path: Pat
             "models.sig is a folder with the name of a file",
         ),
         (lambda dist: (dist / "manifest.json.sig").mkdir(), "manifest.json.sig is a folder with"),
-        (lambda dist: (dist / "report.html").chmod(0o4644), "report.html is to be run as its owner (mode 4644)"),
+        (lambda dist: (dist / "report.html").chmod(0o4644), "report.html has the setuid or setgid bit (mode 4644)"),
     ],
 )
 def test_what_no_signature_can_vouch_for_is_refused(

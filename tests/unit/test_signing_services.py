@@ -36,7 +36,7 @@ def test_a_wrong_uri_of_a_token_is_refused(tmp_path: Path, uri: str, words: str)
 
 def test_a_file_that_is_no_library_of_a_token_is_named(tmp_path: Path) -> None:
     (tmp_path / "library.so").write_bytes(b"")
-    with pytest.raises(ToolError, match="is no PKCS#11 library"):
+    with pytest.raises(ToolError, match="is not a PKCS#11 library"):
         open_signer(f"pkcs11:object=signing?module-path={tmp_path / 'library.so'}")
 
 

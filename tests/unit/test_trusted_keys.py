@@ -88,10 +88,10 @@ def test_what_is_no_key_on_p256_is_refused(tmp_path: Path) -> None:
     for content, words in {
         pem(other): "secp384r1: apps trust P-256",
         pem(k1): "secp256k1: apps trust P-256",
-        edwards.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo): "no key of an elliptic curve",
-        b"release": "no public key in PEM form",
+        edwards.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo): "not a key of an elliptic curve",
+        b"release": "not a public key in PEM form",
         b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n": "is a certificate",
-        damaged: "no public key in PEM form",
+        damaged: "not a public key in PEM form",
     }.items():
         (tmp_path / "release.pub").write_bytes(content)
         assert words in refusal(tmp_path, '"release.pub"').message
@@ -102,7 +102,7 @@ def test_a_point_beside_the_curve_is_no_key(tmp_path: Path) -> None:
     wrong[-1] ^= 1
     text = f"-----BEGIN PUBLIC KEY-----\n{base64.b64encode(wrong).decode()}\n-----END PUBLIC KEY-----\n"
     (tmp_path / "release.pub").write_text(text, encoding="ascii", newline="\n")
-    assert "no public key in PEM form" in refusal(tmp_path, '"release.pub"').message
+    assert "not a public key in PEM form" in refusal(tmp_path, '"release.pub"').message
 
 
 def test_a_missing_file_three_keys_and_one_key_twice_are_refused(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_version_has_a_number_in_the_order_of_releases(version: str, number: t
 @pytest.mark.parametrize("version", ["2024a", "9000.0.0", "1.2.3.4", "1.1048576.0", "v1"])
 def test_a_version_without_a_place_among_others_is_refused(tmp_path: Path, version: str) -> None:
     (tmp_path / "release.pub").write_bytes(pem(IN_USE))
-    assert "no place among other versions" in refusal(tmp_path, '"release.pub"', version).message
+    assert "cannot be ordered among other versions" in refusal(tmp_path, '"release.pub"', version).message
 
 
 def test_a_target_that_cannot_verify_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`mobpack tune --from`: rounds that iPhones have taken are decided and written, and what is no search says so."""
+"""`mobpack tune --from`: rounds that iPhones have taken are decided and written, and what is not a search says so."""
 
 import json
 import sys
@@ -331,7 +331,7 @@ def test_the_reader_of_other_results_says_that_they_are_a_search(
             main()
         assert exited.value.code == 0
         shown.append(capfd.readouterr())
-    assert "`mobpack tune --from 0.txt` decides it" in shown[0].err
+    assert "`mobpack tune --from 0.txt` evaluates it" in shown[0].err
     times = {each["provider"]: each["row"]["p50-ms"] for each in json.loads(shown[1].out)["rows"]}
     assert times == {name: pytest.approx(each, rel=0.02) for name, each in SLOW.items()}, "without settings alone"
 

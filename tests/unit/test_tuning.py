@@ -290,7 +290,7 @@ def test_another_file_is_no_journal(content: str, tmp_path: Path) -> None:
     if not content:
         Journal(path, SUBJECT)
         return
-    with pytest.raises(ConfigError, match="is no journal"):
+    with pytest.raises(ConfigError, match="is not a journal"):
         Journal(path, SUBJECT)
     assert path.read_text() == content
 

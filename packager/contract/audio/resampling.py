@@ -63,7 +63,7 @@ class Grid:
 def resample(writer: Writer, mono: str, rate: str, to: int, *, length: int | None, from_end: bool) -> Resampled:
     """`mono`, a one-dimensional double, at the rate `to`; at most `length` samples, the last ones if `from_end`.
 
-    If `rate` equals `to`, or is no rate at all, the samples are those of `mono`, bit for bit.
+    If `rate` equals `to`, or is not a rate at all, the samples are those of `mono`, bit for bit.
     """
     ratio = _ratio(writer, rate, to)
     frames = hidden.size(writer, mono)

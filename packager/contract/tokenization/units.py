@@ -72,7 +72,7 @@ def _bytes(writer: Writer, model: BytePairs, text: Points) -> Points:
 def _fallen_back(
     writer: Writer, model: BytePairs, text: Points, columns: Sequence[tuple[str, str]], last: tuple[str, str]
 ) -> Points:
-    """`last`: the points of known characters and of what is no text, and which others are unknown."""
+    """`last`: the points of known characters and of what is not a text, and which others are unknown."""
     points, is_unknown = last
     *leading, (byte, _) = byte_columns(writer, model.vocabulary, text.points, is_unknown)
     kept = everywhere(writer, text.points)

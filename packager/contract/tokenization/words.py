@@ -10,7 +10,7 @@ from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 
 SIEVES = (65_521, 65_519)
-"""primes: a piece that is no token passes both with a chance of the tokens' share of each, squared"""
+"""primes: a piece that is not a token passes both with a chance of the tokens' share of each, squared"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class _Pieces:
     """int32: as in the trie of the tokens"""
     is_text: str
     begins: str
-    """bool: whether a piece begins, or what is no text"""
+    """bool: whether a piece begins, or what is not a text"""
     group: str
     """int64: number of the piece"""
 

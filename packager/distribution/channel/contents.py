@@ -78,7 +78,7 @@ def contents(dist: Path, scratch: Path) -> ReleasedModels:
 def _refuse_encrypted(dist: Path, document: Mapping[str, Any]) -> None:
     if document["options"].get("encryption"):
         raise ConfigError(
-            f"the models of {dist} are encrypted: apps cannot decrypt what comes from a channel yet",
+            f"the models of {dist} are encrypted: apps cannot yet decrypt models from a channel",
             hint="publish a release that was built without [package] encryption",
         )
 

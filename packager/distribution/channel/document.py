@@ -184,7 +184,7 @@ def parsed(content: bytes, where: str) -> Document:
         if canonical(document) != content:
             raise ValueError("it is not in canonical form")
     except BROKEN as error:
-        raise GateError(f"{where} is no document of a channel: {error}", hint=AGAIN) from error
+        raise GateError(f"{where} is not a document of a channel: {error}", hint=AGAIN) from error
     return document
 
 
@@ -196,27 +196,27 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(text: str) -> None:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a number of JSON")
 
 
 def _read(kind: Any, found: Any, where: str) -> Any:
     """`found` as a value of the type `kind`: a dataclass, a tuple of one type, str, int, float or bool."""
     if get_origin(kind) is tuple:
         if not isinstance(found, list):
-            raise TypeError(f"{where} is no list")
+            raise TypeError(f"{where} is not a list")
         return tuple(_read(get_args(kind)[0], each, f"{where}[{index}]") for index, each in enumerate(found))
     if kind in (str, int, bool):
         if type(found) is not kind:
-            raise TypeError(f"{where} is no {kind.__name__}")
+            raise TypeError(f"{where} is not a {kind.__name__}")
         if kind is int and not 0 <= found <= MAX_INTEGER:
             raise ValueError(f"{where} is out of range")
         return found
     if kind is float:
         if type(found) is not float or not 0 <= found < math.inf:
-            raise ValueError(f"{where} is no finite number with a decimal point")
+            raise ValueError(f"{where} is not a finite number with a decimal point")
         return found
     if not isinstance(found, dict):
-        raise TypeError(f"{where or 'it'} is no object")
+        raise TypeError(f"{where or 'it'} is not an object")
     types = get_type_hints(kind)
     names = {kebab_case(each.name): each.name for each in fields(kind)}
     if odd := sorted(found.keys() ^ names.keys()):

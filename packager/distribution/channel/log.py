@@ -49,7 +49,8 @@ class ChannelPlace:
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.channel) or self.channel == "blobs":
             raise ConfigError(
-                f"'{self.channel}' is no name of a channel", hint="use letters, digits, '.', '-' and '_': stable, beta"
+                f"'{self.channel}' is not the name of a channel",
+                hint="use letters, digits, '.', '-' and '_': stable, beta",
             )
 
     @property
@@ -165,7 +166,7 @@ class Signing:
     now: datetime
     days: int
     after: int = 0
-    """the document gets a larger number than this one"""
+    """the document gets a larger number than this"""
     is_clock_trusted: bool = False
     """whether `now` counts although it does not fit the document before"""
 

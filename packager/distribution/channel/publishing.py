@@ -160,8 +160,8 @@ def _with(
         )
     if others and others[0].contract != release.contract and not terms.is_new_contract:
         raise GateError(
-            f"{name} {release.version} has another contract than {others[0].version}: code of the apps that are out "
-            "there does not fit it (mobpack diff says where)",
+            f"{name} {release.version} has another contract than {others[0].version}: released apps cannot use it "
+            "(mobpack diff says where)",
             hint="with --new-contract, apps built from it get it, and the others keep the models that fit them",
         )
     return ChannelModel(name=name, releases=_kept((release, *others), limits.keep))
@@ -193,7 +193,8 @@ def promote(
     origin = required(source) if source else before or required(place)
     if before and before.package != origin.package:
         raise ConfigError(
-            f"the channels are of other packages: {before.package}, {origin.package}", hint="promote none"
+            f"the channels belong to different packages: {before.package}, {origin.package}",
+            hint="promote between channels of one package",
         )
     named = [each for each in origin.models if not models or each.name in models]
     if odd := sorted(set(models) - {each.name for each in named}):

@@ -22,7 +22,7 @@ ATTRIBUTE_NAME, ATTRIBUTE_TENSOR, ATTRIBUTE_GRAPH = 1, 5, 6
 TENSOR_TYPE, TENSOR_FLOATS, TENSOR_NAME, TENSOR_RAW = 2, 4, 8, 9
 
 UNREADABLE = (TruncatedError, struct.error, LookupError, AttributeError, TypeError, ValueError, OverflowError)
-"""Exceptions of reading a file that is no model, or a damaged one."""
+"""Exceptions of reading a file that is not a model, or a damaged one."""
 
 
 @dataclass(frozen=True)

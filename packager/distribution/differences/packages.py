@@ -44,7 +44,7 @@ def _pom(text: str) -> tuple[str, str, str, dict[str, str]]:
     if not text:
         return "", "", "", {}
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        raise ConfigError("a POM with entities is none of mobpack's", hint="build the packages again")
+        raise ConfigError("the POM has entities, which mobpack never writes", hint="build the packages again")
     try:
         root = ElementTree.fromstring(text)  # entities are refused above  # noqa: S314
     except ElementTree.ParseError as error:
@@ -217,7 +217,7 @@ def _api(archive: Contents) -> PackageApi:
     path = min((name for name in archive.texts if name.rpartition("/")[2] == API.name), key=len, default="")
     if not path:
         raise ConfigError(
-            f"{archive.place} is no package of mobpack's: it has no {API}",
+            f"{archive.place} is not a package of mobpack's: it has no {API}",
             hint="name a package or a dist folder of `mobpack build`; build a package of an earlier mobpack again",
         )
     return description.read(archive.texts[path], str(archive.place))

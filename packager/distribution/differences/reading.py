@@ -101,7 +101,7 @@ def _alone(path: Path) -> Package:
     if path.suffix == ".zip":
         archive = contents(path)
         return packages.pub(archive) if packages.is_pub(archive) else packages.ios(archive)
-    raise ConfigError(f"{path} is no package that can be compared", hint=f"name {PLACES}")
+    raise ConfigError(f"{path} is not a package that can be compared", hint=f"name {PLACES}")
 
 
 def _text(path: Path) -> str:

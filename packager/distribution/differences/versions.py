@@ -13,9 +13,7 @@ def bump(old: str, new: str, verdict: Level) -> Bump:
     before, after = _key(old), _key(new)
     if before is None or after is None:
         odd = old if before is None else new
-        sentence = (
-            f"'{odd}' is no version of semantic versioning (1.2.3), so nobody can tell what {old} -> {new} promises"
-        )
+        sentence = f"'{odd}' is not a version of semantic versioning (1.2.3), so {old} -> {new} promises nothing"
         return Bump(old=old, new=new, is_enough=False, needed="", sentence=sentence)
     needed = _needed(before, verdict)
     is_enough = after >= before if verdict is Level.NONE else after[:3] >= needed and after > before

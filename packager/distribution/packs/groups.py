@@ -64,9 +64,9 @@ def parse(text: str, providers: Iterable[str]) -> DeviceGroup:
         providers=tuple(found["provider"]),
     )
     if not (group.chips or group.min_ram_bytes or group.max_ram_bytes):
-        raise ConfigError(f"--group {text}: it does not say which devices", hint=EXAMPLE)
+        raise ConfigError(f"--group {text}: it selects no devices", hint=EXAMPLE)
     if group.max_ram_bytes and group.max_ram_bytes <= group.min_ram_bytes:
-        raise ConfigError(f"--group {text}: no device has so little and so much memory", hint=EXAMPLE)
+        raise ConfigError(f"--group {text}: ram-min is not below ram-max", hint=EXAMPLE)
     return group
 
 
@@ -126,7 +126,7 @@ def _selector(group: DeviceGroup) -> dict[str, object]:
 def _chip(value: str, text: str) -> Chip:
     found = re.fullmatch(r"([\w .-]{1,64})/([\w .-]{1,64})", value, re.ASCII)
     if found is None:
-        raise ConfigError(f"--group {text}: '{value}' is no MAKER/MODEL", hint=EXAMPLE)
+        raise ConfigError(f"--group {text}: '{value}' is not of the form MAKER/MODEL", hint=EXAMPLE)
     return Chip(maker=found[1], model=found[2])
 
 
@@ -136,5 +136,5 @@ def _bytes(values: Sequence[str], text: str) -> int:
         return 0
     found = re.fullmatch(r"(\d{1,15})(KB|MB|GB)?", values[0], re.IGNORECASE | re.ASCII)
     if found is None or not int(found[1]):
-        raise ConfigError(f"--group {text}: '{values[0]}' is no size", hint=EXAMPLE)
+        raise ConfigError(f"--group {text}: '{values[0]}' is not a size", hint=EXAMPLE)
     return int(found[1]) * UNITS[(found[2] or "").upper()]

@@ -88,7 +88,7 @@ def pack(release: Path, out: Path, request: PackRequest) -> Pack:
 
 def _play(found: PackContents, files: Path, folder: Path, name: str, request: PackRequest) -> Pack:
     if request.app and not APPLICATION_ID.fullmatch(request.app):
-        raise ConfigError(f"'{request.app}' is no application id", hint="for example: --app com.example.app")
+        raise ConfigError(f"'{request.app}' is not an application id", hint="for example: --app com.example.app")
     given = [groups.parse(text, found.providers) for text in request.groups]
     chosen = contents.with_chips(given, found.files)
     placed = contents.placed(found.files, chosen)

@@ -90,6 +90,6 @@ def read(release: Path) -> Statement | None:
         )
     except UNREADABLE as error:
         raise ToolError(
-            f"{path} is no statement of mobpack about a build: {error}",
+            f"{path} is not a statement of mobpack about a build: {error}",
             hint="get the release again, or remove the file to rebuild by the manifest alone",
         ) from error

@@ -18,7 +18,7 @@ def signature(content: bytes | Path, certificate: Path, key: Path) -> bytes:
     """
     for file in (certificate, key):
         if not file.is_file():
-            raise ConfigError(f"{file} is no file", hint="name a certificate and its private key, both in PEM")
+            raise ConfigError(f"{file} is not a file", hint="name a certificate and its private key, both in PEM")
     program = shutil.which("openssl")
     if not program:
         raise ToolError("openssl not found: it signs Swift packages", hint="install OpenSSL 3")

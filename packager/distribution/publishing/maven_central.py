@@ -71,7 +71,7 @@ class MavenCentral:
             hint = nearest(self.publishing_type, TYPES)
             raise ConfigError(f"maven-central.publishing-type: '{self.publishing_type}' is unknown", hint=hint)
         if not self.wait_s.isdigit():
-            raise ConfigError(f"maven-central.wait-s: '{self.wait_s}' is no number of seconds", hint="such as 1800")
+            raise ConfigError(f"maven-central.wait-s: '{self.wait_s}' is not a number of seconds", hint="such as 1800")
 
     def plan(self, release: ReleaseToPublish, folder: Path) -> tuple[RegistryRequest, ...]:
         found = libraries(release)
@@ -143,7 +143,7 @@ class MavenCentral:
             return State.ABSENT
         if not self.published:
             raise ToolError(
-                f"version {version} of {name} is published: nobody can say whether it has these bytes",
+                f"version {version} of {name} is published: mobpack cannot tell whether it has these bytes",
                 hint="name an address at which Maven Central can be read: --set maven-central.published=https://HOST/PATH",
             )
         public = Http(session=http.session, credentials=Credentials())
@@ -154,7 +154,7 @@ class MavenCentral:
                     if found is State.ABSENT:
                         raise ToolError(
                             f"version {version} of {name} is published, but {self.published}/{entry} cannot be read "
-                            "yet: nobody can say whether it has these bytes",
+                            "yet: mobpack cannot tell whether it has these bytes",
                             hint="run the same command again in half an hour",
                         )
                     if found is State.OTHER:

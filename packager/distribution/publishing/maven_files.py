@@ -61,7 +61,9 @@ def pom_fields(library: Library) -> Mapping[str, str]:
     [pom] = [file for file in library.files if file.name.endswith(".pom")]
     text = pom.path.read_text(encoding="utf-8")
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        raise ConfigError(f"{pom.path}: a POM with entities is none of mobpack's", hint="build the packages again")
+        raise ConfigError(
+            f"{pom.path}: the POM has entities, which mobpack never writes", hint="build the packages again"
+        )
     root = ElementTree.fromstring(text)  # entities are refused above  # noqa: S314
     places: Mapping[str, Sequence[str]] = {
         "license": ("licenses", "license", "name"),

@@ -48,7 +48,7 @@ class SwiftRegistry:
     def __post_init__(self) -> None:
         object.__setattr__(self, "address", checked(self.address, "--to swift-registry"))
         if not self.scope:
-            raise ConfigError("packages of a Swift registry have a scope", hint=f"add {SCOPE}")
+            raise ConfigError("a package in a Swift registry needs a scope", hint=f"add {SCOPE}")
         if bool(self.certificate) != bool(self.key):
             raise ConfigError(
                 "a signature needs a certificate and its key",

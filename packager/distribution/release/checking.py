@@ -106,7 +106,7 @@ def _refuse_without_permissions(dist: Path) -> None:
     files = [dist / name for name in files_in(dist) if not (dist / name).is_symlink()]
     if files and all(map(is_executable, files)):
         raise GateError(
-            f"every file of {dist} can be executed, as on disks that keep no permissions",
+            f"every file of {dist} is executable, as on disks that keep no permissions",
             hint="verify a copy on a disk that keeps them, such as your home folder",
         )
 

@@ -202,7 +202,7 @@ def refuse_special(folder: Path) -> None:
             )
         if path.is_file() and not path.is_symlink() and path.stat().st_mode & AS_OWNER:
             raise GateError(
-                f"{path} is to be run as its owner (mode {stat.S_IMODE(path.stat().st_mode):04o})",
+                f"{path} has the setuid or setgid bit (mode {stat.S_IMODE(path.stat().st_mode):04o})",
                 hint=f"run: chmod ug-s {path}; or get the release again from where it was published",
             )
 

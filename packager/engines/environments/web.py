@@ -67,7 +67,7 @@ class Web:
         found = version_of(program)
         major = whole_number(found.removeprefix("v").partition(".")[0])
         if major is None:
-            return f"{program} is no Node.js: its version is {found[:40]!r}"
+            return f"{program} is not Node.js: its version is {found[:40]!r}"
         return "" if major >= OLDEST_NODE else f"Node.js {found} is too old: {NO_NODE} {OLDEST_NODE} or later"
 
     def missing(self) -> str:

@@ -28,9 +28,7 @@ def compiler() -> Path:
     """The compiler, downloaded and extracted to the cache on first use. Raises ToolError if it cannot be fetched."""
     folder = _folder()
     if not folder.is_dir():
-        Console().say(
-            f"  fetching zig {version()}, once: a C compiler (100 MB), for the code that asks who took which node"
-        )
+        Console().say(f"  fetching zig {version()}, once: a C compiler (100 MB), to ask which provider took which node")
         make_once(folder, _unpack)
     return _program(folder)
 

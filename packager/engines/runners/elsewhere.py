@@ -51,7 +51,7 @@ def _examined(interpreter: str) -> tuple[str, tuple[str, ...], str]:
         version, providers = parsing.json_of(done.stdout.splitlines()[-1])
         return str(version), tuple(map(str, providers)), ""
     except parsing.DAMAGE as error:
-        return "", (), f"it is no Python: {parsing.reason_of(error)}"
+        return "", (), f"it is not Python: {parsing.reason_of(error)}"
 
 
 def cannot_open(model: Runnable) -> str:

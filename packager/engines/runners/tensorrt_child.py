@@ -577,7 +577,7 @@ def serve(job: Mapping[str, Any]) -> None:
 
 
 def timing_module() -> Any:
-    """The module that times runs, from its path: mobpack is no package of this interpreter."""
+    """The module that times runs, from its path: mobpack is not a package of this interpreter."""
     spec = spec_from_file_location("mobpack_timing", TIMING)
     assert spec
     assert spec.loader

@@ -131,7 +131,7 @@ class ChildProgram:
                 answer = dict(parsing.json_of(line))
             except parsing.DAMAGE as error:
                 raise ToolError(
-                    f"{self.name} printed something else than an answer: {line[:200].strip()!r}",
+                    f"{self.name} printed something other than an answer: {line[:200].strip()!r}",
                     hint="a library that it loads prints, or its environment is damaged: install that again",
                 ) from error
             yield answer

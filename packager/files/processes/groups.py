@@ -152,7 +152,7 @@ else:
             the copy does not hold open the input of this one's."""
             if self._guard and self._guard.stdin:
                 self._guard.stdin.close()
-                self._guard.returncode = 0  # it is no child of the copy
+                self._guard.returncode = 0  # it is not a child of the copy
             self._guard, self._living, self._lock = None, set(), threading.Lock()
 
         def _stop(self) -> None:

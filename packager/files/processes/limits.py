@@ -15,7 +15,7 @@ from packager.core.errors import ConfigError, ModelError
 
 SECONDS, MEMORY = "MOBPACK_MODEL_SECONDS", "MOBPACK_MODEL_MEMORY"
 """Variables of the environment: seconds that a model may run on one sample, and bytes that a program with a model may
-take. 0 is no limit."""
+take. 0 is not a limit."""
 DEFAULT_S = 600.0
 SLOW = 10
 """How many times longer opening, converting and compiling a model may take, runs on emulated processors, a framework
@@ -46,7 +46,7 @@ def seconds(times: float = 1) -> float | None:
     if not text:
         return DEFAULT_S * times
     if not re.fullmatch(r"\d{1,9}(\.\d+)?", text):
-        raise ConfigError(f"{SECONDS}: '{text}' is no number of seconds", hint=f"for example: {SECONDS}=1800")
+        raise ConfigError(f"{SECONDS}: '{text}' is not a number of seconds", hint=f"for example: {SECONDS}=1800")
     return float(text) * times or None
 
 
@@ -58,7 +58,7 @@ def memory_bytes() -> int:
         return _of_this_machine() if sys.platform == "linux" else 0
     found = re.fullmatch(r"(\d{1,15}(?:\.\d+)?) ?([KMGT]?B)?", text.upper())
     if not found:
-        raise ConfigError(f"{MEMORY}: '{text}' is no size", hint=f"for example: {MEMORY}=8GB")
+        raise ConfigError(f"{MEMORY}: '{text}' is not a size", hint=f"for example: {MEMORY}=8GB")
     return int(float(found[1]) * UNITS[found[2] or ""])
 
 
@@ -72,7 +72,7 @@ def _of_this_machine() -> int:
 
 
 def limit(process: int, most: int) -> None:
-    """Limits the memory of a process that has just begun, where the system can: on Linux. 0 is no limit."""
+    """Limits the memory of a process that has just begun, where the system can: on Linux. 0 is not a limit."""
     if sys.platform != "linux" or not most:
         return
     import resource

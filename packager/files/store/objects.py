@@ -286,7 +286,7 @@ class FsspecObjects:
         return f"{self.root}/{name}"
 
     def _make_parent(self, name: str) -> None:
-        """Makes the folder of an object where the store has folders. A bucket is no folder: it must exist."""
+        """Makes the folder of an object where the store has folders. A bucket is not a folder: it must exist."""
         if not _is_flat(self.files):
             self.files.makedirs(str(PurePosixPath(self._path(name)).parent), exist_ok=True)
 

@@ -44,7 +44,7 @@ def _why(content: bytes) -> str:
     try:
         found: Any = parsing.json_of(content)
     except ValueError:
-        return "it is no JSON"
+        return "it is not JSON"
     version = found.get("schema-version") if isinstance(found, dict) else None
     is_other = isinstance(version, int) and version != 1
     return f"schema-version {version}, where 1 is known" if is_other else "its keys are others"

@@ -52,7 +52,7 @@ def _parsed(text: str, *, has_baseline: bool) -> Gate:
         raise ConfigError(f"--fail-on {text}: unknown gate '{name}'", hint=nearest(name, NAMES))
     if name == SLOWER:
         if not has_baseline:
-            raise ConfigError(f"--fail-on {text}: slower than what?", hint="give --baseline FILE")
+            raise ConfigError(f"--fail-on {text}: nothing to compare with", hint="give --baseline FILE")
         if found is None or found["number"]:
             raise ConfigError(f"--fail-on {text}: it takes no number", hint="--fail-on slower, or slower@cpu")
         return Gate(text=text, name=name, runner=found["runner"] or "")

@@ -181,5 +181,5 @@ def warnings(found: BenchDocument) -> Iterator[str]:
         if row.differs or (row.error or 0.0) > FAR:
             amount = "" if row.error is None else f": an error of {row.error:.0%} of the scale"
             yield (
-                f"#{row.number} computes something else than the original{amount}; mobpack check shows where it begins"
+                f"#{row.number} computes something other than the original{amount}; mobpack check shows where it begins"
             )

@@ -33,7 +33,7 @@ SERIAL = "ANDROID_SERIAL"
 GONE = "gone"
 """State of a device that is listed as ready, and does not answer."""
 SILENT = "silent"
-"""State of a device that is ready, and tells nothing of itself that can be read."""
+"""State of a device that is ready, but does not report its properties."""
 EXAMPLES = "--device 'Pixel*', --device soc=SM8650, --device 'api>=33', or --device '*' for all"
 
 

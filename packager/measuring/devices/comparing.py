@@ -42,7 +42,7 @@ def compared(
     if before.method.threads != threads:
         raise ConfigError(
             f"--baseline {baseline.name} was measured with --threads {before.method.threads}, not {threads}",
-            hint="measure both with the same",
+            hint="measure both with the same number of threads",
         )
     same = dict(_keyed(before.devices, before.rows, is_same=True))
     alike = dict(_keyed(before.devices, before.rows, is_same=False))

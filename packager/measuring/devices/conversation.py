@@ -127,7 +127,7 @@ class Conversation:
         if code == NO_STARTER:
             raise ToolError(
                 f"{self._serial} has no app_process, which starts Java on Android: {said}",
-                hint="is it Android? emulated and stripped-down systems may lack it",
+                hint="use a device with complete Android: emulated and stripped-down systems may lack it",
             )
         if code == KILLED:
             raise ToolError(
@@ -150,7 +150,7 @@ class Conversation:
 def unreadable(device: str, doing: str, reason: str) -> ToolError:
     """The error for an answer that the program of mobpack's does not give."""
     return ToolError(
-        f"{device} answered with something else than mobpack's program does, {doing}: {reason}",
+        f"{device} answered with something other than mobpack's program does, {doing}: {reason}",
         hint="restart the device, and run `mobpack device clean`, which removes the program there; then run again",
     )
 

@@ -66,7 +66,7 @@ def iphones() -> list[Device | Absent]:
             devices = document["result"]["devices"]
         except (OSError, *DAMAGE) as error:
             raise ToolError(
-                f"devicectl has written something else than a list of devices: {error}",
+                f"devicectl has written something other than a list of devices: {error}",
                 hint="name the device in Xcode, and run the project of `mobpack device xcode` there",
             ) from error
     if isinstance(version, int) and version > JSON_VERSION:
@@ -122,8 +122,8 @@ def chosen(pattern: str) -> Device:
     """
     if not has_apples_tools():
         raise ToolError(
-            "xcrun is not there: tests on an iPhone run on a Mac with Xcode",
-            hint="without --run, the project is written, for a Mac",
+            "xcrun not found: tests on an iPhone run on a Mac with Xcode",
+            hint="omit --run to write the project, and open it on a Mac",
         )
     listed = iphones()
     ready = [each for each in listed if isinstance(each, Device)]
@@ -167,7 +167,7 @@ def export_attachments(bundle: Path, output: Path) -> None:
     by_hand = f"xcrun xcresulttool export attachments --path {bundle.name} --output-path results"
     if not has_apples_tools():
         raise ToolError(
-            f"{bundle} is a result bundle, which only Apple's tools open: xcrun is not there",
+            f"{bundle} is a result bundle, which only Apple's tools open: xcrun not found",
             hint=f"on a Mac: {by_hand}; then give the folder results",
         )
     command = _exporting(bundle.absolute(), output)

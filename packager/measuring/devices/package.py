@@ -96,7 +96,7 @@ def _archive(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
     except DAMAGE as error:
-        raise ConfigError(f"{path} is no library for Android: {error}", hint=HINT) from error
+        raise ConfigError(f"{path} is not a library for Android: {error}", hint=HINT) from error
 
 
 def read(path: Path, runtime: Path | None, folder: Path) -> DevicePackage:
@@ -108,7 +108,7 @@ def read(path: Path, runtime: Path | None, folder: Path) -> DevicePackage:
     with _archive(path) as archive:
         names = archive.namelist()
         if "classes.jar" not in names or not any(name.startswith(ASSETS) for name in names):
-            raise ConfigError(f"{path} is no library for Android that mobpack has made", hint=HINT)
+            raise ConfigError(f"{path} is not a library for Android that mobpack has made", hint=HINT)
         archive.extract("classes.jar", folder)
         classes = folder / "classes.jar"
         class_names = tuple(_class_names(classes))

@@ -111,7 +111,7 @@ def models_of(package: Path) -> ModelsView:
     manifest = package / "Package.swift"
     if not manifest.is_file():
         raise ConfigError(
-            f"{package} is no Swift package: it has no Package.swift",
+            f"{package} is not a Swift package: it has no Package.swift",
             hint="give the folder that a build for iOS made, dist/swift/NAME",
         )
     found = PRODUCT.search(manifest.read_text(encoding="utf-8"))

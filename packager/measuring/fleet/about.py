@@ -30,7 +30,7 @@ class WorkerAbout:
     unseen: tuple[str, ...] = ()
     """files that it was asked for and does not see"""
     trusts: str = ""
-    """from whom it takes code, in words; empty for a process that is no worker"""
+    """from whom it takes code, in words; empty for a process that is not a worker"""
 
 
 def about(runners: Sequence[str] = (), files: Sequence[str] = (), dask_worker: Any = None) -> WorkerAbout:

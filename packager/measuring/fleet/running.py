@@ -271,7 +271,7 @@ class GraphRuns:
             return now
         if now - last > ABSENT_S:
             raise ToolError(
-                f"nothing has run for {ABSENT_S} s: no worker is left that can do the rest",
+                f"nothing has run for {ABSENT_S} s: no worker can run the remaining tasks",
                 hint="start workers and run again: what was finished is in the store",
             )
         return last

@@ -20,7 +20,7 @@ def refuse_open_scheduler(address: str) -> None:
     """Raises ConfigError for a scheduler beyond this machine's own network interface without TLS."""
     if is_open(address):
         raise ConfigError(
-            f"--scheduler {address}: without TLS, everybody who reaches it runs code on the workers and here",
+            f"--scheduler {address}: without TLS, anyone who reaches it can run code on the workers and here",
             hint=f"{HOW_TO}: --scheduler tls://HOST:8786, or give {OPTION} in a network that nobody else can reach",
         )
 
@@ -50,7 +50,7 @@ def refuse_open_workers(addresses: Mapping[str, str]) -> None:
     for name, address in addresses.items():
         if is_open(address):
             raise ToolError(
-                f"worker {name} listens at {address} without TLS: everybody who reaches it runs code there",
+                f"worker {name} listens at {address} without TLS: anyone who reaches it can run code there",
                 hint=f"{HOW_TO}, or give {OPTION} in a network that nobody else can reach",
             )
 

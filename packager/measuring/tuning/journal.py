@@ -73,7 +73,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
         if is_known and line.endswith("\n"):
             lines.append(found)
         elif number == 0:
-            raise ConfigError(f"{path} is no journal of mobpack tune", hint="give another --journal")
+            raise ConfigError(f"{path} is not a journal of mobpack tune", hint="give another --journal")
     if not text.endswith("\n"):
         with path.open("a", encoding="utf-8", newline="\n") as file:
             file.write("\n")  # ends what was cut, so that the next line stands alone

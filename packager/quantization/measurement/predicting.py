@@ -142,7 +142,7 @@ def _recording(parameter: AudioInput, value: Any) -> "tuple[NDArray[Any], NDArra
     if isinstance(value, str | Path):
         return sound(Path(value), element)
     if not isinstance(value, tuple) or len(value) != 2:
-        raise ConfigError(f"predict.app: '{parameter.identifier}' is no recording", hint=AUDIO_HINT)
+        raise ConfigError(f"predict.app: '{parameter.identifier}' is not a recording", hint=AUDIO_HINT)
     samples = numpy.asarray(value[0], DTYPES[element])
     return samples.reshape(len(samples), -1), numpy.array(value[1], numpy.int64)
 

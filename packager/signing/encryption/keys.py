@@ -74,7 +74,7 @@ def _raw(content: bytes, place: str) -> bytes:
         return b""
     if all(byte in TEXT for byte in content):
         raise ConfigError(
-            f"{place} is no key of 32 bytes in hexadecimal digits or Base64, but text of 32 characters",
+            f"{place} is not a key of 32 bytes in hexadecimal digits or Base64, but text of 32 characters",
             hint=f"write 32 random bytes as 64 hexadecimal digits; {MAKE_ONE}",
         )
     return content
@@ -89,10 +89,10 @@ def _decoded(content: bytes, place: str) -> bytes:
     except ValueError:
         value = b""
     if len(value) != KEY_BYTES:
-        raise ConfigError(f"{place} is no key of 32 bytes in hexadecimal digits or Base64", hint=MAKE_ONE)
+        raise ConfigError(f"{place} is not a key of 32 bytes in hexadecimal digits or Base64", hint=MAKE_ONE)
     if base64.b64encode(value) != text:
         raise ConfigError(
-            f"{place} is no key of 32 bytes in Base64: its last character has bits that stand for nothing",
+            f"{place} is not a key of 32 bytes in Base64: its last character has bits that mean nothing",
             hint=f"the key was cut or mistyped: copy it again; {MAKE_ONE}",
         )
     return value

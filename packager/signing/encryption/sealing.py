@@ -108,7 +108,9 @@ def read_header(file: IO[bytes], path: Path) -> Header:
     """The header of an encrypted file, which is then read up to its first chunk. Raises ToolError for another file."""
     fixed = file.read(FIXED.size)
     if len(fixed) < FIXED.size or not fixed.startswith(MAGIC):
-        raise ToolError(f"{path} is no encrypted model file of version 2", hint="name a file that mobpack encrypted")
+        raise ToolError(
+            f"{path} is not an encrypted model file of version 2", hint="name a file that mobpack encrypted"
+        )
     _, chunk_bytes, size_bytes, sha256, length = FIXED.unpack(fixed)
     key_id = file.read(length).decode("ascii", errors="replace")
     header = Header(chunk_bytes=chunk_bytes, size_bytes=size_bytes, sha256=sha256, key_id=key_id)

@@ -125,7 +125,7 @@ def _all_fed(model: Model, contract: Contract, made: Mapping[str, Parameter]) ->
     unfed = [spec.name for spec in model.signature.inputs if spec.name not in fed]
     if unfed:
         raise ModelError(
-            f"model '{model.name}': nothing of its contract is for the input '{unfed[0]}'",
+            f"model '{model.name}': its contract does not describe the input '{unfed[0]}'",
             hint=f"add [model.{model.name}.inputs.{unfed[0]}] to mobpack.toml, or leave out the contract",
         )
     return tuple(fed[spec.name] for spec in model.signature.inputs)

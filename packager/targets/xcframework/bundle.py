@@ -104,7 +104,7 @@ def _keys(each: Slice, document: Mapping[str, Any]) -> Iterator[Finding]:
             )
     if not minimum_os(document):
         value = next((document[key] for key in MINIMUM_KEYS if key in document), None)
-        found = "is missing" if value is None else f"is {value!r}, which is no version"
+        found = "is missing" if value is None else f"is {value!r}, which is not a version"
         # The App Store does not check this key for Catalyst and macOS apps.
         severity = warning if each.is_desktop else error
         yield severity(

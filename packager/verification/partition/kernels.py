@@ -48,7 +48,7 @@ def prove(compiled: Compiled, shipped: Shipped, scratch: Path) -> KernelProof:
     try:
         ensure(environment)
     except ToolError as error:
-        hint = f'{error.hint}; kernels = "skip" in [check] does without this proof'
+        hint = f'{error.hint}; or set kernels = "skip" in [check] to ship without this proof'
         raise ToolError(error.message, hint=hint) from error
     graph = graph_of(compiled)
     answer = run_child(environment, _job(compiled, shipped), scratch, program=shipped.PROGRAM)

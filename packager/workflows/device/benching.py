@@ -116,7 +116,7 @@ def _nothing(failures: Sequence[tuple[Device, MobpackError]], skipped: Sequence[
     if failures:
         return failures[0][1]
     reason = f"{skipped[0].model} with {skipped[0].provider}: {skipped[0].reason}" if skipped else "it has no model"
-    return ToolError(f"nothing could be timed: {reason}", hint="do as it says, or name other providers")
+    return ToolError(f"nothing could be timed: {reason}", hint="fix that, or name other providers")
 
 
 def method_of(method: DeviceMethod) -> MethodEntry:
@@ -147,7 +147,7 @@ def judge(found: DeviceDocument) -> None:
     if found.failed_gates:
         first, *others = found.failed_gates
         more = f"; {plural(len(others), 'gate')} more failed" if others else ""
-        raise GateError(f"--fail-on {first}{more}", hint="the table says what was measured; noise is named in it")
+        raise GateError(f"--fail-on {first}{more}", hint="see the measurements and their noise in the table")
     broken = [each for each in found.devices if each.state != "measured"]
     if broken:
         raise ToolError(

@@ -255,4 +255,4 @@ def judge(found: CheckedDevices) -> None:
         )
     parities = found.report.parities
     if parities and all(each.skipped for each in parities):
-        raise ToolError(f"nothing was compared: {parities[0].skipped}", hint="do as it says, or name other providers")
+        raise ToolError(f"nothing was compared: {parities[0].skipped}", hint="fix that, or name other providers")

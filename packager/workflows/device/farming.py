@@ -93,9 +93,9 @@ def read(path: Path, wanted: Sequence[DeviceGate], baseline: DeviceBaseline | No
     skipped = tuple(one for each in found for one in each.skipped)
     if not rows:
         reason = skipped[0].reason if skipped else "the package has no models"
-        raise ToolError(f"nothing was timed: {reason}", hint="do as it says, then run the app again")
+        raise ToolError(f"nothing was timed: {reason}", hint="fix that, then run the app again")
     if any(each.is_search for each in found):
-        console.say(f"these are the first rounds of a search: `mobpack tune --from {path}` decides it")
+        console.say(f"these are the first rounds of a search: `mobpack tune --from {path}` evaluates it")
     devices = tuple(each.device for each in found)
     method = DeviceMethod(rounds=max(each.rounds for each in found), threads=found[0].threads, cool_down_s=0)
     compared = tuple(comparing.compared(devices, rows, baseline, method.threads)) if baseline else ()

@@ -42,5 +42,5 @@ def run(request: RunRequest, console: Console) -> DeviceDocument:
         except ToolError as error:
             raise ToolError(
                 f"xcodebuild has ended with code {done.code}, and left no results: {done.said}",
-                hint="a team that signs is given with --team; the project of `mobpack device xcode` opens in Xcode",
+                hint="name the team that signs with --team, or open the project of `mobpack device xcode` in Xcode",
             ) from error

@@ -109,7 +109,9 @@ def judge(found: TestDocument) -> None:
         )
     if not any(row.outputs for row in found.rows):
         reasons = [row.reason for row in found.rows if row.reason] + [each.reason for each in found.devices]
-        raise ToolError(f"nothing was tested: {next(filter(None, reasons), 'no model')}", hint="do as it says")
+        raise ToolError(
+            f"nothing was tested: {next(filter(None, reasons), 'no model')}", hint="fix that, then run again"
+        )
     broken = [each for each in found.devices if each.state != "measured"]
     if broken:
         raise ToolError(f"device {broken[0].serial} is {broken[0].state}: {broken[0].reason}", hint="then run again")

@@ -114,7 +114,7 @@ def _split(inputs: Any, text: str) -> tuple[list["Tensor"], tuple[str | None, ..
 def _tensor_hint(value: Any) -> str:
     if type(value).__module__ == "numpy":
         return "torch.from_numpy makes a tensor of it"
-    return "what is no tensor is fixed in the graph: wrap the module in one whose forward takes tensors alone"
+    return "what is not a tensor is fixed in the graph: wrap the module in one whose forward takes tensors alone"
 
 
 def _named(forward: Callable[..., Any], values: list["Tensor"], keywords: tuple[str | None, ...], text: str) -> Tensors:

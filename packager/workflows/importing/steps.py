@@ -159,7 +159,7 @@ def freed_layout(proto: "ModelProto", scratch: Path, request: ImportRequest, con
     freed = layout.take_off(proto)
     layout.rearrange(scratch, freed)
     if freed.names:
-        console.say(f"  channels first now, for apps as for the graph: {', '.join(freed.names)} (--keep-layout)")
+        console.say(f"  channels come first now, in the graph and for apps: {', '.join(freed.names)} (--keep-layout)")
     return freed
 
 

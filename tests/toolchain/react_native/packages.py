@@ -106,6 +106,6 @@ def entries(archive: Path) -> Mapping[str, tuple[int, bytes]]:
     with tarfile.open(archive) as packed:
         for member in packed:
             file = packed.extractfile(member)
-            assert file, f"{member.name} is no file"
+            assert file, f"{member.name} is not a file"
             found[member.name] = (member.mode, file.read())
     return found

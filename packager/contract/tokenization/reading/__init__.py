@@ -21,7 +21,7 @@ KINDS = "tokenizer.json, BERT's vocab.txt, a .model of SentencePiece, tiktoken's
 
 
 def read(path: Path) -> Tokenizer:
-    """The tokenizer of a file. Raises ConfigError for one that is no tokenizer, or has a part that is not supported."""
+    """The tokenizer of a file. Raises ConfigError for another file, or one with a part that is not supported."""
     content = _content(path)
     if path.suffix == ".json":
         text = _text(path, content)

@@ -41,7 +41,7 @@ def _unigram(model: Part) -> Unigram:
         raise model.unsupported("a model without a token for what is unknown (unk_id)")
     unknown = model.get("unk_id", int)
     if not 0 <= unknown < len(tokens):
-        raise ConfigError(f"{model.place}: unk_id {unknown} is no token", hint="save the tokenizer again")
+        raise ConfigError(f"{model.place}: unk_id {unknown} is not a token", hint="save the tokenizer again")
     falls_back = model.get("byte_fallback", bool, False)
     if falls_back and not {*units.BYTES} <= {token for token, _ in tokens}:
         raise model.unsupported("byte_fallback without all bytes")
@@ -124,7 +124,7 @@ def _merges(model: Part, vocabulary: Mapping[str, int], prefix: str) -> Iterator
     for each in model.get("merges", list):
         pair = each.split(" ") if isinstance(each, str) else each
         if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(token, str) for token in pair):
-            raise ConfigError(f"{model.place}: the merge {each!r} is no pair", hint="save the tokenizer again")
+            raise ConfigError(f"{model.place}: the merge {each!r} is not a pair", hint="save the tokenizer again")
         first, second = pair
         for token in (first, second, first + second[len(prefix) :]):
             if token not in vocabulary:

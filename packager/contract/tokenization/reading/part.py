@@ -62,7 +62,9 @@ class Part:
 
     def _object(self, value: Any, key: str) -> Mapping[str, Any]:
         if not isinstance(value, dict):
-            raise ConfigError(f"{self.place}: an entry of '{key}' is no object", hint="download or save the file again")
+            raise ConfigError(
+                f"{self.place}: an entry of '{key}' is not an object", hint="download or save the file again"
+            )
         return value
 
     @property

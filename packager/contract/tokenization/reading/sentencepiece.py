@@ -105,7 +105,7 @@ def _piece(path: Path, given: Any) -> Piece:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: the piece {given.piece!r} is not UTF-8", hint=AGAIN) from error
     if not made.text or "\0" in made.text or not isfinite(made.score):
-        raise ConfigError(f"{path}: {made.text!r} with a score of {made.score} is no piece", hint=AGAIN)
+        raise ConfigError(f"{path}: {made.text!r} with a score of {made.score} is not a piece", hint=AGAIN)
     if made.type not in (NORMAL, UNKNOWN, CONTROL, DEFINED, UNUSED, BYTE):
         raise _unsupported(path, f"{made.text!r}, a piece of type {made.type},")
     return made

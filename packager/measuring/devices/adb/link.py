@@ -78,8 +78,8 @@ class Adb:
         values = dict(PROPERTY.findall(done.output.replace("\r", "")))
         if not values:
             raise ToolError(
-                f"{serial} tells nothing of itself: {last_lines(done.complaints, 1) or 'getprop printed nothing'}",
-                hint="is it an Android device?",
+                f"{serial} does not report properties: {last_lines(done.complaints, 1) or 'getprop printed nothing'}",
+                hint="check that it is an Android device",
             )
         abis = values.get("ro.product.cpu.abilist") or values.get("ro.product.cpu.abi", "")
         api = values.get("ro.build.version.sdk", "")
@@ -177,7 +177,8 @@ class Adb:
             except subprocess.TimeoutExpired as error:
                 where = arguments[1] if arguments[0] == "-s" else "adb"
                 raise GoneError(
-                    f"{where} did not answer within {timeout_s:g} s", hint="is it busy, asleep or unplugged? run again"
+                    f"{where} did not answer within {timeout_s:g} s",
+                    hint="check that it is plugged in, awake and idle, then run again",
                 ) from error
             finally:
                 children.end(process)

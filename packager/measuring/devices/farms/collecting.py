@@ -113,9 +113,9 @@ def _parsed(place: str, content: bytes, collected: Collected) -> Mapping[str, An
     try:
         document = parsing.json_of(content)
     except (ValueError, RecursionError) as error:
-        collected.problems.append(f"{place} is no JSON: {error}")
+        collected.problems.append(f"{place} is not JSON: {error}")
         return None
     if not isinstance(document, dict):
-        collected.problems.append(f"{place} is no document of results")
+        collected.problems.append(f"{place} is not a document of results")
         return None
     return document
