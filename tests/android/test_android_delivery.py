@@ -624,10 +624,11 @@ def test_a_release_is_for_some_apps_and_devices(app: App) -> None:
     ranged = tuple(replace(each, runtime_range="1.20") for each in others)
     app.shelf.publish(first)
     app.phase()
+    (app.kept / "state.json").write_text(json.dumps({**app.state, "device": "device"}), encoding="utf-8")
     for release in (
         replace(second, contract="0" * 64),
         replace(second, min_app="1.2.4"),
-        replace(second, rollout=Rollout(percent=0, salt="salt")),
+        replace(second, rollout=Rollout(percent=59, salt="salt")),  # the device is the first of the next hundredth
         replace(second, files=others),
         replace(second, files=tuple(replace(each, target="ios") for each in second.files)),
         replace(second, files=tuple(replace(each, inside="react_native") for each in second.files)),
@@ -636,7 +637,8 @@ def test_a_release_is_for_some_apps_and_devices(app: App) -> None:
         assert app.phase() == "up-to-date"
     app.shelf.publish(replace(second, contract="0" * 64))
     assert app.update()["reason"] == "the channel has nothing for this app and device"
-    app.shelf.publish(replace(second, min_app="1.2.3", files=ranged), first)
+    some = Rollout(percent=60, salt="salt")
+    app.shelf.publish(replace(second, min_app="1.2.3", files=ranged, rollout=some), first)
     assert (app.phase(), app.loaded()) == ("ready", updated(2))
 
 

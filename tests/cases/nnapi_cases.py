@@ -52,6 +52,7 @@ CONSTANTS: Mapping[str, Array] = {
     "z_s8": scalar(0, "int8"),
     "z3_s8": scalar(3, "int8"),
     "z4_s8": numpy.zeros(4, numpy.int8),
+    "z0300_s8": numpy.array([0, 3, 0, 0], numpy.int8),
     "to_6": i64(1, 6),
     "to_0": i64(0, -1),
     "to_00": i64(0, 3),
@@ -325,6 +326,7 @@ QUANTIZED = [
     case(quantized("1,3,8,8", CONV, before=_weights("w_s8", "s", "z_s8"))),
     case(quantized("1,3,8,8", CONV, before=_weights("w_s8", "s", "z3_s8")), "weight must be 0"),
     case(quantized("1,3,8,8", CONV, before=PER_CHANNEL)),
+    case(quantized("1,3,8,8", CONV, before=PER_CHANNEL.replace("z4_s8", "z0300_s8")), "weight must be 0"),
     case(quantized("1,3,8,8", CONV, before=PER_CHANNEL), "requires feature level 29", level=28),
     case(
         quantized("1,3,8,8", CONV, before=_weights("w_s8", "s", "z_s8"), pair="s, z_s8", zero="z_s8"),

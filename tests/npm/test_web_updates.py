@@ -54,6 +54,18 @@ def one_site(open_browser: Browser, package: Path) -> Iterator[Site]:
         yield made
 
 
+def edited_state(method: str) -> str:
+    """JavaScript that keeps what a method of its text makes of the updater's state."""
+    return """new Promise((resolve) => {
+      indexedDB.open('mobpack models stable').onsuccess = ({ target: { result } }) => {
+        const store = result.transaction('texts', 'readwrite').objectStore('texts');
+        store.get('state.json').onsuccess = ({ target }) => {
+          store.put(target.result.METHOD, 'state.json').onsuccess = () => { result.close(); resolve(); };
+        };
+      };
+    })""".replace("METHOD", method)
+
+
 @pytest.fixture
 def site(one_site: Site) -> Site:
     """A channel without documents, and an app that has downloaded nothing."""
@@ -348,16 +360,7 @@ def test_a_file_that_the_browser_has_lost_or_damaged_is_replaced_by_the_one_befo
 def test_state_that_is_damaged_begins_anew_and_older_documents_stay_refused(site: Site) -> None:
     site.publish(channel(7, release(2, site.blobs)))
     assert site.update() == ("ready", SECOND, "")
-    site.page.value(
-        """new Promise((resolve) => {
-          indexedDB.open('mobpack models stable').onsuccess = ({ target: { result } }) => {
-            const store = result.transaction('texts', 'readwrite').objectStore('texts');
-            store.get('state.json').onsuccess = ({ target }) => {
-              store.put(target.result.slice(0, -9), 'state.json').onsuccess = () => { result.close(); resolve(); };
-            };
-          };
-        })"""
-    )
+    site.page.value(edited_state("slice(0, -9)"))
     assert site.load() == (OWN, "bundled")
     site.publish(channel(6, release(3, site.blobs)))
     phase, _, said = site.update()
@@ -395,7 +398,7 @@ def test_what_does_not_fit_the_device_is_passed_over(site: Site) -> None:
     for change in (
         {"contract": "0" * 64},
         {"min_app": "1.2.4"},
-        {"rollout": Rollout(percent=0, salt="salt")},
+        {"rollout": Rollout(percent=59, salt="salt")},
         {"files": (replace(file, target="android"),)},
         {"files": (replace(file, inside="react_native"),)},
         {"files": (replace(file, runtime="another"),)},
@@ -404,8 +407,11 @@ def test_what_does_not_fit_the_device_is_passed_over(site: Site) -> None:
         number += 1
         site.publish(channel(number, release(3, site.blobs, **change), second))
         assert site.update()[:2] == ("ready" if number == 1 else "up-to-date", SECOND), change
+        site.page.value(edited_state("""replace(/"device":"[^"]*"/, '"device":"device"')"""))  # a 60th of 100
     site.publish(channel(number + 1))
     assert site.update() == ("up-to-date", SECOND, ""), "no release: what is there stays"
+    site.publish(channel(number + 2, release(3, site.blobs, rollout=Rollout(percent=60, salt="salt")), second))
+    assert site.update()[:2] == ("ready", THIRD)
 
 
 def test_models_are_frozen_pinned_and_removed(site: Site) -> None:

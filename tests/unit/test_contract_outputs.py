@@ -199,6 +199,9 @@ def test_as_many_labels_are_needed_as_there_are_classes(tmp_path: Path) -> None:
         Behind(Classes(activation="none", labels=path), 1, 3)
     with pytest.raises(ConfigError, match="has 2 labels, but the model has 5 classes: they have to be as many"):
         Behind(Classes(activation="none", labels=path), 1, 5)
+    path = labels_file(tmp_path, "a heading", "a", "b", "c")
+    with pytest.raises(ConfigError, match="has 4 labels, but the model has 3 classes: they have to be as many"):
+        Behind(Classes(activation="none", labels=path), 1, 3)
 
 
 @pytest.mark.parametrize(

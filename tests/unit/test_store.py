@@ -48,6 +48,15 @@ def test_keys_do_not_depend_on_the_order_of_tables_but_on_that_of_lists() -> Non
     assert key_of("1") != key_of(1)
 
 
+def test_a_result_that_is_being_made_is_claimed_for_all_others_that_share_the_store(tmp_path: Path) -> None:
+    one, other = (Store(tmp_path, has_claims=True) for _ in range(2))
+    assert not other.is_claimed(STEP, "inputs")
+    with one.claimed(STEP, "inputs"):
+        assert other.is_claimed(STEP, "inputs")
+        assert not other.is_claimed(STEP, "other inputs")
+    assert not other.is_claimed(STEP, "inputs")
+
+
 def test_a_result_that_fails_half_way_leaves_nothing_and_can_be_made_later(tmp_path: Path) -> None:
     def fail(folder: Path) -> None:
         (folder / "half").write_text("x")
