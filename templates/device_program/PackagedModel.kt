@@ -138,7 +138,7 @@ internal class PackagedModel private constructor(
     }
 }
 
-/** What the package knows of the model of a class; null for one that is no model. */
+/** The package's facts about the model of a class; null for a class that is not a model. */
 private fun filesOf(kind: Class<*>): Any? =
     kind.declaredFields.find { it.type.superclass?.simpleName == "ModelLoader" }?.get(null)?.get("files")
 

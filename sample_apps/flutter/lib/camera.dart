@@ -24,7 +24,7 @@ Future<OpenCamera> openCamera() async {
 
 /// A camera of the plugin.
 class DeviceCamera implements OpenCamera {
-  /// That is on.
+  /// Takes a camera that is on.
   DeviceCamera(this._controller) {
     _frames
       ..onListen = () {

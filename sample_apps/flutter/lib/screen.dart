@@ -13,7 +13,7 @@ import 'seeing.dart';
 
 /// A camera that is on.
 abstract interface class OpenCamera {
-  /// What it sees.
+  /// Picture of the camera.
   Widget get preview;
 
   /// The same, for the model.
@@ -171,7 +171,7 @@ class ActionButton extends StatelessWidget {
 
 /// A class, with its score.
 class ClassRow extends StatelessWidget {
-  /// Of a picture.
+  /// Row for a class of a picture.
   const ClassRow({super.key, required this.found});
 
   /// The class.
@@ -217,9 +217,9 @@ class ProblemRow extends StatelessWidget {
   );
 }
 
-/// Which model this is, and what runs it.
+/// Shows which model this is, and what runs it.
 class ModelRow extends StatelessWidget {
-  /// Of a loaded model.
+  /// Row for a loaded model.
   const ModelRow({super.key, required this.model});
 
   /// The model.

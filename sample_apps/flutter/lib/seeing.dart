@@ -1,4 +1,4 @@
-/// What the model sees: the app's state, without a widget.
+/// The app's state, without a widget: what the model sees.
 library;
 
 import 'dart:async';
@@ -15,7 +15,7 @@ const int longestSide = 1024;
 
 /// Loads a model, and keeps what it sees in the latest picture.
 class Seeing extends ChangeNotifier {
-  /// Of a model that [load] opens.
+  /// Takes the models that [load] opens.
   Seeing(this._models);
 
   final Models _models;
@@ -27,7 +27,7 @@ class Seeing extends ChangeNotifier {
   /// The picture, upright; null before the first one.
   ui.Image? picture;
 
-  /// What is in it, best first.
+  /// Classes of the picture, best first.
   List<Classification> classes = const [];
 
   /// Why there are no classes; empty if there are some, or if they are to come.

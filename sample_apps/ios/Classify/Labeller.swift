@@ -8,14 +8,14 @@ actor Labeller {
     private let models = Result { try Models() }
     private var loading: Task<Classifier, any Error>?
 
-    /// What the model sees in a picture, best first.
+    /// Classes that the model sees in a picture, best first.
     ///
     /// A photo knows how the camera was held, and the model turns it: nothing has to be prepared here.
     func labels(of image: UIImage) async throws -> [Classification] {
         try await model().classify(image)
     }
 
-    /// What the model sees in a frame of the camera.
+    /// Classes that the model sees in a frame of the camera.
     func labels(of picture: Picture) async throws -> [Classification] {
         try await model().classify(picture)
     }

@@ -2,7 +2,7 @@ import AVFoundation
 import SwiftUI
 import VisionModels
 
-/// What the camera sees, and what the model sees in it.
+/// Shows the camera's picture, and what the model sees in it.
 struct LiveView: View {
     /// A frame that comes while the model is busy takes the place of the one before.
     @State private var frames = AsyncStream.makeStream(of: Picture.self, bufferingPolicy: .bufferingNewest(1))

@@ -6,13 +6,13 @@ import { pictureFrom } from 'react-native-vision/image';
 
 import type { Chosen } from './chosen';
 
-/** What is known of a picture: nothing yet, its classes, or why there are none. */
+/** Classes of a picture: nothing yet, its classes, or why there are none. */
 export interface Seen {
   readonly classes: readonly Classification[];
   readonly problem: string;
 }
 
-/** Of the side of a picture that the model gets, in pixels: it looks at 224 of them. */
+/** Side of the picture that the model gets, in pixels: it looks at 224 of them. */
 export const LONGEST = 1024;
 
 const NOTHING: Seen = { classes: [], problem: '' };

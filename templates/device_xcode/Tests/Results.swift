@@ -3,7 +3,7 @@
 import Foundation
 import XCTest
 
-/// All that a test leaves.
+/// The document that a test leaves.
 func document(_ exchanges: [[String: Any]]) -> [String: Any] {
     [
         "schema-version": 1,

@@ -6,7 +6,7 @@ struct Search {
     private static let share = 3
     private static let finalRounds = 5
 
-    /// Those without settings first, in the order in which the package tries them.
+    /// Attempts in the order in which the package tries them, those without settings first.
     let candidates: [Candidate]
     /// Times of a round; nil if it failed.
     let measure: (_ candidate: Candidate, _ round: Int) -> [Double]?

@@ -13,7 +13,7 @@
 import 'dart:convert';
 import 'dart:io';
 
-/// What names of libraries have in them: a path alone is that of one system.
+/// Parts of library names of each system: a path alone is that of one system.
 const Map<String, String> _suffixes = {'linux': '.so', 'macos': '.dylib', 'windows': '.dll'};
 
 /// Answers what to bundle: one library, or nothing.

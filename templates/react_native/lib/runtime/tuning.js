@@ -44,7 +44,7 @@ function opened(model, variants, own) {
     const files = isFastest ? found : setup.files.filter((file) => !isOfVariant(file));
     return { ...model, platforms: { ...model.platforms, [platform]: { ...setup, files } } };
 }
-/** What the app has set stays; settings of a provider are merged. */
+/** Merges settings of a provider; those that the app has set stay. */
 function applied(own, { providers, threads, providerOptions }) {
     const merged = { ...providerOptions };
     for (const [name, settings] of Object.entries(own.providerOptions ?? {})) {

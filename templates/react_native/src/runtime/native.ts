@@ -3,7 +3,7 @@
 import type { Backend, Device, Engine, Place, Platform } from './backend.js';
 import { ModelError } from './errors.js';
 
-/** What Android alone has: files inside the app's own archive. */
+/** Files inside the app's own archive, which Android alone has. */
 export interface AndroidFiles {
   device(): Device & { readonly folder: string };
   /** Whether the device is so hot that Android slows it down. */
@@ -12,11 +12,11 @@ export interface AndroidFiles {
   locate(asset: string, size: number): Promise<Place>;
 }
 
-/** What React Native gives: null for what is not in the app. */
+/** Parts that React Native gives: null for what is not in the app. */
 export interface NativeParts {
   /** Name of the package on npm. */
   readonly packageName: string;
-  /** As React Native's Platform says it. */
+  /** Name of the system, from React Native's Platform. */
   readonly os: string;
   readonly engine: Engine | null;
   readonly android: AndroidFiles | null;

@@ -72,7 +72,7 @@ function opened(model: ModelDescriptor, variants: readonly string[], own: LoadOp
   return { ...model, platforms: { ...model.platforms, [platform]: { ...setup, files } } };
 }
 
-/** What the app has set stays; settings of a provider are merged. */
+/** Merges settings of a provider; those that the app has set stay. */
 function applied(own: LoadOptions, { providers, threads, providerOptions }: Tuned): LoadOptions {
   const merged = { ...providerOptions };
   for (const [name, settings] of Object.entries(own.providerOptions ?? {})) {

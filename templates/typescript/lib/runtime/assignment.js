@@ -1,7 +1,7 @@
 // Which provider runs how much of a model.
 import { platformFiles } from './descriptor.js';
 const CPU = 'CPUExecutionProvider';
-/** Of nodes that ONNX Runtime has not recorded. */
+/** Name for nodes that ONNX Runtime has not recorded. */
 const UNRECORDED = '';
 /**
  * What each provider runs of a model that was opened for `asked`; undefined where ONNX Runtime cannot say.

@@ -18,7 +18,7 @@ export interface Watcher {
 }
 /** How fast to go, and when to give up. */
 export interface Pace {
-    /** Of the pieces that are asked for: they start with the largest, and are halved where a network is bad. */
+    /** Size of the pieces that are asked for: they start with the largest, and are halved where a network is bad. */
     readonly largestPieceBytes: number;
     readonly smallestPieceBytes: number;
     /** An answer that brings nothing for so long is given up. */

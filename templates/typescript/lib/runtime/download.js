@@ -89,7 +89,7 @@ class SharedDownload {
             watcher.onBytes(loadedBytes);
     }
 }
-/** What has come of a file, and how the rest of it does. */
+/** The part of a file that has arrived, and the way to the rest. */
 class PartialFile {
     part;
     wanted;

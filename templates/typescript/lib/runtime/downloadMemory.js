@@ -3,7 +3,7 @@ import { Deadline, FILE_MS, Interruption } from './downloadRequest.js';
 import { ModelError } from './errors.js';
 import { MemoryFile } from './memoryFile.js';
 import { requestBytes } from './memoryRequest.js';
-/** Of an answer that brings nothing. */
+/** Longest wait for an answer that brings nothing. */
 const STALL_MS = 30_000;
 /** By the part that says where they are: they are gone when nobody has that any more. */
 const bytesByPart = new WeakMap();

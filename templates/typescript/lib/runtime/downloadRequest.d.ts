@@ -3,7 +3,7 @@ export interface WantedPiece {
     readonly url: string;
     readonly offset: number;
     readonly length: number;
-    /** Of the whole file, in bytes, as the package knows it. */
+    /** Size of the whole file, in bytes, as the package knows it. */
     readonly sizeBytes: number;
     /** ETag of the pieces that are there already; empty when there is none. */
     readonly tag: string;
@@ -38,7 +38,7 @@ export interface Waiting {
 /** A piece of a file, as the server sent it. */
 export interface Piece {
     readonly bytes: ArrayBuffer;
-    /** Of its first byte in the file. 0 for a whole file, which is what servers send that know no pieces. */
+    /** Offset of its first byte in the file. 0 for a whole file, which is what servers send that know no pieces. */
     readonly offset: number;
     /** ETag of the file; empty when there is none. */
     readonly tag: string;
@@ -49,7 +49,7 @@ export declare class Interruption extends Error {
 /** The server no longer has the file that the first pieces are of. */
 export declare class FileChanged extends Error {
 }
-/** Of servers that are busy, or have an error that may pass. */
+/** Answers of servers that are busy, or have an error that may pass. */
 export declare const PASSING: ReadonlySet<number>;
 /**
  * Asks for a piece.

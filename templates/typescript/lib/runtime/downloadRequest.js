@@ -40,7 +40,7 @@ export class Interruption extends Error {
 export class FileChanged extends Error {
 }
 const HEADERS_RECEIVED = 2;
-/** Of servers that are busy, or have an error that may pass. */
+/** Answers of servers that are busy, or have an error that may pass. */
 export const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 /**
  * Asks for a piece.
@@ -153,7 +153,7 @@ function wrongRange(request, wanted) {
         return null;
     return new Interruption(`${wanted.url} sends other bytes than it was asked for`);
 }
-/** Of a whole file. Where it comes compressed, its length says nothing. */
+/** Size of a whole file. Where it comes compressed, its length says nothing. */
 function wrongLength(request, wanted) {
     const length = request.getResponseHeader('Content-Length');
     const isAsItIs = (request.getResponseHeader('Content-Encoding') ?? 'identity') === 'identity';

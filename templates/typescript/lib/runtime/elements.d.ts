@@ -1,13 +1,13 @@
 import type { ElementType, NumberArray, NumberType, Shape } from './tensor.js';
 /** How elements of a type lie in memory. */
 export interface Element {
-    /** Of its array: `Float32Array`. */
+    /** Name of its array: `Float32Array`. */
     readonly arrayName: string;
     readonly sizeBytes: number;
     /** A new array over a whole buffer. */
     readonly over: (buffer: ArrayBuffer) => NumberArray;
 }
-/** All types but strings. */
+/** Every type but strings. */
 export declare const ELEMENTS: Readonly<Record<NumberType, Element>>;
 /** Whether elements of a type lie in memory as numbers. */
 export declare function isNumberType(type: ElementType): type is NumberType;

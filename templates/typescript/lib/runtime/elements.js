@@ -1,7 +1,7 @@
 // The arrays that tensors are made of.
 const halves = { arrayName: 'Uint16Array', sizeBytes: 2, over: (buffer) => new Uint16Array(buffer) };
 const bytes = { arrayName: 'Uint8Array', sizeBytes: 1, over: (buffer) => new Uint8Array(buffer) };
-/** All types but strings. */
+/** Every type but strings. */
 export const ELEMENTS = {
     float32: { arrayName: 'Float32Array', sizeBytes: 4, over: (buffer) => new Float32Array(buffer) },
     float64: { arrayName: 'Float64Array', sizeBytes: 8, over: (buffer) => new Float64Array(buffer) },

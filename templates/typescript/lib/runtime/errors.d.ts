@@ -28,12 +28,12 @@ export declare class ModelError extends Error {
     constructor(code: ModelErrorCode, message: string, options?: {
         readonly cause?: unknown;
     });
-    /** What was thrown, unknown until now. */
+    /** Error that was thrown, of an unknown type. */
     readonly cause?: unknown;
 }
 /** The error that native code means: its messages are `[code] words`, perhaps with words of React Native before them. */
 export declare function toModelError(thrown: unknown): ModelError;
-/** What ONNX Runtime reports: `runtime`, or `out-of-memory`. */
+/** Error that ONNX Runtime reports: `runtime`, or `out-of-memory`. */
 export declare function runtimeError(message: string, cause: unknown): ModelError;
 /** Whether another provider may do better: the rest of what can go wrong is the same for all. */
 export declare function isOfProvider({ code }: ModelError): boolean;

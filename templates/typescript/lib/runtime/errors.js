@@ -45,7 +45,7 @@ export function toModelError(thrown) {
 }
 /** Words of ONNX Runtime, of WebAssembly and of JavaScript's engines for memory that they did not get. */
 const NO_MEMORY = /bad_alloc|bad alloc|out of memory|\(OOM\)|cannot enlarge memory|allocation failed|failed to allocate/i;
-/** What ONNX Runtime reports: `runtime`, or `out-of-memory`. */
+/** Error that ONNX Runtime reports: `runtime`, or `out-of-memory`. */
 export function runtimeError(message, cause) {
     return new ModelError(NO_MEMORY.test(message) ? 'out-of-memory' : 'runtime', message, { cause });
 }

@@ -3,7 +3,7 @@ import type { LoadOptions } from './options.js';
 import { type Provider } from './providers.js';
 /** The threads of a model's sessions. */
 export declare class Heat {
-    /** Of the session that is open: 0 for the usual number. */
+    /** Threads of the session that is open: 0 for the usual number. */
     threads: number;
     private readonly backend;
     private readonly half;

@@ -7,7 +7,7 @@ const HOT_S = 10;
 const COOL_S = 60;
 /** The threads of a model's sessions. */
 export class Heat {
-    /** Of the session that is open: 0 for the usual number. */
+    /** Threads of the session that is open: 0 for the usual number. */
     threads = 0;
     backend;
     half;

@@ -10,23 +10,23 @@ export interface Durations {
     readonly p90: number;
     readonly p99: number;
 }
-/** What one model did until now. */
+/** Counts of one model until now. */
 export interface ModelSnapshot {
     readonly model: string;
     /** Version of the package that contains it; empty before the first load. */
     readonly version: string;
-    /** Of the last run that succeeded, or of the last load before any; null before that. */
+    /** Provider of the last run that succeeded, or of the last load before any; null before that. */
     readonly provider: Provider | null;
     /** Providers that did not start at the last load. */
     readonly fallbacks: readonly Fallback[];
     readonly loads: number;
     /** Loads that failed. */
     readonly failures: number;
-    /** Of the last load, in seconds. */
+    /** Duration of the last load, in seconds. */
     readonly loadDuration: number;
     /** Resident bytes of the process after the last load; null where the platform does not tell. */
     readonly memory: number | null;
-    /** All runs, those that failed or were cancelled included. */
+    /** Number of runs, those that failed or were cancelled included. */
     readonly runs: number;
     /** Runs that failed: not those that were cancelled. */
     readonly errors: number;
@@ -57,7 +57,7 @@ export declare class ModelMetrics implements ModelObserver {
     onRun(event: RunEvent): void;
     onFailure(event: FailureEvent): void;
     onBan(event: BanEvent): void;
-    /** Of each model that was loaded or failed to load, in the order in which they were first heard of. */
+    /** Counts of each model that was loaded or failed to load, in the order in which they were first heard of. */
     snapshot(): readonly ModelSnapshot[];
     private of;
 }

@@ -23,7 +23,7 @@ export class ModelMetrics {
     onBan(event) {
         this.of(event.model).bans += 1;
     }
-    /** Of each model that was loaded or failed to load, in the order in which they were first heard of. */
+    /** Counts of each model that was loaded or failed to load, in the order in which they were first heard of. */
     snapshot() {
         return Array.from(this.models, ([model, counts]) => counts.snapshot(model));
     }
@@ -39,7 +39,7 @@ class Counts {
     bans = 0;
     loads = 0;
     loaded = null;
-    /** Of the last run that succeeded. */
+    /** Provider of the last run that succeeded. */
     provider = null;
     errors = 0;
     retries = 0;

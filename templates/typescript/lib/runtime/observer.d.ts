@@ -17,7 +17,7 @@ export interface LoadEvent {
     readonly provider: Provider;
     readonly fallbacks: readonly Fallback[];
     readonly source: SourceKind;
-    /** Of the model's file, including weights in separate files. */
+    /** Size of the model's file, including weights in separate files. */
     readonly sizeBytes: number;
     /** From the call of `load` on, downloads included. */
     readonly duration: number;
@@ -51,7 +51,7 @@ export interface ReleaseEvent {
 /** A release that an updater has downloaded is not used for some time: it computed other numbers, did not start, or ended the app. */
 export interface BanEvent {
     readonly model: string;
-    /** That of the release. */
+    /** Version of the release. */
     readonly version: string;
     readonly reason: string;
 }

@@ -18,5 +18,5 @@ export declare function locateFile({ models, read }: OnnxRuntimeOptions, path: s
 export declare function bytesOf(part: Part, options: OnnxRuntimeOptions): Promise<Uint8Array<ArrayBuffer>>;
 /** The bytes of `all` that `part` is, checked. */
 export declare function checkedPart(part: Part, all: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>;
-/** All bytes of a file. */
+/** Every byte of a file. */
 export declare function read(path: string, options: OnnxRuntimeOptions): Promise<Uint8Array<ArrayBuffer>>;

@@ -29,7 +29,7 @@ export async function checkedPart(part, all) {
     await checkBytes(bytes, part.size, part.sha256, part.path || 'buffer');
     return bytes;
 }
-/** All bytes of a file. */
+/** Every byte of a file. */
 export async function read(path, options) {
     if (options.read === undefined) {
         const wanted = { url: absolute(path), sizeBytes: -1, sha256: '', mustBeSecure: false };

@@ -1,6 +1,6 @@
 import type { OrtApi, OrtSession } from './onnxruntimeApi.js';
 import { type Placed, type Produced } from './onnxruntimeTensors.js';
-/** What a run reads and where it writes, as `Engine.run` has it. */
+/** A run: what it reads and where it writes, as in `Engine.run`. */
 export interface RunCall {
     readonly buffers: readonly ArrayBuffer[];
     readonly layout: readonly number[];

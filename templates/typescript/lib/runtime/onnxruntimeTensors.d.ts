@@ -6,7 +6,7 @@ export interface Placed {
     readonly byteLength: number;
     readonly shape: readonly number[];
 }
-/** What ONNX Runtime made of an output: bytes, or strings. */
+/** An output of ONNX Runtime: bytes, or strings. */
 export interface Produced {
     readonly bytes: Uint8Array | null;
     readonly texts: readonly string[];
@@ -16,7 +16,7 @@ export interface Produced {
 export declare function placedTensors(buffers: readonly ArrayBuffer[], layout: readonly number[]): readonly Placed[];
 /** An input, read in place. */
 export declare function inputTensor(ort: OrtApi, info: OrtValueMetadata, placed: Placed, texts: readonly string[]): OrtTensor;
-/** What an output holds. */
+/** Values of an output. */
 export declare function producedBy(tensor: OrtTensor): Produced;
 /** Copies an output to the app's memory. */
 export declare function write(name: string, made: Produced, into: Placed): void;

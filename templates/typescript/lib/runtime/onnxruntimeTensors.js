@@ -53,7 +53,7 @@ export function inputTensor(ort, info, placed, texts) {
         throw new ModelError('bad-input', `input \`${info.name}\`: ${String(reason)}`, { cause: reason });
     }
 }
-/** What an output holds. */
+/** Values of an output. */
 export function producedBy(tensor) {
     const { data, dims } = tensor;
     if (!ArrayBuffer.isView(data))

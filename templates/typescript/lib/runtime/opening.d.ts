@@ -8,14 +8,14 @@ export interface OpenModel {
     readonly opened: Opened;
     readonly file: ModelFile;
     readonly provider: Provider;
-    /** What the provider was told. */
+    /** Settings of the provider. */
     readonly settings: Settings;
-    /** What each provider runs; undefined where ONNX Runtime cannot say. */
+    /** Nodes that each provider runs; undefined where ONNX Runtime cannot say. */
     readonly assignment: readonly ProviderAssignment[] | undefined;
-    /** Of the files that were opened; empty for those in memory. */
+    /** Paths of the files that were opened; empty for those in memory. */
     readonly paths: readonly string[];
 }
-/** What has started in the end, and what did not. */
+/** The provider that has started in the end, and those that did not. */
 export interface Outcome extends Attempt, OpenModel {
     readonly fallbacks: readonly Fallback[];
 }

@@ -1,12 +1,12 @@
 import type { NumberArray, NumberType } from './tensor.js';
 /** Four numbers of 64 bits. */
 export declare const RECIPE_BYTES = 32;
-/** What the values of a tensor are made of. */
+/** Recipe of the values of a tensor. */
 export interface Recipe {
     readonly seed: bigint;
     /** The least integer. */
     readonly low: bigint;
-    /** What all integers are below. */
+    /** Bound that all integers are below. */
     readonly high: bigint;
     /** At which distance the largest integer stands; 0 for nowhere in particular. */
     readonly row: bigint;

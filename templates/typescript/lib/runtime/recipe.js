@@ -34,7 +34,7 @@ function writer(type, values, recipe) {
         return (index, bits) => (values[index] = integer(recipe, index, bits) === 0n ? 0 : 1);
     return (index, bits) => (values[index] = Number(integer(recipe, index, bits)));
 }
-/** What floats are made of, the same whatever the recipe says; all others are integers. */
+/** Values of floats, the same whatever the recipe says; all others are integers. */
 const FLOATS = {
     float32: (bits) => Number(bits >> 40n) / 2 ** 23 - 1,
     float64: (bits) => Number(bits >> 11n) / 2 ** 52 - 1,

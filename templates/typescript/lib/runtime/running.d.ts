@@ -2,7 +2,7 @@ import type { Engine, Opened, Ran } from './backend.js';
 import type { ModelDescriptor } from './descriptor.js';
 import { type Numbers } from './feeding.js';
 import type { AnyTensor, NumberArray, NumberType } from './tensor.js';
-/** What native code gets, and where it writes. */
+/** Arguments for native code, and where it writes. */
 export interface Prepared {
     readonly buffers: readonly ArrayBuffer[];
     readonly layout: readonly number[];
@@ -18,7 +18,7 @@ export declare class Runs {
     private readonly outputs;
     /** @throws ModelError `bad-model` when the opened file lacks a tensor of the model, or has others */
     constructor(model: ModelDescriptor, opened: Opened);
-    /** What app code calls the tensors, in the order of the session's. */
+    /** Names of the tensors in app code, in the order of the session's. */
     keys(): {
         readonly inputs: readonly string[];
         readonly outputs: readonly string[];

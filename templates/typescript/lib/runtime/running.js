@@ -13,7 +13,7 @@ export class Runs {
         this.inputs = inOrder('input', opened.inputs, model.inputs, []);
         this.outputs = inOrder('output', opened.outputs, model.outputs, model.pinned);
     }
-    /** What app code calls the tensors, in the order of the session's. */
+    /** Names of the tensors in app code, in the order of the session's. */
     keys() {
         return { inputs: keysOf(this.inputs), outputs: keysOf(this.outputs) };
     }

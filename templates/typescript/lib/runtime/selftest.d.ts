@@ -36,7 +36,7 @@ export interface OutputTest {
     readonly mismatchCount: number;
     /** `maxAbsError` may be at most `absoluteTolerance` + this * `scale`; 0 for values that must be equal. */
     readonly tolerance: number;
-    /** What `maxAbsError` may be whatever the `scale`; 0 for values that must be equal. */
+    /** Largest `maxAbsError` that is allowed whatever the `scale`; 0 for values that must be equal. */
     readonly absoluteTolerance: number;
     /** Why the output failed; empty when it passed. */
     readonly failure: string;

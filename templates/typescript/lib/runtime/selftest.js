@@ -76,7 +76,7 @@ function inputsOf(sample, specs, bytes) {
         return [key, { data, shape: tensor.shape }];
     }));
 }
-/** What the file has of an input, or what its recipe makes. */
+/** Values of an input, from the file or its recipe. */
 function inputNumbers(type, tensor, bytes) {
     const count = countOf(tensor.shape);
     if (tensor.sizeBytes >= count * ELEMENTS[type].sizeBytes)

@@ -7,7 +7,7 @@ import type { LoadOptions, ModelSource } from './options.js';
  * @throws ModelError `bad-options` for a source that is none, `unsupported`, `cancelled`
  */
 export declare function sourceOf(model: ModelDescriptor, backend: Backend, options: LoadOptions): Promise<ModelSource>;
-/** Has `removeDownloads` leave the files with these paths, until the function that this returns is called. */
+/** Makes `removeDownloads` leave the files with these paths, until the function that this returns is called. */
 export declare function keepFiles(paths: readonly string[]): () => void;
 /** Names of the files of models that are open. */
 export declare function namesInUse(): readonly string[];

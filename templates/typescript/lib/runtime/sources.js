@@ -168,7 +168,7 @@ class Placer {
         report(this.options.onProgress, { loadedBytes: sum(this.loadedBytes), totalBytes: sum(this.wantedBytes) });
     }
 }
-/** What an app's own function throws does not end a download that others may wait for too. */
+/** An error of an app's own function does not end a download that others may wait for too. */
 function report(onProgress, progress) {
     try {
         onProgress(progress);
@@ -201,9 +201,9 @@ function downloadsFolder(backend) {
 function downloadName(file) {
     return `${file.sha256}-${file.path}`;
 }
-/** Of models that are open, which may open their files again. */
+/** Paths of models that are open, which may open their files again. */
 const inUse = new Set();
-/** Has `removeDownloads` leave the files with these paths, until the function that this returns is called. */
+/** Makes `removeDownloads` leave the files with these paths, until the function that this returns is called. */
 export function keepFiles(paths) {
     inUse.add(paths);
     return () => {

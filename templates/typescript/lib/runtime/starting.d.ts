@@ -2,7 +2,7 @@ import type { Attempt } from './attempt.js';
 import { type ModelFile, type Provider, type Settings } from './descriptor.js';
 /** How a provider is started. */
 export interface Start {
-    /** As ONNX Runtime names it; empty for the CPU. */
+    /** ONNX Runtime's name of the provider; empty for the CPU. */
     readonly registeredName: string;
     readonly options: Settings;
 }

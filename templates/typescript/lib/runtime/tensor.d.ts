@@ -15,7 +15,7 @@ export interface Arrays {
     bool: Uint8Array;
     string: readonly string[];
 }
-/** What a tensor holds. */
+/** Type of a tensor's values. */
 export type ElementType = keyof Arrays;
 /** Elements that lie in memory as numbers. */
 export type NumberType = Exclude<ElementType, 'string'>;

@@ -22,12 +22,12 @@ export declare class ModelUntrustedError extends ModelError {
         readonly cause?: unknown;
     });
 }
-/** What a package's files are verified with. */
+/** Keys and facts that a package's files are verified with. */
 export interface Trust {
     /** Public keys: SubjectPublicKeyInfo in Base64. One, or two while one follows the other. */
     readonly keys: readonly string[];
     readonly packageName: string;
-    /** Of the release. */
+    /** Number of the release. */
     readonly number: number;
     /** The signed list of the package's files; null where there is none. */
     readonly readList: (backend: Backend) => Promise<string | null>;

@@ -86,7 +86,7 @@ function digestOf(file) {
     }
     return [name, digest];
 }
-/** What was signed (DSSE 1.0), once a key has vouched for it. */
+/** The signed payload (DSSE 1.0), once a key has vouched for it. */
 async function payloadOf(trust, envelope) {
     const signatures = member(envelope, 'signatures');
     if (Array.isArray(signatures) && signatures.length === 0)

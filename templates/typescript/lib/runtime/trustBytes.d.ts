@@ -4,7 +4,7 @@ export interface Signature {
     readonly der: Bytes;
     readonly numbers: Bytes;
 }
-/** The bytes that Base64 with padding (RFC 4648, 4) stands for; null for what is none. */
+/** The bytes of Base64 with padding (RFC 4648, 4); null for a text that is not Base64. */
 export declare function base64Bytes(text: unknown): Bytes | null;
 /** Base64, with padding, of bytes. */
 export declare function base64Text(bytes: Bytes): string;

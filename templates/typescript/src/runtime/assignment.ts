@@ -7,7 +7,7 @@ import type { ProviderAssignment } from './options.js';
 
 const CPU = 'CPUExecutionProvider';
 
-/** Of nodes that ONNX Runtime has not recorded. */
+/** Name for nodes that ONNX Runtime has not recorded. */
 const UNRECORDED = '';
 
 /**

@@ -12,7 +12,7 @@ import { ModelError } from './errors.js';
  */
 export type Verify = 'once' | 'always';
 
-/** What the platform has. */
+/** Facts about the platform. */
 export interface About {
   /** Version of the ONNX Runtime that is loaded: `1.2.3`. */
   readonly runtimeVersion: string;
@@ -26,11 +26,11 @@ export interface About {
 
 /** A file, or a part of one. */
 export interface Part {
-  /** What an ONNX model calls a file of weights; empty for the model itself. */
+  /** Name of a file of weights in an ONNX model; empty for the model itself. */
   readonly name: string;
   /** Absolute; empty for bytes that are handed over. */
   readonly path: string;
-  /** Of the first byte in that file. */
+  /** Offset of the first byte in that file. */
   readonly offset: number;
   /** In bytes; -1 for all up to the end. */
   readonly size: number;
@@ -40,20 +40,20 @@ export interface Part {
   readonly endsSha256: string;
 }
 
-/** What to open, and how. */
+/** A model to open, with settings. */
 export interface OpenRequest {
   readonly file: Part;
-  /** What `file` is read by instead of its path, duplicated when `open` is called; -1 for none. */
+  /** Descriptor that `file` is read by instead of its path, duplicated when `open` is called; -1 for none. */
   readonly descriptor: number;
   readonly weights: readonly Part[];
-  /** As ONNX Runtime names it; empty for the CPU. */
+  /** ONNX Runtime's name of the provider; empty for the CPU. */
   readonly provider: string;
   readonly providerKeys: readonly string[];
   readonly providerValues: readonly string[];
   /** Session configuration entries. */
   readonly settingKeys: readonly string[];
   readonly settingValues: readonly string[];
-  /** Of a run, for operators of the CPU; 0 for the default ones, which all models share unless they spin. */
+  /** Threads of a run, for operators of the CPU; 0 for the default ones, which all models share unless they spin. */
   readonly threads: number;
   /** Whether threads spin while they wait for work. */
   readonly spinning: boolean;
@@ -72,9 +72,9 @@ export interface TensorInfo {
   readonly shape: readonly number[];
 }
 
-/** What a provider runs of an open model. */
+/** The share of an open model that a provider runs. */
 export interface AssignedInfo {
-  /** As ONNX Runtime names it: `CPUExecutionProvider`. */
+  /** ONNX Runtime's name of the provider: `CPUExecutionProvider`. */
   readonly provider: string;
   readonly nodes: number;
   readonly macs: number;
@@ -85,17 +85,17 @@ export interface Opened {
   readonly session: number;
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
-  /** Of the model and its weights. */
+  /** Size of the model and its weights. */
   readonly sizeBytes: number;
   /** Null where ONNX Runtime cannot say. */
   readonly assignment: readonly AssignedInfo[] | null;
 }
 
-/** What a run gave, beside what it wrote to the caller's memory. */
+/** Result of a run, beside the values in the caller's memory. */
 export interface Ran {
   /** Names the outputs that ONNX Runtime made, until `drop`; 0 when there are none. */
   readonly kept: number;
-  /** Of every output, in their order. */
+  /** Shapes of every output, in their order. */
   readonly shapes: readonly (readonly number[])[];
   /** The values of every output of strings, nothing for all others. */
   readonly texts: readonly (readonly string[])[];
@@ -110,11 +110,11 @@ export interface Place {
   readonly offset: number;
 }
 
-/** What is known of the device. */
+/** Facts about the device. */
 export interface Device {
-  /** As `Build.SOC_MODEL` names it; empty where nobody says. */
+  /** Name of the chip, as in `Build.SOC_MODEL`; empty where nobody says. */
   readonly chip: string;
-  /** Of Android; 0 elsewhere. */
+  /** API level of Android; 0 elsewhere. */
   readonly apiLevel: number;
 }
 
@@ -241,7 +241,7 @@ export interface Backend extends Engine {
   readonly isLost?: (session: number) => boolean;
   /** Where the file `path` of this package lies. `size` is what it must have, in bytes; `url` is its address on a page. */
   locate(path: string, size: number, url?: string): Promise<Place>;
-  /** Has `listener` called when the system warns that memory is short, until the function that this returns is called. */
+  /** Calls `listener` when the system warns that memory is short, until the function that this returns is called. */
   onMemoryPressure(listener: () => void): () => void;
 }
 

@@ -38,14 +38,14 @@ export interface PackagedFile {
 
 /** A file with weights. */
 export interface WeightsFile extends PackagedFile {
-  /** What the model's file calls it. */
+  /** Name of the file in the model. */
   readonly name: string;
 }
 
 /** A file of a model, and how ONNX Runtime opens it. */
 export interface ModelFile extends PackagedFile {
   readonly providers: readonly Provider[];
-  /** What the file was compiled for, as `Build.SOC_MODEL` names it; empty for any. */
+  /** Chip that the file was compiled for, as in `Build.SOC_MODEL`; empty for any. */
   readonly chips: readonly string[];
   /** Session configuration entries that this file needs. */
   readonly settings: Settings;
@@ -58,16 +58,16 @@ export interface ModelFile extends PackagedFile {
 /** A provider as the package was configured for it. */
 export interface ProviderSetup {
   readonly provider: Provider;
-  /** As ONNX Runtime names it. */
+  /** ONNX Runtime's name of the provider. */
   readonly registeredName: string;
-  /** As ONNX Runtime names it when it says which nodes it took: `CPUExecutionProvider`. */
+  /** ONNX Runtime's name when it says which nodes it took: `CPUExecutionProvider`. */
   readonly executionProvider: string;
   /** Whether ONNX Runtime does not record the nodes that it lays out anew for this provider. */
   readonly hidesNodes: boolean;
   readonly options: Settings;
 }
 
-/** What a package was built for on a platform. */
+/** Setup of a package for a platform. */
 export interface PlatformSetup {
   /** The ONNX Runtime that files were made for: `1.2.3`; empty where nobody knows. */
   readonly runtimeVersion: string;
@@ -77,7 +77,7 @@ export interface PlatformSetup {
   readonly providers: readonly ProviderSetup[];
 }
 
-/** What a package has of a model for a platform. */
+/** Files of a model for a platform. */
 export interface PlatformFiles extends PlatformSetup {
   /** Best first. */
   readonly files: readonly ModelFile[];
@@ -92,7 +92,7 @@ export interface GoldenTensor {
   readonly shape: readonly number[];
 }
 
-/** What goes in, and what must come out. */
+/** Inputs of a test, and the outputs that it must have. */
 export interface GoldenSample {
   readonly inputs: readonly GoldenTensor[];
   readonly outputs: readonly GoldenTensor[];
@@ -124,10 +124,10 @@ export interface Golden {
 
 /** A model of a package. */
 export interface ModelDescriptor {
-  /** What app code calls it. */
+  /** Name of the model in app code. */
   readonly className: string;
   readonly name: string;
-  /** Of the package. */
+  /** Version of the package. */
   readonly version: string;
   readonly inputs: TensorSpecs;
   readonly outputs: TensorSpecs;

@@ -26,7 +26,7 @@ export interface Watcher {
 
 /** How fast to go, and when to give up. */
 export interface Pace {
-  /** Of the pieces that are asked for: they start with the largest, and are halved where a network is bad. */
+  /** Size of the pieces that are asked for: they start with the largest, and are halved where a network is bad. */
   readonly largestPieceBytes: number;
   readonly smallestPieceBytes: number;
   /** An answer that brings nothing for so long is given up. */
@@ -131,7 +131,7 @@ class SharedDownload {
   }
 }
 
-/** What has come of a file, and how the rest of it does. */
+/** The part of a file that has arrived, and the way to the rest. */
 class PartialFile {
   private readonly part: string;
   private readonly wanted: Download;

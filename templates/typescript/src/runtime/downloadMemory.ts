@@ -6,7 +6,7 @@ import { ModelError } from './errors.js';
 import { MemoryFile, type MemoryWatcher } from './memoryFile.js';
 import { requestBytes, type MemoryDownload } from './memoryRequest.js';
 
-/** Of an answer that brings nothing. */
+/** Longest wait for an answer that brings nothing. */
 const STALL_MS = 30_000;
 
 /** By the part that says where they are: they are gone when nobody has that any more. */

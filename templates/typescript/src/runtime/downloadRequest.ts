@@ -7,7 +7,7 @@ export interface WantedPiece {
   readonly url: string;
   readonly offset: number;
   readonly length: number;
-  /** Of the whole file, in bytes, as the package knows it. */
+  /** Size of the whole file, in bytes, as the package knows it. */
   readonly sizeBytes: number;
   /** ETag of the pieces that are there already; empty when there is none. */
   readonly tag: string;
@@ -65,7 +65,7 @@ export interface Waiting {
 /** A piece of a file, as the server sent it. */
 export interface Piece {
   readonly bytes: ArrayBuffer;
-  /** Of its first byte in the file. 0 for a whole file, which is what servers send that know no pieces. */
+  /** Offset of its first byte in the file. 0 for a whole file, which is what servers send that know no pieces. */
   readonly offset: number;
   /** ETag of the file; empty when there is none. */
   readonly tag: string;
@@ -78,7 +78,7 @@ export class Interruption extends Error {}
 export class FileChanged extends Error {}
 
 const HEADERS_RECEIVED = 2;
-/** Of servers that are busy, or have an error that may pass. */
+/** Answers of servers that are busy, or have an error that may pass. */
 export const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
@@ -182,7 +182,7 @@ function wrongRange(request: XMLHttpRequest, wanted: WantedPiece): Error | null 
   return new Interruption(`${wanted.url} sends other bytes than it was asked for`);
 }
 
-/** Of a whole file. Where it comes compressed, its length says nothing. */
+/** Size of a whole file. Where it comes compressed, its length says nothing. */
 function wrongLength(request: XMLHttpRequest, wanted: WantedPiece): Error | null {
   const length = request.getResponseHeader('Content-Length');
   const isAsItIs = (request.getResponseHeader('Content-Encoding') ?? 'identity') === 'identity';

@@ -4,7 +4,7 @@ import type { ElementType, NumberArray, NumberType, Shape } from './tensor.js';
 
 /** How elements of a type lie in memory. */
 export interface Element {
-  /** Of its array: `Float32Array`. */
+  /** Name of its array: `Float32Array`. */
   readonly arrayName: string;
   readonly sizeBytes: number;
   /** A new array over a whole buffer. */
@@ -14,7 +14,7 @@ export interface Element {
 const halves: Element = { arrayName: 'Uint16Array', sizeBytes: 2, over: (buffer) => new Uint16Array(buffer) };
 const bytes: Element = { arrayName: 'Uint8Array', sizeBytes: 1, over: (buffer) => new Uint8Array(buffer) };
 
-/** All types but strings. */
+/** Every type but strings. */
 export const ELEMENTS: Readonly<Record<NumberType, Element>> = {
   float32: { arrayName: 'Float32Array', sizeBytes: 4, over: (buffer) => new Float32Array(buffer) },
   float64: { arrayName: 'Float64Array', sizeBytes: 8, over: (buffer) => new Float64Array(buffer) },

@@ -74,7 +74,7 @@ export class ModelError extends Error {
     if (options?.cause !== undefined) this.cause = options.cause;
   }
 
-  /** What was thrown, unknown until now. */
+  /** Error that was thrown, of an unknown type. */
   declare readonly cause?: unknown;
 }
 
@@ -91,7 +91,7 @@ export function toModelError(thrown: unknown): ModelError {
 /** Words of ONNX Runtime, of WebAssembly and of JavaScript's engines for memory that they did not get. */
 const NO_MEMORY = /bad_alloc|bad alloc|out of memory|\(OOM\)|cannot enlarge memory|allocation failed|failed to allocate/i;
 
-/** What ONNX Runtime reports: `runtime`, or `out-of-memory`. */
+/** Error that ONNX Runtime reports: `runtime`, or `out-of-memory`. */
 export function runtimeError(message: string, cause: unknown): ModelError {
   return new ModelError(NO_MEMORY.test(message) ? 'out-of-memory' : 'runtime', message, { cause });
 }

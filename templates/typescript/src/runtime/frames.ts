@@ -1,6 +1,6 @@
 // Results for the latest frame of a camera, a microphone or another source.
 
-/** What frames are read from: an object for `for await`, or one with `next` and, if it can be ended, `return`. */
+/** A source of frames: an object for `for await`, or one with `next` and, if it can be ended, `return`. */
 export type FrameSource<Frame> = AsyncIterable<Frame> | AsyncIterator<Frame>;
 
 /** Results, for `for await` or `next`. Leaving the loop, or `return`, ends the source and the run that is under way. */

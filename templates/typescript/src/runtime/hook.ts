@@ -24,7 +24,7 @@ export type ModelState<M> =
   | { readonly state: 'ready'; readonly model: M; readonly error: null; readonly progress: Progress | null }
   | { readonly state: 'error'; readonly model: null; readonly error: ModelError; readonly progress: Progress | null };
 
-/** What became of a wish. */
+/** Result of a wish. */
 interface Outcome<M> {
   readonly wish: Wish<M>;
   readonly state: ModelState<M>;

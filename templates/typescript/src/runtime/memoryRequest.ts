@@ -16,9 +16,9 @@ export interface MemoryDownload {
 
 /** Bytes that are asked for. */
 export interface Gap {
-  /** Of the first byte in the file. */
+  /** Offset of the first byte in the file. */
   readonly start: number;
-  /** Of the first byte after them. */
+  /** Offset of the first byte after them. */
   readonly end: number;
   /** ETag of the bytes that are there already; empty when there is none. */
   readonly tag: string;

@@ -28,7 +28,7 @@ export interface ModelWorklet<Inputs extends object, Outputs extends object> {
 
 /** A call of `run` that was checked. */
 interface Call<Inputs> {
-  /** What `prepared` was made for. */
+  /** Session that `prepared` was made for. */
   readonly session: Session;
   readonly prepared: Prepared;
   /** For another session. */

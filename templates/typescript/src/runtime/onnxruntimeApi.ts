@@ -14,7 +14,7 @@ export interface OrtTensor {
   readonly dims: readonly number[];
 }
 
-/** What a session says of its inputs and outputs: names stand for sizes that are open. */
+/** Inputs and outputs of a session: names in shapes are sizes that are open. */
 export interface OrtValueMetadata {
   readonly name: string;
   readonly isTensor: boolean;

@@ -52,7 +52,7 @@ export async function checkedPart(part: Part, all: Uint8Array<ArrayBuffer>): Pro
   return bytes;
 }
 
-/** All bytes of a file. */
+/** Every byte of a file. */
 export async function read(path: string, options: OnnxRuntimeOptions): Promise<Uint8Array<ArrayBuffer>> {
   if (options.read === undefined) {
     const wanted = { url: absolute(path), sizeBytes: -1, sha256: '', mustBeSecure: false };

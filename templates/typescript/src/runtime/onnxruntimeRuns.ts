@@ -5,7 +5,7 @@ import type { OrtApi, OrtSession, OrtTensor } from './onnxruntimeApi.js';
 import { now } from './observing.js';
 import { inputTensor, placedTensors, producedBy, write, type Placed, type Produced } from './onnxruntimeTensors.js';
 
-/** What a run reads and where it writes, as `Engine.run` has it. */
+/** A run: what it reads and where it writes, as in `Engine.run`. */
 export interface RunCall {
   readonly buffers: readonly ArrayBuffer[];
   readonly layout: readonly number[];

@@ -16,7 +16,7 @@ export interface Placed {
   readonly shape: readonly number[];
 }
 
-/** What ONNX Runtime made of an output: bytes, or strings. */
+/** An output of ONNX Runtime: bytes, or strings. */
 export interface Produced {
   readonly bytes: Uint8Array | null;
   readonly texts: readonly string[];
@@ -75,7 +75,7 @@ export function inputTensor(ort: OrtApi, info: OrtValueMetadata, placed: Placed,
   }
 }
 
-/** What an output holds. */
+/** Values of an output. */
 export function producedBy(tensor: OrtTensor): Produced {
   const { data, dims } = tensor;
   if (!ArrayBuffer.isView(data)) return { bytes: null, texts: [...data], shape: [...dims] };

@@ -31,7 +31,7 @@ export type Source =
 /** Progress of a download. */
 export interface Progress {
   readonly loadedBytes: number;
-  /** Of all files that are needed to start. */
+  /** Size of all files that are needed to start. */
   readonly totalBytes: number;
 }
 
@@ -57,7 +57,7 @@ export interface LoadOptions {
   readonly queue?: number;
   /** Is told of loading, runs and disposal; without one no clock is read. */
   readonly observer?: ModelObserver;
-  /** What the model does by itself when a provider fails or memory is short. */
+  /** Actions that the model takes by itself when a provider fails or memory is short. */
   readonly policies?: Policies;
   /** How the files of a model are checked when it is loaded; `'once'` by default. */
   readonly verify?: Verify;
@@ -97,7 +97,7 @@ export interface Info {
   readonly onnxRuntimeVersion: string;
 }
 
-/** What a provider runs of a model. */
+/** The share of a model that a provider runs. */
 export interface ProviderAssignment {
   readonly provider: Provider;
   /** Number of nodes of the graph. */
@@ -109,7 +109,7 @@ export interface ProviderAssignment {
 /** A file that is ready to be opened or read. */
 export interface PlacedFile {
   readonly part: Part;
-  /** What it is read by instead of its path; absent where it has a path or is in memory. */
+  /** Descriptor that it is read by instead of its path; absent where it has a path or is in memory. */
   readonly descriptor?: number;
   /** Its bytes where they are in memory: `part.offset` and `part.size` say which of them. */
   readonly bytes: ArrayBuffer | null;

@@ -1,6 +1,6 @@
 // How a provider is started.
 
-/** What sessions need to know of a provider, beside the settings that a package has for it. */
+/** Facts about a provider that sessions need, beside the settings that a package has for it. */
 export interface ProviderFacts {
   /** Whether the threads of a session do its work. */
   readonly isOnCores: boolean;

@@ -11,12 +11,12 @@ const GAMMA = 0x9e3779b97f4a7c15n;
 const FIRST_FACTOR = 0xbf58476d1ce4e5b9n;
 const SECOND_FACTOR = 0x94d049bb133111ebn;
 
-/** What the values of a tensor are made of. */
+/** Recipe of the values of a tensor. */
 export interface Recipe {
   readonly seed: bigint;
   /** The least integer. */
   readonly low: bigint;
-  /** What all integers are below. */
+  /** Bound that all integers are below. */
   readonly high: bigint;
   /** At which distance the largest integer stands; 0 for nowhere in particular. */
   readonly row: bigint;
@@ -53,7 +53,7 @@ function writer(type: NumberType, values: NumberArray, recipe: Recipe): Write {
   return (index, bits) => (values[index] = Number(integer(recipe, index, bits)));
 }
 
-/** What floats are made of, the same whatever the recipe says; all others are integers. */
+/** Values of floats, the same whatever the recipe says; all others are integers. */
 const FLOATS: Partial<Record<NumberType, (bits: bigint) => number>> = {
   float32: (bits) => Number(bits >> 40n) / 2 ** 23 - 1,
   float64: (bits) => Number(bits >> 11n) / 2 ** 52 - 1,

@@ -7,7 +7,7 @@ import { ModelError } from './errors.js';
 import { checkKeys, numbersOf, textsOf, type Numbers } from './feeding.js';
 import type { AnyTensor, NumberArray, NumberType } from './tensor.js';
 
-/** What native code gets, and where it writes. */
+/** Arguments for native code, and where it writes. */
 export interface Prepared {
   readonly buffers: readonly ArrayBuffer[];
   readonly layout: readonly number[];
@@ -40,7 +40,7 @@ export class Runs {
     this.outputs = inOrder('output', opened.outputs, model.outputs, model.pinned);
   }
 
-  /** What app code calls the tensors, in the order of the session's. */
+  /** Names of the tensors in app code, in the order of the session's. */
   keys(): { readonly inputs: readonly string[]; readonly outputs: readonly string[] } {
     return { inputs: keysOf(this.inputs), outputs: keysOf(this.outputs) };
   }

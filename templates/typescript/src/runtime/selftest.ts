@@ -49,7 +49,7 @@ export interface OutputTest {
   readonly mismatchCount: number;
   /** `maxAbsError` may be at most `absoluteTolerance` + this * `scale`; 0 for values that must be equal. */
   readonly tolerance: number;
-  /** What `maxAbsError` may be whatever the `scale`; 0 for values that must be equal. */
+  /** Largest `maxAbsError` that is allowed whatever the `scale`; 0 for values that must be equal. */
   readonly absoluteTolerance: number;
   /** Why the output failed; empty when it passed. */
   readonly failure: string;
@@ -135,7 +135,7 @@ function inputsOf(sample: GoldenSample, specs: Readonly<Record<string, TensorSpe
   );
 }
 
-/** What the file has of an input, or what its recipe makes. */
+/** Values of an input, from the file or its recipe. */
 function inputNumbers(type: NumberType, tensor: GoldenTensor, bytes: DataView): NumberArray {
   const count = countOf(tensor.shape);
   if (tensor.sizeBytes >= count * ELEMENTS[type].sizeBytes) return numbersIn(type, bytes, tensor);

@@ -7,7 +7,7 @@ import type { LoadOptions, Progress } from './options.js';
 /** Options that do not depend on who waits for the model. */
 export type SharedOptions = Omit<LoadOptions, 'signal' | 'onProgress'>;
 
-/** What a model can do that is shared. */
+/** Ability of a model that is shared. */
 export interface Disposable {
   dispose(): void;
 }

@@ -186,7 +186,7 @@ class Placer {
   }
 }
 
-/** What an app's own function throws does not end a download that others may wait for too. */
+/** An error of an app's own function does not end a download that others may wait for too. */
 function report(onProgress: (progress: Progress) => void, progress: Progress): void {
   try {
     onProgress(progress);
@@ -225,10 +225,10 @@ function downloadName(file: PackagedFile): string {
   return `${file.sha256}-${file.path}`;
 }
 
-/** Of models that are open, which may open their files again. */
+/** Paths of models that are open, which may open their files again. */
 const inUse = new Set<readonly string[]>();
 
-/** Has `removeDownloads` leave the files with these paths, until the function that this returns is called. */
+/** Makes `removeDownloads` leave the files with these paths, until the function that this returns is called. */
 export function keepFiles(paths: readonly string[]): () => void {
   inUse.add(paths);
   return () => {

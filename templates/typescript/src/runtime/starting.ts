@@ -9,7 +9,7 @@ import { PROVIDERS } from './providers.js';
 
 /** How a provider is started. */
 export interface Start {
-  /** As ONNX Runtime names it; empty for the CPU. */
+  /** ONNX Runtime's name of the provider; empty for the CPU. */
   readonly registeredName: string;
   readonly options: Settings;
 }

@@ -18,7 +18,7 @@ export interface Arrays {
   string: readonly string[];
 }
 
-/** What a tensor holds. */
+/** Type of a tensor's values. */
 export type ElementType = keyof Arrays;
 
 /** Elements that lie in memory as numbers. */

@@ -31,12 +31,12 @@ export class ModelUntrustedError extends ModelError {
   }
 }
 
-/** What a package's files are verified with. */
+/** Keys and facts that a package's files are verified with. */
 export interface Trust {
   /** Public keys: SubjectPublicKeyInfo in Base64. One, or two while one follows the other. */
   readonly keys: readonly string[];
   readonly packageName: string;
-  /** Of the release. */
+  /** Number of the release. */
   readonly number: number;
   /** The signed list of the package's files; null where there is none. */
   readonly readList: (backend: Backend) => Promise<string | null>;
@@ -126,7 +126,7 @@ function digestOf(file: unknown): [name: string, digest: string] {
   return [name, digest];
 }
 
-/** What was signed (DSSE 1.0), once a key has vouched for it. */
+/** The signed payload (DSSE 1.0), once a key has vouched for it. */
 async function payloadOf(trust: Trust, envelope: unknown): Promise<string> {
   const signatures = member(envelope, 'signatures');
   if (Array.isArray(signatures) && signatures.length === 0) throw unsigned(`${NAME} has no signature`);

@@ -14,7 +14,7 @@ const DER_SEQUENCE = 0x30;
 const DER_INTEGER = 2;
 const SIGN = 0x80;
 
-/** The bytes that Base64 with padding (RFC 4648, 4) stands for; null for what is none. */
+/** The bytes of Base64 with padding (RFC 4648, 4); null for a text that is not Base64. */
 export function base64Bytes(text: unknown): Bytes | null {
   if (typeof text !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) return null;
   const digits = text.replace(/=+$/, '');

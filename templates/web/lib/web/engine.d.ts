@@ -1,6 +1,6 @@
 import type { Checked, Opened, OpenRequest } from '../runtime/backend.js';
 import type { Produced } from '../runtime/onnxruntimeTensors.js';
-/** What ONNX Runtime is started with. */
+/** Settings that ONNX Runtime is started with. */
 export interface StartRequest {
     /** Address of its JavaScript. */
     readonly script: string;
@@ -15,7 +15,7 @@ export interface RunRequest {
     readonly layout: readonly number[];
     readonly texts: ReadonlyArray<readonly string[]>;
 }
-/** What a run has made. */
+/** Result of a run. */
 export interface RunAnswer {
     readonly outputs: readonly Produced[];
 }

@@ -15,9 +15,9 @@ export declare class CacheOfPackage implements KeptFiles {
     remove(sha256: string): Promise<void>;
     retain(sha256s: ReadonlySet<string>): Promise<void>;
     private removeThose;
-    /** What fails here costs a download: a model is loaded all the same, and the page is told once. */
+    /** A failure here costs a download: a model is loaded all the same, and the page is told once. */
     private tried;
 }
-/** What the browser has; null in pages that are not secure, and in Node. */
+/** The browser's caches; null in pages that are not secure, and in Node. */
 export declare function keptFilesOf(packageName: string, runtime: string): KeptFiles | null;
 export {};

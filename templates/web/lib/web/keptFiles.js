@@ -59,7 +59,7 @@ export class CacheOfPackage {
             }
         });
     }
-    /** What fails here costs a download: a model is loaded all the same, and the page is told once. */
+    /** A failure here costs a download: a model is loaded all the same, and the page is told once. */
     async tried(done, use) {
         try {
             return await use(await this.caches.open(this.name));
@@ -99,7 +99,7 @@ function inWords(reason) {
         return 'this site has no room left in the browser, so files are fetched at each visit';
     return String(reason);
 }
-/** What the browser has; null in pages that are not secure, and in Node. */
+/** The browser's caches; null in pages that are not secure, and in Node. */
 export function keptFilesOf(packageName, runtime) {
     const { caches } = globalThis;
     return caches === undefined ? null : new CacheOfPackage(packageName, runtime, caches);

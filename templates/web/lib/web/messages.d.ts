@@ -33,7 +33,7 @@ export interface Failure {
     readonly code: ModelErrorCode;
     readonly message: string;
 }
-/** What became of a call. */
+/** Result of a call. */
 export interface Answer {
     readonly number: number;
     readonly value?: Checked | Opened | RunAnswer | undefined;

@@ -8,7 +8,7 @@ import { OnnxRuntimeBackend } from '../runtime/onnxruntimeBackend.js';
 import { PROVIDERS } from '../runtime/providers.js';
 import type { Produced } from '../runtime/onnxruntimeTensors.js';
 
-/** What ONNX Runtime is started with. */
+/** Settings that ONNX Runtime is started with. */
 export interface StartRequest {
   /** Address of its JavaScript. */
   readonly script: string;
@@ -25,7 +25,7 @@ export interface RunRequest {
   readonly texts: ReadonlyArray<readonly string[]>;
 }
 
-/** What a run has made. */
+/** Result of a run. */
 export interface RunAnswer {
   readonly outputs: readonly Produced[];
 }
@@ -53,7 +53,7 @@ interface OrtEnvironment {
   readonly wasm: { wasmBinary?: ArrayBuffer; numThreads?: number };
 }
 
-/** What browsers with providers have. */
+/** Interfaces of browsers with providers. */
 /** An interface of browsers to hardware. */
 interface Accelerator {
   readonly requestAdapter?: () => Promise<object | null>;

@@ -3,12 +3,12 @@
 import { checkBytes } from '../runtime/downloadMemory.js';
 import { ModelError } from '../runtime/errors.js';
 
-/** Of Node's `fs/promises`. */
+/** The part of Node's `fs/promises` that is used. */
 interface FileSystem {
   readFile(path: URL): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** Of Node's `process`: with it no bundler finds an import of Node's own modules. */
+/** Node's `process`: with it no bundler finds an import of Node's own modules. */
 interface NodeProcess {
   getBuiltinModule?(name: 'node:fs/promises'): FileSystem;
 }

@@ -70,7 +70,7 @@ export class CacheOfPackage implements KeptFiles {
     });
   }
 
-  /** What fails here costs a download: a model is loaded all the same, and the page is told once. */
+  /** A failure here costs a download: a model is loaded all the same, and the page is told once. */
   private async tried<T>(done: string, use: (cache: Cache) => Promise<T>): Promise<T | undefined> {
     try {
       return await use(await this.caches.open(this.name));
@@ -110,7 +110,7 @@ function inWords(reason: unknown): string {
   return String(reason);
 }
 
-/** What the browser has; null in pages that are not secure, and in Node. */
+/** The browser's caches; null in pages that are not secure, and in Node. */
 export function keptFilesOf(packageName: string, runtime: string): KeptFiles | null {
   const { caches } = globalThis as { readonly caches?: Caches };
   return caches === undefined ? null : new CacheOfPackage(packageName, runtime, caches);

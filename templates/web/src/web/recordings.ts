@@ -3,7 +3,7 @@
 import { ModelError } from '../runtime/errors.js';
 import type { Sound } from '../runtime/typed/sound.js';
 
-/** What a browser can decode: decoded sound, a file that the user has chosen (`Blob`), the bytes of one, or its address. */
+/** A recording: decoded sound, a file that the user has chosen (`Blob`), the bytes of one, or its address. */
 export type RecordingSource = string | Blob | ArrayBuffer | AudioBuffer;
 
 /** How a recording is decoded. */

@@ -5,7 +5,7 @@ import { ModelError } from '../runtime/errors.js';
 /** Files of a package, by their addresses: bundlers replace them. */
 export interface Site {
   readonly packageName: string;
-  /** Of ONNX Runtime: `1.2.3`. */
+  /** Version of ONNX Runtime: `1.2.3`. */
   readonly runtimeVersion: string;
   /** ONNX Runtime's JavaScript. */
   readonly script: () => string;

@@ -3,7 +3,7 @@ package android.content;
 import android.content.pm.ApplicationInfo;
 import java.io.File;
 
-/** What the programs on a device use of it. */
+/** The part of Android's class that the programs on a device use. */
 public abstract class Context {
     public abstract Context getApplicationContext();
 

@@ -11,7 +11,7 @@ const int tagBytes = 16;
 
 /// A key for many texts.
 final class AesGcm {
-  /// Of 32 bytes.
+  /// Takes a key of 32 bytes.
   AesGcm(Uint8List key) : _keys = _expanded(key) {
     final zero = Uint32List(4);
     _encrypt(zero, zero);
@@ -239,7 +239,7 @@ int _column(int byte, int turn) {
   return turn == 0 ? word : (word >> 8 * turn | word << (32 - 8 * turn)) & _mask;
 }
 
-/// What the bits that leave at the end come back as: 16 bits each.
+/// Values as which the bits that leave at the end come back: 16 bits each.
 final Uint16List _reductions = _makeReductions();
 
 Uint16List _makeReductions() {

@@ -16,7 +16,7 @@ Future<ByteData?> loadAsset(String key) {
   return loaded.future;
 }
 
-/// What the native half of this package answers on a channel; null where nobody listens.
+/// Answer of the native half of this package on a channel; null where nobody listens.
 Future<ByteData?> askPlugin(String channel) {
   final answered = Completer<ByteData?>();
   PlatformDispatcher.instance.sendPlatformMessage(channel, null, answered.complete);

@@ -2,7 +2,7 @@
 
 import 'options.dart';
 
-/// What a provider runs of a model.
+/// The share of a model that a provider runs.
 final class ProviderAssignment {
   /// Made by this package.
   const ProviderAssignment(this.provider, this.nodes, this.macs);
@@ -21,9 +21,9 @@ final class ProviderAssignment {
   String toString() => '${provider.name}: $nodes nodes, ${macs.toStringAsFixed(0)} multiply-accumulates';
 }
 
-/// What ONNX Runtime says of a provider.
+/// Nodes that ONNX Runtime has assigned to a provider.
 final class AssignedNodes {
-  /// Of the provider that ONNX Runtime calls `name`; empty for nodes that it has not recorded.
+  /// Nodes of the provider that ONNX Runtime calls `name`; empty for nodes that it has not recorded.
   const AssignedNodes(this.name, this.nodes, this.macs);
 
   /// ONNX Runtime's name of the provider.
@@ -32,11 +32,11 @@ final class AssignedNodes {
   /// How many it has.
   final int nodes;
 
-  /// What these compute.
+  /// Multiplications and additions of these nodes.
   final double macs;
 }
 
-/// What each provider runs of a model that was opened for `asked`; null where ONNX Runtime cannot say.
+/// The share of each provider of a model that was opened for `asked`; null where ONNX Runtime cannot say.
 List<ProviderAssignment>? assignmentOf(List<AssignedNodes>? found, Provider asked) {
   if (found == null) return null;
   final isHiding = asked.facts.hidesNodes;

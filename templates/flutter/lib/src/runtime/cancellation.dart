@@ -18,7 +18,7 @@ final class Cancellation {
     }
   }
 
-  /// Has `listener` called by [cancel], until what this gives is called.
+  /// Lets [cancel] call `listener`, until the function that this returns is called.
   void Function() listen(void Function() listener) {
     _listeners.add(listener);
     return () => _listeners.remove(listener);

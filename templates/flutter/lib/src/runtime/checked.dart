@@ -10,7 +10,7 @@ import 'mapped_file.dart';
 import 'sha256.dart';
 import 'worker.dart';
 
-/// Of the two blocks of a file that are read at every load.
+/// Size of the two blocks of a file that are read at every load.
 const int _blockBytes = 64 * 1024;
 
 /// Throws ModelException `corrupted` for bytes that are not those of the file.
@@ -32,7 +32,7 @@ File? _noteOf(PlacedFile file, String sha256) {
   return notes == null ? null : File('$notes/$sha256');
 }
 
-/// What a note says of a file: which one it is, when it was written to, and the digest of its ends; empty for one of which
+/// A note about a file: which one it is, when it was written to, and the digest of its ends; empty for one of which
 /// that is not known.
 String _textOf(PlacedFile file, ModelBytes bytes) {
   final identity = _identityOf(file);

@@ -16,7 +16,7 @@ final class PackagedFile {
   /// In hexadecimal.
   final String sha256;
 
-  /// Of the file.
+  /// Size of the file.
   final int sizeBytes;
 }
 
@@ -25,7 +25,7 @@ final class WeightsFile {
   /// `reference` is that name.
   const WeightsFile(this.reference, this.file);
 
-  /// What the model's file calls it.
+  /// Name of the file in the model.
   final String reference;
 
   /// The file.
@@ -47,7 +47,7 @@ final class ModelFile {
   /// The file.
   final PackagedFile file;
 
-  /// Those that open it.
+  /// Providers that open the file.
   final List<Provider> providers;
 
   /// Chips that it was compiled for, by Android's names; empty for any.
@@ -68,7 +68,7 @@ final class ProviderSetup {
   /// With its settings.
   const ProviderSetup(this.provider, this.options);
 
-  /// Which one.
+  /// The provider that opens the files.
   final Provider provider;
 
   /// Under ONNX Runtime's names.
@@ -77,7 +77,7 @@ final class ProviderSetup {
 
 /// A model on one platform.
 final class PlatformSetup {
-  /// All of it is generated.
+  /// Takes generated facts.
   const PlatformSetup({required this.oldestRuntime, required this.providers, required this.files});
 
   /// The oldest ONNX Runtime that every file loads in.
@@ -108,30 +108,30 @@ final class GoldenTensor {
   final List<int> shape;
 }
 
-/// What goes in, and what must come out.
+/// Inputs of a test, and the outputs that it must have.
 final class GoldenSample {
-  /// Of one run.
+  /// Takes the tensors of one run.
   const GoldenSample(this.inputs, this.outputs);
 
-  /// What goes in.
+  /// Tensors that the run takes.
   final List<GoldenTensor> inputs;
 
-  /// What must come out.
+  /// Tensors that the run must give.
   final List<GoldenTensor> outputs;
 }
 
 /// How far an output may be off: by `atol + rtol * scale`.
 final class Tolerance {
-  /// Of an output.
+  /// Tolerance of an output.
   const Tolerance(this.output, {required this.rtol, required this.atol, required this.scale, required this.mismatches});
 
   /// Its name in the model.
   final String output;
 
-  /// As a share of `scale`.
+  /// Allowed error as a share of `scale`.
   final double rtol;
 
-  /// Whatever the `scale`.
+  /// Allowed error whatever the `scale`.
   final double atol;
 
   /// The largest expected value of all samples.
@@ -152,7 +152,7 @@ final class Golden {
   /// Name of a model's file -> its tolerances.
   final Map<String, List<Tolerance>> tested;
 
-  /// What goes in, and what must come out.
+  /// Inputs of tests, and the outputs that they must have.
   final List<GoldenSample> samples;
 }
 
@@ -199,7 +199,7 @@ abstract interface class ModelTuning {
   LoadOptions applied(LoadOptions options, {required String chip, required String? platform});
 }
 
-/// What a list allows.
+/// Files that a list allows.
 abstract interface class GuardedFiles {
   /// Throws ModelException unless a file may be opened: under its name, or under any for one of the app's own.
   void require(String name, String sha256, {required bool isOwn});
@@ -213,13 +213,13 @@ final class ModelOfPage {
   /// Its file in the package.
   final String module;
 
-  /// What it exports.
+  /// Name of the class that the package exports.
   final String name;
 }
 
 /// A model of a package.
 final class ModelDescriptor {
-  /// All of it is generated.
+  /// Takes generated facts.
   const ModelDescriptor({
     required this.package,
     required this.name,
@@ -242,7 +242,7 @@ final class ModelDescriptor {
   /// In the package's configuration.
   final String name;
 
-  /// Of the package.
+  /// Version of the package.
   final String version;
 
   /// ONNX Runtime's library on Android.

@@ -13,7 +13,7 @@ const Set<int> _passing = {408, 425, 429, 500, 502, 503, 504};
 /// A file that comes from `address` to `target`: there it is whole and checked, or not at all. What has come is kept in a
 /// file of its own, `target.part`.
 final class Download {
-  /// Of `sizeBytes` bytes with a SHA-256 in hexadecimal; `onBytes` is told how many have come.
+  /// A download of `sizeBytes` bytes with a SHA-256 in hexadecimal; `onBytes` is told how many have come.
   Download(
     this.address,
     this.target, {
@@ -23,19 +23,19 @@ final class Download {
     required this.onBytes,
   }) : _part = File('${target.path}.part');
 
-  /// Of the file.
+  /// Address of the file.
   final Uri address;
 
   /// Where it comes to lie.
   final File target;
 
-  /// What it must have.
+  /// SHA-256 that the file must have.
   final String sha256;
 
-  /// What it must have.
+  /// Size that the file must have.
   final int sizeBytes;
 
-  /// Those that it is part of.
+  /// Requests that the download is part of.
   final Requests requests;
 
   /// Is told how many bytes of it are there.
@@ -193,5 +193,5 @@ Future<int> sizeOf(File file) async {
   }
 }
 
-/// What an exception says, in one line.
+/// Message of an exception, in one line.
 String wordsOf(Object failure) => '$failure'.split('\n').first;

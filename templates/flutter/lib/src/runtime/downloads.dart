@@ -15,7 +15,7 @@ import 'worker.dart';
 
 /// The files of a package in a folder of a server, in which each lies under its SHA-256.
 final class Downloads extends ModelFiles {
-  /// Of one load.
+  /// Downloads of one load.
   ///
   /// Throws ModelException `badOptions` for an address that is none of a folder, with https.
   Downloads(UrlSource source, this._package, this._options) : _address = folderAt(source.address);

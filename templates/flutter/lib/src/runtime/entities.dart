@@ -7,7 +7,7 @@ final class Entity {
   /// Made by this package.
   const Entity(this.label, this.text, this.start, this.end, this.score);
 
-  /// What it is, such as a person or a place.
+  /// Kind of the entity, such as a person or a place.
   final String label;
 
   /// The part of the text.

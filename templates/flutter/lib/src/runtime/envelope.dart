@@ -7,7 +7,7 @@ import 'p256.dart';
 
 /// Why an envelope is not trusted.
 final class EnvelopeException implements Exception {
-  /// It has no signature, or not the right one.
+  /// Takes the problem of an envelope without a signature, or with a wrong one.
   const EnvelopeException(this.message, {this.isUnsigned = false});
 
   /// For people, without a subject.
@@ -17,7 +17,7 @@ final class EnvelopeException implements Exception {
   final bool isUnsigned;
 }
 
-/// What was signed in `bundle`, once one of `keys` has vouched for it: SubjectPublicKeyInfo in Base64.
+/// The signed payload of `bundle`, once one of `keys` has vouched for it: SubjectPublicKeyInfo in Base64.
 ///
 /// Throws EnvelopeException when none has, or when it is of another `type`; FormatException for a text that is no bundle.
 Uint8List payloadOf(String bundle, String type, List<String> keys) {

@@ -26,7 +26,7 @@ enum ModelErrorCode {
   /// The device has not enough memory.
   outOfMemory,
 
-  /// What hosts the model, an isolate or a worker of a page, has failed or ended: the next call starts another.
+  /// The isolate, or the worker of a page, that hosts the model has failed or ended: the next call starts another.
   host,
 
   /// The app has an older ONNX Runtime than this package was built for.
@@ -41,7 +41,7 @@ enum ModelErrorCode {
   /// An option has an invalid value.
   badOptions,
 
-  /// As many calls as the option `queue` allows have not ended yet.
+  /// Too many calls have not ended yet: the option `queue` is their limit.
   busy,
 
   /// The model was disposed of before the call.
@@ -50,7 +50,7 @@ enum ModelErrorCode {
   /// The call was cancelled.
   cancelled,
 
-  /// This platform cannot do that.
+  /// The platform does not support the operation.
   unsupported,
 }
 

@@ -4,7 +4,7 @@ import 'dart:async';
 
 import 'cancellation.dart';
 
-/// What `run` gives for the latest event of `source`, one after the other: of events that come while the model is busy, or
+/// Results of `run` for the latest event of `source`, in turn: of events that come while the model is busy, or
 /// while the listener is paused, all but the last are dropped. Ends with its source. Who stops listening ends the source,
 /// and the run that is under way.
 Stream<Result> latestOf<Frame, Result>(

@@ -5,7 +5,7 @@ import 'dart:async';
 import 'cancellation.dart';
 import 'tensor.dart';
 
-/// What one run adds to a text.
+/// Part that one run adds to a text.
 final class TextPart {
   /// Made by generated files.
   const TextPart(this.text, this.state, {required this.isLast});
@@ -13,7 +13,7 @@ final class TextPart {
   /// Often none.
   final String text;
 
-  /// What the next run starts with.
+  /// State that the next run starts with.
   final List<TensorInput<Object>> state;
 
   /// Whether there is none.
@@ -54,7 +54,7 @@ final class _Generation {
   final Cancellation _own = Cancellation();
   void Function()? _forget;
 
-  /// What the next run starts with; null after the last one, and after one that failed.
+  /// State that the next run starts with; null after the last one, and after one that failed.
   List<TensorInput<Object>>? _state;
   bool _isFirst = true;
   bool _isLeft = false;

@@ -25,7 +25,7 @@ final class Heat {
   final Duration _dwell;
   final Stopwatch _sinceChange = Stopwatch();
 
-  /// Of the session that is open: 0 for the usual number.
+  /// Threads of the session that is open: 0 for the usual number.
   int threads = 0;
 
   int get _wanted => switch (_warmth()) {

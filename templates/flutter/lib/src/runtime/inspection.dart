@@ -6,7 +6,7 @@ import 'assignment.dart';
 import 'memory.dart';
 import 'onnxruntime.dart';
 
-/// What ONNX Runtime appends to the name of a node that a provider lays out anew, once or more.
+/// Suffix that ONNX Runtime appends to the name of a node that a provider lays out anew, once or more.
 final RegExp _copies = RegExp(r'(_token_\d+)+$');
 
 /// The providers of a session and what they run of it; null where ONNX Runtime cannot tell.

@@ -18,7 +18,7 @@ final class RuntimeLibrary {
   /// Its name or path; null for an address.
   final String? name;
 
-  /// Of its function `OrtGetApiBase`; 0 for a name.
+  /// Address of its function `OrtGetApiBase`; 0 for a name.
   final int address;
 }
 

@@ -10,7 +10,7 @@ import 'tensor.dart';
 /// Stands between the code points of two texts.
 const int _between = -2;
 
-/// Stands for the code points of an empty text.
+/// Replaces the code points of an empty text.
 const int _nothing = -1;
 
 /// Documents of one run.

@@ -94,7 +94,7 @@ final class Arena {
   }
 }
 
-/// What `use` gives, with memory that is given back afterwards.
+/// Calls `use` with memory that is given back afterwards.
 T withArena<T>(T Function(Arena arena) use) {
   final arena = Arena();
   try {

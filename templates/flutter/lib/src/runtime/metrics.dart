@@ -43,7 +43,7 @@ final class Durations {
   String toString() => '$count times, p50 $p50, p90 $p90, p99 $p99, at most $max';
 }
 
-/// What one model did until now.
+/// Counts of one model until now.
 final class ModelSnapshot {
   /// Made by [ModelMetrics].
   const ModelSnapshot._(
@@ -71,7 +71,7 @@ final class ModelSnapshot {
   /// Version of the package that contains it; empty before the first load.
   String get version => _counts.loaded?.info.version ?? '';
 
-  /// Of the last run that succeeded, or of the last load before any; null before that.
+  /// Provider of the last run that succeeded, or of the last load before any; null before that.
   Provider? get provider => _counts.provider ?? _counts.loaded?.provider;
 
   /// Providers that did not start at the last load.
@@ -83,13 +83,13 @@ final class ModelSnapshot {
   /// Loads that failed.
   int get failures => _counts.failures;
 
-  /// Of the last load.
+  /// Duration of the last load.
   Duration get loadDuration => _counts.loaded?.duration ?? Duration.zero;
 
   /// Resident bytes of the process after the last load; null where the platform does not tell.
   int? get memoryBytes => _counts.loaded?.memoryBytes;
 
-  /// All runs, those that failed or were cancelled included.
+  /// Number of runs, those that failed or were cancelled included.
   int get runs => _counts.runs;
 
   /// Runs that failed: not those that were cancelled.
@@ -146,7 +146,7 @@ final class ModelMetrics {
     onBan: (event) => _of(event.model).bans++,
   );
 
-  /// Of each model that was loaded or failed to load, in the order in which they were first heard of.
+  /// Counts of each model that was loaded or failed to load, in the order in which they were first heard of.
   List<ModelSnapshot> snapshot() => [for (final MapEntry(:key, :value) in _models.entries) value.snapshot(key)];
 
   _Counts _of(String model) => _models[model] ??= _Counts();

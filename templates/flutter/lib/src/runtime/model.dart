@@ -23,7 +23,7 @@ import 'system.dart';
 import 'tensor.dart';
 import 'thermal.dart';
 
-/// What a trace of runs has at most.
+/// Largest number of runs in a trace.
 const int _mostProfiled = 10000;
 
 /// A model that is open in an isolate of its own.
@@ -48,7 +48,7 @@ final class LoadedModel {
     );
   }
 
-  /// What the package says of it.
+  /// The package's facts about the model.
   final ModelDescriptor descriptor;
 
   final LoadOptions _options;
@@ -66,7 +66,7 @@ final class LoadedModel {
   /// The providers that did not start, or failed.
   List<Fallback> get fallbacks => _serving.fallbacks;
 
-  /// What each provider runs of the model.
+  /// The share of the model that each provider runs.
   List<ProviderAssignment>? get assignment => _serving.latest.outcome.assignment;
 
   /// Identifies the model.

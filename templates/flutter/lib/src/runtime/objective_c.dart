@@ -11,15 +11,15 @@ typedef _Send<Result> = Result Function(Pointer<Void> receiver, Pointer<Void> se
 /// A class; a null pointer where there is none of that name.
 Pointer<Void> classNamed(String name) => _named('objc_getClass', name);
 
-/// What a method without arguments gives.
+/// Calls a method without arguments that returns an object.
 Pointer<Void> objectOf(Pointer<Void> receiver, String selector) =>
     _process.lookupFunction<_Send<Pointer<Void>>, _Send<Pointer<Void>>>('objc_msgSend')(receiver, _selector(selector));
 
-/// What a method without arguments gives.
+/// Calls a method without arguments that returns a number.
 int numberOf(Pointer<Void> receiver, String selector) =>
     _process.lookupFunction<_Send<IntPtr>, _Send<int>>('objc_msgSend')(receiver, _selector(selector));
 
-/// Has no backup take the folder at a path.
+/// Keeps the folder at a path out of backups.
 void excludeFromBackup(String path) {
   final text = withArena(
     (arena) =>

@@ -33,16 +33,16 @@ final class FedTensor {
   /// Among the inputs of the session.
   final int place;
 
-  /// What it holds.
+  /// Type of its values.
   final ElementType type;
 
   /// Its sizes.
   final List<int> shape;
 
-  /// Of its values.
+  /// Address of its values.
   final int address;
 
-  /// Of its values.
+  /// Size of its values.
   final int sizeBytes;
 
   /// The values of a tensor of strings; else null.
@@ -57,7 +57,7 @@ final class GivenTensor {
   /// `data` is the address of the values, `value` that of ONNX Runtime's own.
   const GivenTensor(this.type, this.shape, this.value, this.data, this.texts);
 
-  /// What it holds.
+  /// Type of its values.
   final ElementType type;
 
   /// Its sizes.
@@ -78,7 +78,7 @@ final class Weights {
   /// The bytes of the file that the model calls `name`.
   const Weights(this.name, this.bytes);
 
-  /// What the model calls it.
+  /// Name in the model.
   final String name;
 
   /// Its content.
@@ -108,7 +108,7 @@ final class SessionSettings {
   /// The provider's own settings.
   final Map<String, String> options;
 
-  /// What the path of a trace of its runs begins with; null without a trace.
+  /// Beginning of the path of a trace of its runs; null without a trace.
   final String? profile;
 
   /// The same with a trace.
@@ -160,10 +160,10 @@ final class OnnxRuntime {
   /// The same with those that tell which provider runs which node; null of an older one.
   final OrtApi? assignmentApi;
 
-  /// What it says that it is: `1.2.3`.
+  /// Version of the library: `1.2.3`.
   final String version;
 
-  /// Of the process: ONNX Runtime makes one, and counts those who ask for it.
+  /// The environment of the process: ONNX Runtime makes one, and counts those who ask for it.
   late final Pointer<Void> _environment = withArena(
     (arena) => _made((out) => api.createEnv(_logErrors, arena.text('mobpack'), out)),
   );
@@ -250,7 +250,7 @@ final class OnnxRuntime {
     return text;
   }
 
-  /// What the model of a session says under a key; empty where it says nothing.
+  /// Value of a key in the metadata of a session's model; empty where it has none.
   String metadata(Pointer<Void> session, String key) => withArena((arena) {
     final metadata = _made((out) => api.sessionGetModelMetadata(session, out));
     try {
@@ -419,14 +419,14 @@ final class OnnxRuntime {
     ];
   });
 
-  /// What a function writes to a pointer.
+  /// Calls a function that writes a pointer.
   Pointer<Void> _made(Pointer<Void> Function(Pointer<Void> out) make) => withArena((arena) {
     final out = arena.pointers([nullptr]);
     check(make(out.cast()));
     return out.value;
   });
 
-  /// What a function writes to a `size_t`.
+  /// Calls a function that writes a `size_t`.
   int _number(Pointer<Void> Function(Pointer<Void> out) make) => withArena((arena) {
     final out = arena.sizes([0]);
     check(make(out.cast()));

@@ -59,7 +59,7 @@ final class FolderSource extends ModelSource {
   /// The files in a folder.
   const FolderSource(this.path);
 
-  /// Of the folder.
+  /// Path of the folder.
   final String path;
 }
 
@@ -68,10 +68,10 @@ final class PathSource extends ModelSource {
   /// A file.
   const PathSource(this.path, {this.sha256});
 
-  /// Of the file.
+  /// Path of the file.
   final String path;
 
-  /// What it must have; null for any.
+  /// SHA-256 that the file must have; null for any.
   final String? sha256;
 }
 
@@ -80,7 +80,7 @@ final class UrlSource extends ModelSource {
   /// The files in a folder of a server.
   const UrlSource(this.address);
 
-  /// Of the folder.
+  /// Address of the folder.
   final String address;
 }
 
@@ -101,16 +101,16 @@ SourceKind kindOf(ModelSource source) => switch (source) {
 
 /// How the files of a model are checked when they are opened, by their SHA-256. Pages always check all of them.
 enum Verify {
-  /// All bytes of a file once; later, unless it is another file or was written to since, its first and last 64 KiB.
+  /// Every byte of a file once; later, unless it is another file or was written to since, its first and last 64 KiB.
   once,
 
-  /// All bytes each time.
+  /// Every byte each time.
   always,
 }
 
 /// Options for loading and running a model. Omitted options have the package's defaults.
 final class LoadOptions {
-  /// All of them are optional.
+  /// Takes options, each of which has a default.
   const LoadOptions({
     this.source = const ModelSource.bundled(),
     this.providers,
@@ -156,7 +156,7 @@ final class LoadOptions {
   /// Is told of loading, runs and disposal.
   final ModelObserver? observer;
 
-  /// What the model does by itself when a provider fails, memory is short or the device is hot.
+  /// Actions that the model takes by itself when a provider fails, memory is short or the device is hot.
   final Policies policies;
 
   /// Run on a version of ONNX Runtime that is older than those that the package was tested with.
@@ -285,13 +285,13 @@ final class LoadEvent {
   /// Made by this package.
   const LoadEvent(this.info, this.provider, this.fallbacks, this.source, this.duration, {this.memoryBytes});
 
-  /// Which one.
+  /// The model that was loaded.
   final ModelInfo info;
 
   /// The provider that runs it.
   final Provider provider;
 
-  /// Those that did not start.
+  /// Providers that did not start.
   final List<Fallback> fallbacks;
 
   /// Where its files came from.
@@ -373,7 +373,7 @@ final class BanEvent {
   /// Name of the model.
   final String model;
 
-  /// Of the release.
+  /// Version of the release.
   final String version;
 
   /// Why.
@@ -415,7 +415,7 @@ String _inWords(Duration duration) => '${(duration.inMicroseconds / 1000).toStri
 /// Is told what models do: an option of `load`. Its functions are called in the isolate that loads the model; what one of
 /// them throws is logged, and ends nothing.
 final class ModelObserver {
-  /// All functions are optional.
+  /// Takes functions, each of which is optional.
   const ModelObserver({this.onLoad, this.onRun, this.onFailure, this.onRelease, this.onBan});
 
   /// A model was loaded, or opened again after it had been released.

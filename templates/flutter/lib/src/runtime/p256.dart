@@ -10,7 +10,7 @@ typedef Signature = (BigInt r, BigInt s);
 const int _numberBytes = 32;
 const int _pointBytes = 1 + 2 * _numberBytes;
 
-/// What a public key on this curve has before its point, as a SubjectPublicKeyInfo in DER (RFC 5480).
+/// Beginning of a public key on this curve, before its point, as a SubjectPublicKeyInfo in DER (RFC 5480).
 const List<int> _keyStart = [
   0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, //
   0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,

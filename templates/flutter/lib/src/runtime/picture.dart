@@ -32,7 +32,7 @@ enum PixelFormat {
   /// Luma, then chroma of half the size, V before U.
   nv21(1, [0, 0, 0], [1, 0]),
 
-  /// As [nv12] with 10 bits, in the upper bits of 16.
+  /// Like [nv12] with 10 bits, in the upper bits of 16.
   p010(2, [1, 1, 1], [1, 3]);
 
   const PixelFormat(this._bytesPerPixel, this._channels, [this._chroma]);
@@ -62,22 +62,22 @@ enum PictureOrientation {
   /// The first row is the upper one.
   up,
 
-  /// As [up], mirrored.
+  /// Like [up], mirrored.
   upMirrored,
 
   /// The last row is the upper one.
   down,
 
-  /// As [down], mirrored.
+  /// Like [down], mirrored.
   downMirrored,
 
-  /// As [left], mirrored.
+  /// Like [left], mirrored.
   leftMirrored,
 
   /// To be turned clockwise by 90 degrees.
   right,
 
-  /// As [right], mirrored.
+  /// Like [right], mirrored.
   rightMirrored,
 
   /// To be turned counter-clockwise by 90 degrees.
@@ -188,7 +188,7 @@ final class Picture {
   /// In pixels.
   final int height;
 
-  /// What a pixel is.
+  /// Format of a pixel.
   final PixelFormat format;
 
   /// From the start of one row to that of the next; null where rows have no gaps between them.
@@ -210,7 +210,7 @@ final class Picture {
   final Region? region;
 }
 
-/// What models take of a picture.
+/// Tensors that models take of a picture.
 final class PictureTensors {
   /// The tensors of `picture`, the parameter `name`.
   ///

@@ -81,16 +81,16 @@ final class Rows {
     return Rows._(bytes, rowBytes ?? row, pixelBytes);
   }
 
-  /// All of them.
+  /// Bytes of the plane.
   final Uint8List bytes;
 
   /// From the start of one row to that of the next.
   final int rowBytes;
 
-  /// Of a pixel.
+  /// Bytes of a pixel.
   final int pixelBytes;
 
-  /// What follows `height` rows.
+  /// Rows that follow `height` rows.
   Rows after(int height, int pixelBytes) =>
       Rows._(Uint8List.sublistView(bytes, height * rowBytes), rowBytes, pixelBytes);
 

@@ -2,7 +2,7 @@
 
 /// Each of these is on unless it is turned off.
 final class Policies {
-  /// All of them are optional.
+  /// Takes policies, each of which has a default.
   const Policies({this.retryOnCpu = true, this.fewerThreadsWhenHot = true, this.releaseOnMemoryPressure = true});
 
   /// A run that fails in ONNX Runtime on another provider than the CPU is repeated once on the CPU. After three failures

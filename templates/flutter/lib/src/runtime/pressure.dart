@@ -8,14 +8,14 @@ abstract interface class Releasable {
 
 final List<WeakReference<Releasable>> _known = [];
 
-/// Has `releaseUnusedModels` reach something, as long as it is not collected.
+/// Lets `releaseUnusedModels` reach something, as long as it is not collected.
 void releaseLater(Releasable releasable) {
   _known
     ..removeWhere((each) => each.target == null)
     ..add(WeakReference(releasable));
 }
 
-/// Has nobody release it any more.
+/// Lets nobody release it any more.
 void forgetReleasable(Releasable releasable) =>
     _known.removeWhere((each) => each.target == null || identical(each.target, releasable));
 

@@ -1,6 +1,6 @@
 // How a provider is started.
 
-/// What sessions need to know of a provider.
+/// Facts about a provider that sessions need.
 final class ProviderFacts {
   /// Made by this package.
   const ProviderFacts(

@@ -105,7 +105,7 @@ const ModelException _disposed = ModelException(
   'the model was disposed of while it was opened again',
 );
 
-/// What is being opened, which goes on for others.
+/// Waits for a session that is being opened; a cancelled wait leaves it to others.
 Future<Session> _unlessCancelled<Session>(Future<Session> opening, Cancellation? cancellation) async {
   if (cancellation == null) return opening;
   final cancelled = Completer<Session>();

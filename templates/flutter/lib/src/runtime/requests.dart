@@ -144,7 +144,7 @@ final class Requests {
 
   Duration _patience(Deadline deadline) => deadline.left < pace.stall ? deadline.left : pace.stall;
 
-  /// What comes of an answer before the `deadline`.
+  /// Pieces of an answer that come before the `deadline`.
   ///
   /// Throws [TimeoutException] after it, and when nothing comes.
   Stream<List<int>> pieces(HttpClientResponse answer, Deadline deadline) async* {

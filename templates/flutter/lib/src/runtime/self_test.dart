@@ -67,7 +67,7 @@ final class OutputTest {
   /// [maxAbsError] may be at most [absoluteTolerance] + this * [scale]; 0 for values that must be equal.
   final double tolerance;
 
-  /// What [maxAbsError] may be whatever the [scale].
+  /// Largest [maxAbsError] that is allowed whatever the [scale].
   final double absoluteTolerance;
 
   /// Why the output failed; empty when it passed.

@@ -138,14 +138,14 @@ Future<(PlacedFile, OpenedSession)> _placed(
 
 /// A session in an isolate of its own.
 final class Session implements Served {
-  /// That a worker has opened.
+  /// Takes a session that a worker has opened.
   Session(this._descriptor, this._runtime, this._worker, this.outcome, this.fallbacks);
 
   final ModelDescriptor _descriptor;
   final OnnxRuntime _runtime;
   final Worker _worker;
 
-  /// What was opened.
+  /// Facts about the session that was opened.
   final Outcome outcome;
 
   @override
@@ -201,15 +201,15 @@ final class Session implements Served {
   Future<String> profile(List<FedTensor> fed, int runs, String prefix) => _worker.profile(_placed(fed), runs, prefix);
 }
 
-/// What came of the start of a provider.
+/// Result of starting a provider.
 final class Outcome {
-  /// Of a provider that has started.
+  /// Result of a provider that has started.
   Outcome(this.provider, this.info, OpenedSession opened, this.leastTolerance)
     : assignment = assignmentOf(opened.assigned, provider),
       inputPlaces = {for (final (index, each) in opened.inputs.indexed) each.name: index},
       outputPlaces = {for (final (index, each) in opened.outputs.indexed) each.name: index};
 
-  /// That provider.
+  /// The provider that has started.
   final Provider provider;
 
   /// Identifies the file.
@@ -218,7 +218,7 @@ final class Outcome {
   /// How far outputs may be off, whatever the tolerance of the file.
   final double leastTolerance;
 
-  /// What each provider runs.
+  /// The share of the model that each provider runs.
   final List<ProviderAssignment>? assignment;
 
   /// By the names of inputs.
@@ -228,10 +228,10 @@ final class Outcome {
   final Map<String, int> outputPlaces;
 }
 
-/// As many as the device has processors, four at most.
+/// Number of the device's processors, four at most.
 int get usualThreads => Platform.numberOfProcessors < 4 ? Platform.numberOfProcessors : 4;
 
-/// What all attempts to open a model have in common.
+/// Facts that all attempts to open a model have in common.
 final class _Attempt {
   const _Attempt(
     this.descriptor,

@@ -23,10 +23,10 @@ final class Sound {
   final int channels;
 }
 
-/// What a whole number of 16 bits is divided by.
+/// Divisor of whole numbers of 16 bits.
 const int _full = 32768;
 
-/// What models take of a sound.
+/// Tensors that models take of a sound.
 final class SoundTensors<Samples extends Object> {
   SoundTensors._(this.samples, this.rate);
 

@@ -94,7 +94,7 @@ void _refuseOldAndroid(Provider provider) {
   throw ModelException(ModelErrorCode.runtime, '$registeredName needs API level $oldest, this device has $level');
 }
 
-/// Has a provider find its files among the app's libraries.
+/// Lets a provider find its files among the app's libraries.
 void _setVariable(String? variable, String library) {
   final folder = variable != null && Platform.isAndroid ? folderOfLoaded(library) : null;
   if (folder != null) setVariable(variable!, folder);

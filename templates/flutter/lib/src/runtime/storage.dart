@@ -150,7 +150,7 @@ Future<String?> digestOfFile(File file) {
   return Isolate.run(() => digestOfFileHere(path));
 }
 
-/// As [digestOfFile], in this isolate.
+/// Like [digestOfFile], in this isolate.
 String? digestOfFileHere(String path) {
   final RandomAccessFile open;
   try {

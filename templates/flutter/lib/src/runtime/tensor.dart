@@ -2,7 +2,7 @@
 
 import 'dart:typed_data';
 
-/// What a tensor holds, by the number that ONNX has for it.
+/// Type of a tensor's values, by the number that ONNX has for it.
 enum ElementType {
   /// In a [Float32List].
   float32(1, 4),
@@ -101,7 +101,7 @@ final class TensorSpec {
   /// Its name in the model.
   final String name;
 
-  /// What it holds.
+  /// Type of its values.
   final ElementType type;
 
   /// Its sizes.

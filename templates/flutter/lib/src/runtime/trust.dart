@@ -32,13 +32,13 @@ final class ModelUntrustedException extends ModelException {
   /// Made by this package: an app only catches it. Its code is `corrupted`.
   const ModelUntrustedException(this.problem, String message) : super(ModelErrorCode.corrupted, message);
 
-  /// Which one it is.
+  /// Kind of problem.
   final TrustProblem problem;
 }
 
-/// What the files of a package are verified with.
+/// Keys and facts that the files of a package are verified with.
 final class Trust implements ModelGuard {
-  /// As the package was built.
+  /// Takes the facts that the package was built with.
   const Trust({required this.keys, required this.package, required this.number, required this.list});
 
   /// Public keys: SubjectPublicKeyInfo in Base64. One, or two while one follows the other.
@@ -47,7 +47,7 @@ final class Trust implements ModelGuard {
   /// Name of the package in its configuration.
   final String package;
 
-  /// Of the release: it grows with the version.
+  /// Number of the release: it grows with the version.
   final int number;
 
   @override

@@ -5,13 +5,13 @@ import 'options.dart';
 
 /// Measured to be the fastest for a model on a chip.
 final class Tuned {
-  /// All of it is generated.
+  /// Takes generated settings.
   const Tuned({required this.providers, required this.threads, required this.options});
 
   /// Tried in this order; empty where that of the package holds.
   final List<Provider> providers;
 
-  /// Of a run; 0 for the usual ones.
+  /// Threads of a run; 0 for the usual number.
   final int threads;
 
   /// Settings of providers.

@@ -45,25 +45,25 @@ final class PlacedFile {
       opening = opening ?? file.opening,
       notes = notes ?? file.notes;
 
-  /// Of the file; null for one in memory.
+  /// Path of the file; null for one in memory.
   final String? path;
 
-  /// Of its bytes in memory.
+  /// Address of its bytes in memory.
   final int address;
 
-  /// Of its bytes in memory.
+  /// Number of its bytes in memory.
   final int size;
 
-  /// What the model, or the package, calls it.
+  /// Name of the file in the model, or in the package.
   final String name;
 
-  /// What it must have; null for a file of the app's own whose SHA-256 was not given.
+  /// SHA-256 that the file must have; null for a file of the app's own whose SHA-256 was not given.
   final String? sha256;
 
-  /// What is done to its bytes once they were checked; null for nothing.
+  /// Change of its bytes once they were checked; null for none.
   final FileOpening? opening;
 
-  /// Of a file in memory; empty where nobody knows it.
+  /// Identity of a file in memory; empty where nobody knows it.
   final String identity;
 
   /// The folder of notes on files that were checked; null where all bytes are checked each time.
@@ -81,7 +81,7 @@ final class PlacedFile {
   }
 }
 
-/// What a worker says of a session that it has opened.
+/// Facts about a session that a worker has opened.
 final class OpenedSession {
   /// Its tensors, and the size of its files.
   const OpenedSession(this.inputs, this.outputs, this.sizeBytes, this.version, this.assigned);
@@ -92,17 +92,17 @@ final class OpenedSession {
   /// In the order of results.
   final List<TensorSpec> outputs;
 
-  /// Of the model's file, including weights in separate files.
+  /// Size of the model's file, including weights in separate files.
   final int sizeBytes;
 
-  /// Of ONNX Runtime.
+  /// Version of ONNX Runtime.
   final String version;
 
-  /// What each provider runs; null where ONNX Runtime cannot tell.
+  /// Nodes that each provider runs; null where ONNX Runtime cannot tell.
   final List<AssignedNodes>? assigned;
 }
 
-/// What a run gives.
+/// Result of a run.
 final class Ran {
   /// Its outputs, and how long it took.
   const Ran(this.outputs, this.duration);
@@ -151,7 +151,7 @@ final class _Answer {
   final String message;
 }
 
-/// What an isolate was asked. It does not refer to the worker, which may be collected while nothing is asked.
+/// Question to an isolate. It does not refer to the worker, which may be collected while nothing is asked.
 final class _Asked {
   final Completer<SendPort> started = Completer()..future.ignore();
   final Map<int, Completer<Object?>> waiting = {};

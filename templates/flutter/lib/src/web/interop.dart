@@ -18,7 +18,7 @@ extension type PageProviderSetup._(JSObject _) implements JSObject {
   external String get provider;
 }
 
-/// What a module says of its model.
+/// A module's facts about its model.
 extension type PageDescriptor._(JSObject _) implements JSObject {
   /// By the names that JavaScript has for them.
   external JSObject get inputs;
@@ -35,9 +35,9 @@ extension type PageDescriptor._(JSObject _) implements JSObject {
   }
 }
 
-/// What a module exports: a model that can be loaded.
+/// Export of a module: a model that can be loaded.
 extension type PageDefinition._(JSObject _) implements JSObject {
-  /// What the module says of it.
+  /// The module's facts about the model.
   external PageDescriptor get descriptor;
 
   /// Loads it.
@@ -58,16 +58,16 @@ extension type PageInfo._(JSObject _) implements JSObject {
   /// Its name.
   external String get name;
 
-  /// Of the package.
+  /// Version of the package.
   external String get version;
 
   /// The file that was opened.
   external String get file;
 
-  /// Of that file.
+  /// SHA-256 of that file.
   external String get sha256;
 
-  /// Of that file.
+  /// Size of that file.
   external int get sizeBytes;
 
   /// In the package.
@@ -91,10 +91,10 @@ extension type PageOutputTest._(JSObject _) implements JSObject {
   /// The largest expected value.
   external double get scale;
 
-  /// As a share of [scale].
+  /// Allowed error as a share of [scale].
   external double get tolerance;
 
-  /// Whatever the [scale].
+  /// Allowed error whatever the [scale].
   external double get absoluteTolerance;
 
   /// Why the output failed.
@@ -154,7 +154,7 @@ extension type PageSession._(JSObject _) implements JSObject {
   /// The one that runs it.
   external String get provider;
 
-  /// Those that did not start.
+  /// Providers that did not start.
   external JSArray<PageFallback> get fallbacks;
 
   /// Runs it.
@@ -204,7 +204,7 @@ Future<Value> settled<Value extends JSAny?>(JSPromise<Value> promise) {
   return settled.future;
 }
 
-/// What JavaScript threw, as Dart says it.
+/// Dart's exception for an error of JavaScript.
 ModelException exceptionOf(JSAny? reason) {
   if (reason == null || !reason.typeofEquals('object')) {
     return ModelException(ModelErrorCode.runtime, '${reason.dartify()}');

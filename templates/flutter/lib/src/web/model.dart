@@ -22,10 +22,10 @@ final class LoadedModel {
     _finalizer.attach(this, _session, detach: this);
   }
 
-  /// What the package says of it.
+  /// The package's facts about the model.
   final ModelDescriptor descriptor;
 
-  /// Those that were asked for and have no file.
+  /// Providers that were asked for and have no file.
   final List<Fallback> _unknown;
 
   final LoadOptions _options;
@@ -188,7 +188,7 @@ Map<String, String> _namesOf(JSObject specs) => {
 
 Provider _providerOf(String name) => Provider.values.where((each) => each.name == name).firstOrNull ?? Provider.cpu;
 
-/// What the module of the model exports.
+/// Export of the model's module.
 ///
 /// Throws ModelException `unsupported` for a package without files for pages, `missing` where the page has no module.
 Future<PageDefinition> _definition(ModelDescriptor descriptor, LoadOptions options) async {

@@ -62,7 +62,7 @@ Future<JSAny> sourceOf(ModelSource source) async {
   }
 }
 
-/// Has `call` run with a signal that `cancellation` aborts; with null where there is none.
+/// Runs `call` with a signal that `cancellation` aborts; with null where there is none.
 Future<Result> withSignal<Result>(Cancellation? cancellation, Future<Result> Function(JSObject? signal) call) async {
   if (cancellation == null) return call(null);
   final controller = AbortController();

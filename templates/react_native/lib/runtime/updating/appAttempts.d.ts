@@ -1,6 +1,6 @@
 import type { Attempts } from './attempts.js';
 import type { UpdatePlatform } from './platform.js';
-/** Of React Native's `AppState`. */
+/** The part of React Native's `AppState` that is used. */
 export interface AppStates {
     /** `active`, `inactive`, `background` and so on; null where nobody knows yet. */
     readonly currentState: string | null | undefined;

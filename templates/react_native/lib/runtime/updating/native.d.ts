@@ -1,7 +1,7 @@
 import type { Backend } from '../backend.js';
 import { type AppStates } from './appAttempts.js';
 import type { UpdatePlatform } from './platform.js';
-/** What native code does for an updater. What is thrown has a message as in `Engine`. */
+/** Native code for an updater. Errors have a message as in `Engine`. */
 export interface Storage {
     /** A folder that the system does not empty. On Android `About.cache` is one, and is not backed up. */
     storageFolder(): string;
@@ -21,7 +21,7 @@ export interface Storage {
     applyDelta(source: string, offset: number, sourceSize: number, delta: string, path: string, size: number, sha256: string): Promise<void>;
     /** Removes what was made of the file with that SHA-256: notes of checks, and what Core ML has compiled. */
     removeTraces(cache: string, sha256: string): Promise<void>;
-    /** Has the system put on the disk which files the folder of `path` has. */
+    /** Makes the system put on the disk which files the folder of `path` has. */
     synchronizeFolderOf(path: string): Promise<void>;
     /** SHA-256 in hexadecimal. */
     digest(bytes: ArrayBuffer): Promise<string>;
@@ -35,7 +35,7 @@ export interface Storage {
     /** Whether the network is unmetered and whether the device is charging: 1, 0, or -1 where nobody says. */
     deviceState(): Promise<readonly number[]>;
 }
-/** What Android says in place of `Storage.deviceState`. */
+/** Android's state in place of `Storage.deviceState`. */
 export interface AndroidDevice {
     deviceState(): {
         readonly unmetered: number;

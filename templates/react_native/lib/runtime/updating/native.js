@@ -134,7 +134,7 @@ class NativePlatform {
             throw toModelError(reason);
         }
     }
-    /** As native code writes downloads, and the folder is durable, too. */
+    /** Storage as native code writes downloads, and the folder is durable, too. */
     store() {
         const { backend, storage } = this;
         return {

@@ -10,7 +10,7 @@ import { fetchFile } from './nativeDownload.js';
 import { ask } from './nativeRequest.js';
 import type { Blob, BlobDownload, BlobWatcher, DeviceState, Patch, UpdatePlatform } from './platform.js';
 
-/** What native code does for an updater. What is thrown has a message as in `Engine`. */
+/** Native code for an updater. Errors have a message as in `Engine`. */
 export interface Storage {
   /** A folder that the system does not empty. On Android `About.cache` is one, and is not backed up. */
   storageFolder(): string;
@@ -38,7 +38,7 @@ export interface Storage {
   ): Promise<void>;
   /** Removes what was made of the file with that SHA-256: notes of checks, and what Core ML has compiled. */
   removeTraces(cache: string, sha256: string): Promise<void>;
-  /** Has the system put on the disk which files the folder of `path` has. */
+  /** Makes the system put on the disk which files the folder of `path` has. */
   synchronizeFolderOf(path: string): Promise<void>;
   /** SHA-256 in hexadecimal. */
   digest(bytes: ArrayBuffer): Promise<string>;
@@ -53,7 +53,7 @@ export interface Storage {
   deviceState(): Promise<readonly number[]>;
 }
 
-/** What Android says in place of `Storage.deviceState`. */
+/** Android's state in place of `Storage.deviceState`. */
 export interface AndroidDevice {
   deviceState(): { readonly unmetered: number; readonly charging: number };
 }
@@ -216,7 +216,7 @@ class NativePlatform implements UpdatePlatform {
     }
   }
 
-  /** As native code writes downloads, and the folder is durable, too. */
+  /** Storage as native code writes downloads, and the folder is durable, too. */
   private store(): Store {
     const { backend, storage } = this;
     return {

@@ -15,13 +15,13 @@ interface Pixels {
     /** Exif's number. */
     readonly orientation: number;
 }
-/** What Android's part decodes to: a file, which is read once. */
+/** Result of Android's decoder: a file, which is read once. */
 export interface AndroidDecoder {
     decode(uri: string, maxSize: number): Promise<Pixels & {
         readonly path: string;
     }>;
 }
-/** What iOS's part decodes to: native memory. */
+/** Result of iOS's decoder: native memory. */
 export interface AppleDecoder {
     decode(uri: string, maxSize: number): Promise<object>;
 }

@@ -9,10 +9,10 @@ export interface SeedOptions extends CallOptions {
     /** Decides what is chosen: the same whole number gives the same text. 0 when it is left out. */
     readonly seed?: number | bigint;
 }
-/** What one run adds to a text. */
+/** Part that one run adds to a text. */
 interface TextPart<State> {
     readonly text: string;
-    /** What the next run starts with; null after the last one. */
+    /** State that the next run starts with; null after the last one. */
     readonly state: State | null;
 }
 /** Runs a model once: `isFirst` with what the app passed. */

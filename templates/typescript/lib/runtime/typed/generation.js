@@ -28,7 +28,7 @@ export function seedTensor({ seed = 0 }) {
 }
 /** A text that is being made. */
 class Generation {
-    /** What the next run starts with; null after the last one, and after one that failed. */
+    /** State that the next run starts with; null after the last one, and after one that failed. */
     state;
     run;
     controller = new AbortController();
@@ -74,7 +74,7 @@ class Generation {
         this.end();
         return END;
     }
-    /** What a run adds; null when nobody wants it any more. */
+    /** Part that a run adds; null when nobody wants it any more. */
     async ran(state) {
         try {
             const part = await this.run(state, this.isFirst, this.controller.signal);

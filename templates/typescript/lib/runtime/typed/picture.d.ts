@@ -37,7 +37,7 @@ export interface Picture {
     /** The part for the model, by default the whole picture. Its edges are even for luma and chroma. Results refer to it. */
     readonly region?: Region;
 }
-/** What models take of a picture. */
+/** Tensors that models take of a picture. */
 export interface PictureTensors {
     readonly pixels: PixelTensor;
     readonly channels: BigInt64Array;

@@ -8,7 +8,7 @@ export interface Sound {
     /** 1 by default. */
     readonly channels?: number;
 }
-/** What models take of a sound. */
+/** Tensors that models take of a sound. */
 export interface SoundTensors<Type extends 'float32' | 'int16'> {
     readonly samples: Shaped<Type, readonly [number, number]>;
     readonly rate: BigInt64Array;

@@ -1,7 +1,7 @@
 // From a sound, as microphones and decoders have it, to the tensors of a model.
 import { ModelError } from '../errors.js';
 import { nameOf } from '../feeding.js';
-/** What a whole number of 16 bits is divided by. */
+/** Divisor of whole numbers of 16 bits. */
 const FULL = 32768;
 /**
  * The tensors of a sound, for a model that takes samples from -1 to 1.

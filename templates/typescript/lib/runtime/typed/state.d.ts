@@ -4,9 +4,9 @@ type Run<Inputs, Result> = (inputs: Inputs) => Result;
 export declare class Carried<State extends object, Outputs> {
     private readonly first;
     private readonly next;
-    /** What the last call left that has ended. */
+    /** State that the last call left that has ended. */
     private state;
-    /** What the calls leave that are under way; null when there are none. */
+    /** States that the calls leave that are under way; null when there are none. */
     private pending;
     /** `first` makes the state of a first call, `next` that of a call after another. */
     constructor(first: () => State, next: (outputs: Outputs) => State);

@@ -5,9 +5,9 @@ import { ModelError } from '../errors.js';
 export class Carried {
     first;
     next;
-    /** What the last call left that has ended. */
+    /** State that the last call left that has ended. */
     state;
-    /** What the calls leave that are under way; null when there are none. */
+    /** States that the calls leave that are under way; null when there are none. */
     pending = null;
     /** `first` makes the state of a first call, `next` that of a call after another. */
     constructor(first, next) {

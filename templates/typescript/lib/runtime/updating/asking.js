@@ -23,7 +23,7 @@ export async function askFor(channel, signal) {
         throw new ModelError('network', `${url} answers with status ${String(answer.status)}`);
     return accept(channel, answer);
 }
-/** What is older than what was seen is refused; the newest is kept. */
+/** Refuses documents that are older than one that was seen; the newest is kept. */
 async function accept({ delivery, platform, ledger }, { bytes, etag }) {
     const text = understood(() => textOf(bytes));
     const verified = await verify(text, delivery, (each) => platform.sha256(each));

@@ -1,4 +1,4 @@
-/** Of a platform whose users leave while a model opens. Names are `opening MODEL` and `trying MODEL`. */
+/** Attempts on a platform whose users leave while a model opens. Names are `opening MODEL` and `trying MODEL`. */
 export interface Attempts {
     begin(name: string): void | Promise<void>;
     end(name: string): void | Promise<void>;

@@ -28,5 +28,5 @@ export declare function ban({ ledger }: Channel, { model, version, reason }: {
 }, observers: readonly (ModelObserver | undefined)[], change: (model: StoredModel) => Partial<StoredModel>): Promise<string>;
 /** Versions that are banned now. */
 export declare function bannedIn(state: StoredState, model: string): ReadonlySet<string>;
-/** What is known of a model whose version has started after all. */
+/** State of a model whose version has started after all. */
 export declare function withoutFailing({ failing }: StoredModel, version: string): Pick<StoredModel, 'failing'>;

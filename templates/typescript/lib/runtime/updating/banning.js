@@ -8,7 +8,7 @@ export const BAN_MS = BAN_DAYS * 24 * 3_600_000;
 const MOST_STARTS = 3;
 /** Attempts to open a version that ended the app: one more is not made. */
 export const MOST_ATTEMPTS = 2;
-/** Of this start of the app: what ONNX Runtime has failed at, while somebody saw the app. */
+/** Failures of ONNX Runtime in this start of the app, while somebody saw the app. */
 const failedHere = new Set();
 /** For files that are whole: the faults of others are those of the device's storage. */
 export function faultOf({ code }) {
@@ -52,7 +52,7 @@ export function bannedIn(state, model) {
     const { banned } = storedModel(state, model);
     return new Set(banned.filter(({ until }) => holds(until, timeOf(state))).map(({ version }) => version));
 }
-/** What is known of a model whose version has started after all. */
+/** State of a model whose version has started after all. */
 export function withoutFailing({ failing }, version) {
     return { failing: failing?.version === version ? null : failing };
 }

@@ -4,7 +4,7 @@ import type { Blob, UpdatePlatform } from './platform.js';
 /** Where files come from, and who is told. */
 export interface Gathering {
     readonly platform: UpdatePlatform;
-    /** Of the folder of all channels, with a / at its end. */
+    /** Address of the folder of all channels, with a / at its end. */
     readonly address: string;
     /** The package's own files, by their SHA-256. */
     readonly packaged: ReadonlyMap<string, PackagedFile>;
@@ -16,13 +16,13 @@ interface Missing {
     readonly blob: ChannelBlob;
     readonly delta: ChannelDelta | null;
 }
-/** What has to be got. */
+/** Files that have to be fetched. */
 export declare class Shopping {
     readonly missing: readonly Missing[];
     private readonly gathering;
     private readonly loaded;
     constructor(gathering: Gathering, missing: readonly Missing[]);
-    /** Of the files that are not there yet. */
+    /** Size of the files that are not there yet. */
     get newBytes(): number;
     /** Bytes that are downloaded if all deltas can be applied. */
     get downloadBytes(): number;
@@ -31,10 +31,10 @@ export declare class Shopping {
     private patch;
     private download;
     private tell;
-    /** Whatever goes wrong has another way out, unless nobody wants it any more. */
+    /** Every failure has another way out, unless nobody wants it any more. */
     private succeeds;
 }
-/** What is missing of `blobs`, and the smallest delta of each whose source is there. */
+/** Missing ones among `blobs`, and the smallest delta of each whose source is there. */
 export declare function shoppingFor(blobs: readonly ChannelBlob[], gathering: Gathering): Promise<Shopping>;
 /** By content: no path comes from a document. */
 export declare function blobAddress(address: string, sha256: string): string;

@@ -1,6 +1,6 @@
 // Gets the files of a release: from what is there, by deltas, or whole.
 import { ModelError, toModelError } from '../errors.js';
-/** What has to be got. */
+/** Files that have to be fetched. */
 export class Shopping {
     missing;
     gathering;
@@ -9,7 +9,7 @@ export class Shopping {
         this.gathering = gathering;
         this.missing = missing;
     }
-    /** Of the files that are not there yet. */
+    /** Size of the files that are not there yet. */
     get newBytes() {
         return sum(this.missing.map(({ blob }) => blob.sizeBytes));
     }
@@ -58,7 +58,7 @@ export class Shopping {
     tell(phase) {
         this.gathering.tell(phase, sum([...this.loaded.values()]), this.downloadBytes);
     }
-    /** Whatever goes wrong has another way out, unless nobody wants it any more. */
+    /** Every failure has another way out, unless nobody wants it any more. */
     async succeeds(work) {
         try {
             await work();
@@ -72,7 +72,7 @@ export class Shopping {
         }
     }
 }
-/** What is missing of `blobs`, and the smallest delta of each whose source is there. */
+/** Missing ones among `blobs`, and the smallest delta of each whose source is there. */
 export async function shoppingFor(blobs, gathering) {
     const { platform, packaged } = gathering;
     const kept = new Set(await platform.fileNames());

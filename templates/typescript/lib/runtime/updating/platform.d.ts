@@ -39,7 +39,7 @@ export interface Answer {
     /** Empty for all answers but 200. */
     readonly bytes: Bytes;
 }
-/** What the device says of itself; null where it does not say. */
+/** State that the device reports; null where it does not say. */
 export interface DeviceState {
     readonly isUnmetered: boolean | null;
     readonly isCharging: boolean | null;

@@ -3,9 +3,9 @@ import { type Golden, type ModelDescriptor, type PackagedFile } from '../descrip
 import type { Fitting } from './choosing.js';
 import type { ChannelBlob, ChannelFile } from './document.js';
 import type { UpdatePlatform } from './platform.js';
-/** All blobs of a release that a device needs, each once. */
+/** Every blob of a release that a device needs, each once. */
 export declare function blobsOf(files: readonly ChannelFile[]): readonly ChannelBlob[];
-/** All files that the package has of a model on a platform, by their SHA-256. */
+/** Every file that the package has of a model on a platform, by its SHA-256. */
 export declare function packagedFiles(model: ModelDescriptor, backend: Backend): ReadonlyMap<string, PackagedFile>;
 /** The model with the files of a release in place of the package's own; without samples. */
 export declare function releaseOf(model: ModelDescriptor, backend: Backend, { release, files }: Fitting): ModelDescriptor;

@@ -3,12 +3,12 @@ import { platformFiles, } from '../descriptor.js';
 import { ModelError } from '../errors.js';
 import { sourceOf } from '../sources.js';
 import { samplesIn } from './golden.js';
-/** All blobs of a release that a device needs, each once. */
+/** Every blob of a release that a device needs, each once. */
 export function blobsOf(files) {
     const all = files.flatMap(({ file, data, golden }) => [file, ...data, ...(golden === null ? [] : [golden])]);
     return [...new Map(all.map((blob) => [blob.sha256, blob])).values()];
 }
-/** All files that the package has of a model on a platform, by their SHA-256. */
+/** Every file that the package has of a model on a platform, by its SHA-256. */
 export function packagedFiles(model, backend) {
     const { files } = platformFiles(model, backend.platform);
     const all = [...files.flatMap((file) => [file, ...file.weights]), ...model.golden.map(({ file }) => file)];

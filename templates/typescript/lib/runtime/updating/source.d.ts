@@ -15,12 +15,12 @@ export interface Loadable<Loaded extends Observed> {
 export interface UpdatedModels {
     open<Loaded extends Observed>(loadable: Loadable<Loaded>): Promise<Loaded>;
 }
-/** What an updater has downloaded: `load({ source: updater.source })`. Where it has nothing, the app's own model is opened. */
+/** Downloaded models: `load({ source: updater.source })`. Where there are none, the app's own model is opened. */
 export interface UpdatedSource {
-    /** Of the folder that the updater downloads from. */
+    /** Address of the folder that the updater downloads from. */
     readonly url: string;
 }
-/** A source that stands for `models`. */
+/** A source of `models`. */
 export declare function sourceFor(models: UpdatedModels, url: string): UpdatedSource;
 /** Loads a model from the source of an updater, or from any other. */
 export declare function loadUpdated<Loaded extends Observed>(Loaded: new (outcome: Outcome) => Loaded, descriptor: ModelDescriptor, options: LoadOptions | undefined, load: (options: LoadOptions | undefined) => Promise<Loaded>): Promise<Loaded>;

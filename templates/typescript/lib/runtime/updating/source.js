@@ -1,6 +1,6 @@
 // The source of an updater, as `load` of each model takes it.
 const updaters = new WeakMap();
-/** A source that stands for `models`. */
+/** A source of `models`. */
 export function sourceFor(models, url) {
     const source = { url };
     updaters.set(source, models);

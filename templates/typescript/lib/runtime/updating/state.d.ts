@@ -24,9 +24,9 @@ export interface Failing {
     readonly version: string;
     readonly starts: number;
 }
-/** What is known of a model. */
+/** State that is kept of a model. */
 export interface StoredModel {
-    /** What the next load opens; null for the app's own. */
+    /** Release that the next load opens; null for the app's own. */
     readonly active: StoredRelease | null;
     readonly previous: StoredRelease | null;
     readonly trying: Attempts | null;
@@ -41,7 +41,7 @@ export interface Seen {
     /** The largest time at which a document was published, in milliseconds since 1970: it is not earlier now. */
     readonly latest: number;
 }
-/** All that an updater remembers. */
+/** State that an updater keeps. */
 export interface StoredState {
     /** Made once: which devices take part in a rollout. */
     readonly device: string;
@@ -71,5 +71,5 @@ export declare function documentsInUse(state: StoredState): ReadonlySet<string>;
 export declare function writeState(state: StoredState): string;
 /** @throws FormError, or SyntaxError for what is no JSON */
 export declare function readState(text: string): StoredState;
-/** What a damaged state still says of documents that were seen: older ones stay refused. */
+/** Documents that were seen, as far as a damaged state still names them: older ones stay refused. */
 export declare function seenIn(text: string): Seen;

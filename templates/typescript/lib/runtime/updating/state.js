@@ -60,7 +60,7 @@ export function readState(text) {
         models: fields.map('models', (each, name) => readModel(each.object(name))),
     };
 }
-/** What a damaged state still says of documents that were seen: older ones stay refused. */
+/** Documents that were seen, as far as a damaged state still names them: older ones stay refused. */
 export function seenIn(text) {
     const found = /"seen":\{"number":(\d{1,16}),"sha256":"([0-9a-f]{64})"(?:,"latest":(\d{1,16}))?\}/.exec(text) ?? [];
     const [, number = '0', sha256 = '', latest = '0'] = found;

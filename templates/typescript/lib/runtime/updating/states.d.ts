@@ -19,9 +19,9 @@ export type UpdatePhase = 'unchecked' | 'up-to-date' | 'checking' | 'waiting' | 
 /** The state of a model. */
 export interface UpdateState {
     readonly phase: UpdatePhase;
-    /** What the next load opens: the package's own version where nothing newer was downloaded. */
+    /** Version that the next load opens: the package's own where nothing newer was downloaded. */
     readonly version: string;
-    /** Of the files that are downloaded now, or were downloaded last. */
+    /** Bytes of the files that are downloaded now, or were downloaded last. */
     readonly loadedBytes: number;
     readonly totalBytes: number;
     /** Words for people; empty where there is nothing to say. */
@@ -31,7 +31,7 @@ export interface UpdateState {
 export type UpdateStates = Readonly<Record<string, UpdateState>>;
 /** Options of an updater. Omitted ones have these defaults. */
 export interface UpdateOptions {
-    /** What is opened where nothing was downloaded; `'bundled'` by default. */
+    /** Model that is opened where nothing was downloaded; `'bundled'` by default. */
     readonly fallback?: Source;
     /** Whose files are downloaded; by default those that the package was built for. The CPU's always are. */
     readonly providers?: readonly Provider[];

@@ -10,7 +10,7 @@ export declare class Telling {
     /** `version` is that of the package. */
     constructor(models: readonly ModelDescriptor[], version: string);
     subscribe(listener: (states: UpdateStates) => void): () => void;
-    /** Which versions the next loads open. */
+    /** Shows which versions the next loads open. */
     showVersions(state: StoredState): void;
     tellAll(change: Partial<UpdateState>): void;
     tell(name: string, change: Partial<UpdateState>): void;

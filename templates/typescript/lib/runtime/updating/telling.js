@@ -19,7 +19,7 @@ export class Telling {
             this.listeners.delete(listener);
         };
     }
-    /** Which versions the next loads open. */
+    /** Shows which versions the next loads open. */
     showVersions(state) {
         for (const name of Object.keys(this.states)) {
             const { active } = storedModel(state, name);

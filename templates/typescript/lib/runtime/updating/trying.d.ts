@@ -3,7 +3,7 @@ import type { ModelDescriptor, Provider } from '../descriptor.js';
 import type { Source } from '../options.js';
 import type { Fitting } from './choosing.js';
 import type { UpdatePlatform } from './platform.js';
-/** What a release is tried with. */
+/** Means of a trial of a release. */
 export interface Trial {
     readonly model: ModelDescriptor;
     /** Runs the app's own models. */

@@ -4,7 +4,7 @@ import { type UpdatedSource } from './source.js';
 import type { UpdateOptions, UpdateRequest, UpdateStates } from './states.js';
 /** The updater of a package, for one channel and all models. Generated code gives it its name, `ModelUpdater`. */
 export declare class Updater {
-    /** What `load` opens: what was downloaded, or else `options.fallback`. */
+    /** Models that `load` opens: downloaded ones, or else `options.fallback`. */
     readonly source: UpdatedSource;
     private readonly delivery;
     private readonly models;
@@ -20,7 +20,7 @@ export declare class Updater {
     constructor(delivery: Delivery, models: readonly ModelDescriptor[], address: string, options?: UpdateOptions);
     /** The latest states, by the models' names. */
     get states(): UpdateStates;
-    /** Has `listener` called with all states whenever one has changed, until the function that this returns is called. */
+    /** Calls `listener` with all states whenever one has changed, until the function that this returns is called. */
     subscribe(listener: (states: UpdateStates) => void): () => void;
     /**
      * Asks the channel, downloads what is new, and tries it. Models that are open stay as they are; the next load opens the new

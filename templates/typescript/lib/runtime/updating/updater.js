@@ -15,7 +15,7 @@ import { Telling } from './telling.js';
 import { updateModel } from './updating.js';
 /** The updater of a package, for one channel and all models. Generated code gives it its name, `ModelUpdater`. */
 export class Updater {
-    /** What `load` opens: what was downloaded, or else `options.fallback`. */
+    /** Models that `load` opens: downloaded ones, or else `options.fallback`. */
     source;
     delivery;
     models;
@@ -43,7 +43,7 @@ export class Updater {
     get states() {
         return this.telling.states;
     }
-    /** Has `listener` called with all states whenever one has changed, until the function that this returns is called. */
+    /** Calls `listener` with all states whenever one has changed, until the function that this returns is called. */
     subscribe(listener) {
         return this.telling.subscribe(listener);
     }

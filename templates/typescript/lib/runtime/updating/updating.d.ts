@@ -14,7 +14,7 @@ export interface Updated {
     readonly signal: AbortSignal | undefined;
     readonly tell: (state: Partial<UpdateState>) => void;
 }
-/** What came of an update. */
+/** Result of an update. */
 export interface Outcome {
     readonly phase: UpdatePhase;
     readonly reason: string;

@@ -4,7 +4,7 @@ import { type ChannelDocument } from './document.js';
 /** A document that a key of the app has signed, for this package and channel. */
 export interface Verified {
     readonly document: ChannelDocument;
-    /** Of what was signed. */
+    /** SHA-256 of the signed text. */
     readonly sha256: string;
 }
 type Sha256 = (bytes: Bytes) => Promise<string>;

@@ -19,7 +19,7 @@ export async function verify(text, delivery, sha256) {
     }
     return { document, sha256: await sha256(payload) };
 }
-/** What was signed (DSSE 1.0), once a key has vouched for it. */
+/** The signed payload (DSSE 1.0), once a key has vouched for it. */
 async function payloadOf(text, delivery) {
     const envelope = understood(() => new Fields(JSON.parse(text), 'the bundle').object('dsseEnvelope'));
     const type = understood(() => envelope.text('payloadType'));

@@ -4,7 +4,7 @@ import { ModelError } from '../errors.js';
 import { maxSizeOf, type PictureOptions } from './decoding.js';
 import type { Picture } from './picture.js';
 
-/** What is drawn. */
+/** A picture that can be drawn. */
 interface Bitmap {
   readonly width: number;
   readonly height: number;
@@ -22,7 +22,7 @@ interface Context {
   getImageData(left: number, top: number, width: number, height: number): Picture;
 }
 
-/** Of a browser's names: an app for phones is compiled without them. */
+/** Names of a browser: an app for phones is compiled without them. */
 interface Browser {
   readonly createImageBitmap: (content: Blob) => Promise<Bitmap>;
   readonly document: { createElement(name: 'canvas'): Canvas };

@@ -2,7 +2,7 @@
 
 /** A named part of a text. */
 export interface Entity {
-  /** What it is, such as a person or a place. */
+  /** Kind of the entity, such as a person or a place. */
   readonly label: string;
   /** The part of the text. */
   readonly text: string;

@@ -16,10 +16,10 @@ export interface SeedOptions extends CallOptions {
   readonly seed?: number | bigint;
 }
 
-/** What one run adds to a text. */
+/** Part that one run adds to a text. */
 interface TextPart<State> {
   readonly text: string;
-  /** What the next run starts with; null after the last one. */
+  /** State that the next run starts with; null after the last one. */
   readonly state: State | null;
 }
 
@@ -56,7 +56,7 @@ export function seedTensor({ seed = 0 }: SeedOptions): BigInt64Array {
 
 /** A text that is being made. */
 class Generation<State> {
-  /** What the next run starts with; null after the last one, and after one that failed. */
+  /** State that the next run starts with; null after the last one, and after one that failed. */
   private state: State | null;
   private readonly run: TextRun<State>;
   private readonly controller = new AbortController();
@@ -104,7 +104,7 @@ class Generation<State> {
     return END;
   }
 
-  /** What a run adds; null when nobody wants it any more. */
+  /** Part that a run adds; null when nobody wants it any more. */
   private async ran(state: State): Promise<TextPart<State> | null> {
     try {
       const part = await this.run(state, this.isFirst, this.controller.signal);

@@ -62,7 +62,7 @@ export interface Picture {
   readonly region?: Region;
 }
 
-/** What models take of a picture. */
+/** Tensors that models take of a picture. */
 export interface PictureTensors {
   readonly pixels: PixelTensor;
   readonly channels: BigInt64Array;
@@ -75,7 +75,7 @@ interface Layout {
   readonly bytesPerPixel: number;
   /** Where red, green and blue lie in a pixel. */
   readonly channels: readonly [bigint, bigint, bigint];
-  /** Of half the width and height, and where U and V lie in a pixel of it. */
+  /** Plane of half the width and height, and where U and V lie in a pixel of it. */
   readonly chroma?: { readonly bytesPerPixel: number; readonly places: readonly [bigint, bigint] };
 }
 

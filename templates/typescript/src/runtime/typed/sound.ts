@@ -14,13 +14,13 @@ export interface Sound {
   readonly channels?: number;
 }
 
-/** What models take of a sound. */
+/** Tensors that models take of a sound. */
 export interface SoundTensors<Type extends 'float32' | 'int16'> {
   readonly samples: Shaped<Type, readonly [number, number]>;
   readonly rate: BigInt64Array;
 }
 
-/** What a whole number of 16 bits is divided by. */
+/** Divisor of whole numbers of 16 bits. */
 const FULL = 32768;
 
 /**

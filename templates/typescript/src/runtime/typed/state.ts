@@ -10,9 +10,9 @@ type Run<Inputs, Result> = (inputs: Inputs) => Result;
 export class Carried<State extends object, Outputs> {
   private readonly first: () => State;
   private readonly next: (outputs: Outputs) => State;
-  /** What the last call left that has ended. */
+  /** State that the last call left that has ended. */
   private state: State;
-  /** What the calls leave that are under way; null when there are none. */
+  /** States that the calls leave that are under way; null when there are none. */
   private pending: Promise<State> | null = null;
 
   /** `first` makes the state of a first call, `next` that of a call after another. */

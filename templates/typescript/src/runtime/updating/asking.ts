@@ -37,7 +37,7 @@ export async function askFor(channel: Channel, signal: AbortSignal | undefined):
   return accept(channel, answer);
 }
 
-/** What is older than what was seen is refused; the newest is kept. */
+/** Refuses documents that are older than one that was seen; the newest is kept. */
 async function accept({ delivery, platform, ledger }: Channel, { bytes, etag }: Answer): Promise<Verified> {
   const text = understood(() => textOf(bytes));
   const verified = await verify(text, delivery, (each) => platform.sha256(each));

@@ -1,6 +1,6 @@
 // Attempts to open a version that ended because the user left: these say nothing about the version.
 
-/** Of a platform whose users leave while a model opens. Names are `opening MODEL` and `trying MODEL`. */
+/** Attempts on a platform whose users leave while a model opens. Names are `opening MODEL` and `trying MODEL`. */
 export interface Attempts {
   begin(name: string): void | Promise<void>;
   end(name: string): void | Promise<void>;

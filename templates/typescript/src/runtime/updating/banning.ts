@@ -23,7 +23,7 @@ const MOST_STARTS = 3;
 /** Attempts to open a version that ended the app: one more is not made. */
 export const MOST_ATTEMPTS = 2;
 
-/** Of this start of the app: what ONNX Runtime has failed at, while somebody saw the app. */
+/** Failures of ONNX Runtime in this start of the app, while somebody saw the app. */
 const failedHere = new Set<string>();
 
 /** For files that are whole: the faults of others are those of the device's storage. */
@@ -75,7 +75,7 @@ export function bannedIn(state: StoredState, model: string): ReadonlySet<string>
   return new Set(banned.filter(({ until }) => holds(until, timeOf(state))).map(({ version }) => version));
 }
 
-/** What is known of a model whose version has started after all. */
+/** State of a model whose version has started after all. */
 export function withoutFailing({ failing }: StoredModel, version: string): Pick<StoredModel, 'failing'> {
   return { failing: failing?.version === version ? null : failing };
 }

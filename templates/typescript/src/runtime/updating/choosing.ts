@@ -5,9 +5,9 @@ import { releaseNumber } from './delivery.js';
 import type { ChannelFile, ChannelRelease } from './document.js';
 import type { Build } from './platform.js';
 
-/** What a device and its app are. */
+/** A device and its app. */
 export interface Taker {
-  /** Of the app's package. */
+  /** Number of the app's package. */
   readonly number: number;
   readonly contract: string;
   readonly build: Build;

@@ -9,9 +9,9 @@ import type { Build, UpdatePlatform } from './platform.js';
 export interface Delivery {
   readonly packageName: string;
   readonly channel: string;
-  /** Of the package. */
+  /** Version of the package. */
   readonly version: string;
-  /** Of the release: it grows with the version. */
+  /** Number of the release: it grows with the version. */
   readonly number: number;
   /** Hashes of the models' contracts, in hexadecimal, by the models' names. */
   readonly contracts: Readonly<Record<string, string>>;

@@ -17,7 +17,7 @@ export interface ChannelBlob extends Blob {
   readonly deltas: readonly ChannelDelta[];
 }
 
-/** What a provider opens on a target. */
+/** File that a provider opens on a target. */
 export interface ChannelFile {
   readonly target: string;
   readonly inside: string;
@@ -36,7 +36,7 @@ export interface ChannelFile {
   readonly allowed: readonly Tolerance[];
 }
 
-/** What a device must have to download a release. */
+/** Conditions that a device must meet to download a release. */
 export interface ChannelConditions {
   readonly wifi: boolean;
   readonly charging: boolean;
@@ -55,7 +55,7 @@ export interface ChannelRelease {
   readonly files: readonly ChannelFile[];
 }
 
-/** All that a channel says. */
+/** Document of a channel. */
 export interface ChannelDocument {
   readonly packageName: string;
   readonly channel: string;

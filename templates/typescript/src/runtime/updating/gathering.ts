@@ -8,7 +8,7 @@ import type { Blob, BlobWatcher, UpdatePlatform } from './platform.js';
 /** Where files come from, and who is told. */
 export interface Gathering {
   readonly platform: UpdatePlatform;
-  /** Of the folder of all channels, with a / at its end. */
+  /** Address of the folder of all channels, with a / at its end. */
   readonly address: string;
   /** The package's own files, by their SHA-256. */
   readonly packaged: ReadonlyMap<string, PackagedFile>;
@@ -22,7 +22,7 @@ interface Missing {
   readonly delta: ChannelDelta | null;
 }
 
-/** What has to be got. */
+/** Files that have to be fetched. */
 export class Shopping {
   readonly missing: readonly Missing[];
   private readonly gathering: Gathering;
@@ -33,7 +33,7 @@ export class Shopping {
     this.missing = missing;
   }
 
-  /** Of the files that are not there yet. */
+  /** Size of the files that are not there yet. */
   get newBytes(): number {
     return sum(this.missing.map(({ blob }) => blob.sizeBytes));
   }
@@ -85,7 +85,7 @@ export class Shopping {
     this.gathering.tell(phase, sum([...this.loaded.values()]), this.downloadBytes);
   }
 
-  /** Whatever goes wrong has another way out, unless nobody wants it any more. */
+  /** Every failure has another way out, unless nobody wants it any more. */
   private async succeeds(work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
@@ -98,7 +98,7 @@ export class Shopping {
   }
 }
 
-/** What is missing of `blobs`, and the smallest delta of each whose source is there. */
+/** Missing ones among `blobs`, and the smallest delta of each whose source is there. */
 export async function shoppingFor(blobs: readonly ChannelBlob[], gathering: Gathering): Promise<Shopping> {
   const { platform, packaged } = gathering;
   const kept = new Set(await platform.fileNames());

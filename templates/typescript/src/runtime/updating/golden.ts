@@ -31,7 +31,7 @@ export function samplesIn(bytes: ArrayBuffer): readonly GoldenSample[] {
   return [...samples].sort(([one], [other]) => Number(one) - Number(other)).map(([, sample]) => sample);
 }
 
-/** Of a tensor in the header. */
+/** Entry of a tensor in the header. */
 interface Entry {
   readonly shape: readonly number[];
   readonly data_offsets: readonly [number, number];

@@ -17,13 +17,13 @@ import type { ChannelBlob, ChannelFile } from './document.js';
 import { samplesIn } from './golden.js';
 import type { UpdatePlatform } from './platform.js';
 
-/** All blobs of a release that a device needs, each once. */
+/** Every blob of a release that a device needs, each once. */
 export function blobsOf(files: readonly ChannelFile[]): readonly ChannelBlob[] {
   const all = files.flatMap(({ file, data, golden }) => [file, ...data, ...(golden === null ? [] : [golden])]);
   return [...new Map(all.map((blob) => [blob.sha256, blob])).values()];
 }
 
-/** All files that the package has of a model on a platform, by their SHA-256. */
+/** Every file that the package has of a model on a platform, by its SHA-256. */
 export function packagedFiles(model: ModelDescriptor, backend: Backend): ReadonlyMap<string, PackagedFile> {
   const { files } = platformFiles(model, backend.platform);
   const all = [...files.flatMap((file) => [file, ...file.weights]), ...model.golden.map(({ file }) => file)];

@@ -20,15 +20,15 @@ export interface UpdatedModels {
   open<Loaded extends Observed>(loadable: Loadable<Loaded>): Promise<Loaded>;
 }
 
-/** What an updater has downloaded: `load({ source: updater.source })`. Where it has nothing, the app's own model is opened. */
+/** Downloaded models: `load({ source: updater.source })`. Where there are none, the app's own model is opened. */
 export interface UpdatedSource {
-  /** Of the folder that the updater downloads from. */
+  /** Address of the folder that the updater downloads from. */
   readonly url: string;
 }
 
 const updaters = new WeakMap<object, UpdatedModels>();
 
-/** A source that stands for `models`. */
+/** A source of `models`. */
 export function sourceFor(models: UpdatedModels, url: string): UpdatedSource {
   const source: UpdatedSource = { url };
   updaters.set(source, models);

@@ -32,9 +32,9 @@ export interface Failing {
   readonly starts: number;
 }
 
-/** What is known of a model. */
+/** State that is kept of a model. */
 export interface StoredModel {
-  /** What the next load opens; null for the app's own. */
+  /** Release that the next load opens; null for the app's own. */
   readonly active: StoredRelease | null;
   readonly previous: StoredRelease | null;
   readonly trying: Attempts | null;
@@ -51,7 +51,7 @@ export interface Seen {
   readonly latest: number;
 }
 
-/** All that an updater remembers. */
+/** State that an updater keeps. */
 export interface StoredState {
   /** Made once: which devices take part in a rollout. */
   readonly device: string;
@@ -136,7 +136,7 @@ export function readState(text: string): StoredState {
   };
 }
 
-/** What a damaged state still says of documents that were seen: older ones stay refused. */
+/** Documents that were seen, as far as a damaged state still names them: older ones stay refused. */
 export function seenIn(text: string): Seen {
   const found = /"seen":\{"number":(\d{1,16}),"sha256":"([0-9a-f]{64})"(?:,"latest":(\d{1,16}))?\}/.exec(text) ?? [];
   const [, number = '0', sha256 = '', latest = '0'] = found;

@@ -26,7 +26,7 @@ export class Telling {
     };
   }
 
-  /** Which versions the next loads open. */
+  /** Shows which versions the next loads open. */
   showVersions(state: StoredState): void {
     for (const name of Object.keys(this.states)) {
       const { active } = storedModel(state, name);

@@ -13,7 +13,7 @@ import type { Fitting } from './choosing.js';
 import type { UpdatePlatform } from './platform.js';
 import { goldenOf, releaseOf } from './releases.js';
 
-/** What a release is tried with. */
+/** Means of a trial of a release. */
 export interface Trial {
   readonly model: ModelDescriptor;
   /** Runs the app's own models. */

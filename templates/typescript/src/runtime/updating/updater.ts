@@ -28,7 +28,7 @@ interface Started {
 
 /** The updater of a package, for one channel and all models. Generated code gives it its name, `ModelUpdater`. */
 export class Updater {
-  /** What `load` opens: what was downloaded, or else `options.fallback`. */
+  /** Models that `load` opens: downloaded ones, or else `options.fallback`. */
   readonly source: UpdatedSource;
   private readonly delivery: Delivery;
   private readonly models: readonly ModelDescriptor[];
@@ -59,7 +59,7 @@ export class Updater {
     return this.telling.states;
   }
 
-  /** Has `listener` called with all states whenever one has changed, until the function that this returns is called. */
+  /** Calls `listener` with all states whenever one has changed, until the function that this returns is called. */
   subscribe(listener: (states: UpdateStates) => void): () => void {
     return this.telling.subscribe(listener);
   }

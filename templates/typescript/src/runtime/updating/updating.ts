@@ -26,7 +26,7 @@ export interface Updated {
   readonly tell: (state: Partial<UpdateState>) => void;
 }
 
-/** What came of an update. */
+/** Result of an update. */
 export interface Outcome {
   readonly phase: UpdatePhase;
   readonly reason: string;

@@ -9,7 +9,7 @@ import { Fields } from './fields.js';
 /** A document that a key of the app has signed, for this package and channel. */
 export interface Verified {
   readonly document: ChannelDocument;
-  /** Of what was signed. */
+  /** SHA-256 of the signed text. */
   readonly sha256: string;
 }
 
@@ -36,7 +36,7 @@ export async function verify(text: string, delivery: Delivery, sha256: Sha256): 
   return { document, sha256: await sha256(payload) };
 }
 
-/** What was signed (DSSE 1.0), once a key has vouched for it. */
+/** The signed payload (DSSE 1.0), once a key has vouched for it. */
 async function payloadOf(text: string, delivery: Delivery): Promise<Bytes> {
   const envelope = understood(() => new Fields(JSON.parse(text), 'the bundle').object('dsseEnvelope'));
   const type = understood(() => envelope.text('payloadType'));

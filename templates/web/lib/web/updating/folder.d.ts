@@ -33,11 +33,11 @@ export declare class WebFolder implements UpdatePlatform {
     /** Chromium knows the network on phones alone; no browser tells about the charger without being asked for a while. */
     deviceState(): Promise<DeviceState>;
     alone<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
-    /** All of a file, checked. */
+    /** Content of a file, checked. */
     private content;
     /** A file of the package: the pieces that earlier loads have kept, or else what its address gives. */
     private packaged;
-    /** What a browser has no room for is not kept, and nobody is told when it is written. */
+    /** Files that a browser has no room for are not kept, and nobody is told when they are written. */
     private refuseLost;
     private lost;
 }

@@ -9,7 +9,7 @@ import { keptBackend } from './keptBackend.js';
 import { applyDelta } from './patching.js';
 import { BytesInMemory, KeptFile, piecesOf, Pieces, PieceWriter } from './pieces.js';
 import { Texts } from './texts.js';
-/** Of requests that bring nothing at all, and the pause before the second one; it is twice as long before the third. */
+/** Number of requests that bring nothing, and the pause before the second; it is twice as long before the third. */
 const ATTEMPTS = 3;
 const PAUSE_MS = 500;
 const NO_BYTES = () => undefined;
@@ -130,7 +130,7 @@ export class WebFolder {
     alone(name, work) {
         return navigator.locks.request(`mobpack ${this.name} ${name}`, work);
     }
-    /** All of a file, checked. */
+    /** Content of a file, checked. */
     async content(sha256, sizeBytes) {
         const bytes = new ArrayBuffer(sizeBytes);
         await new KeptFile(this.pieces.kept, sha256, sizeBytes).read(0, new Uint8Array(bytes));
@@ -147,7 +147,7 @@ export class WebFolder {
         const { kept, checksum } = this.backend;
         return new BytesInMemory(await fetchOnce(wanted, { signal, onBytes: NO_BYTES }, kept, checksum));
     }
-    /** What a browser has no room for is not kept, and nobody is told when it is written. */
+    /** Files that a browser has no room for are not kept, and nobody is told when they are written. */
     async refuseLost(sha256, sizeBytes) {
         if (sizeBytes > 0 && (await this.pieces.file(sha256))?.sizeBytes !== sizeBytes)
             throw await this.lost(sha256);

@@ -6,7 +6,7 @@ export declare class Inflated {
     /** `compressed` is read as far as its content is wanted. */
     constructor(compressed: AsyncGenerator<Bytes, void>);
     byte(): Promise<number>;
-    /** As many bytes as `into` has. */
+    /** Fills `into`. */
     fill(into: Uint8Array): Promise<void>;
     /** One byte at least, and `most` at most. */
     some(most: number): Promise<Uint8Array>;

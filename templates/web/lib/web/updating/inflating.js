@@ -24,7 +24,7 @@ export class Inflated {
         this.chunk = this.chunk.subarray(1);
         return first;
     }
-    /** As many bytes as `into` has. */
+    /** Fills `into`. */
     async fill(into) {
         for (let size = 0; size < into.length;) {
             const some = await this.some(into.length - size);

@@ -1,8 +1,8 @@
 import type { KeptFiles } from '../../runtime/backend.js';
 import type { Readable, Sink } from './patching.js';
-/** As long as those that downloads write. */
+/** Size of a piece, the same as that of downloads. */
 export declare const PIECE_BYTES: number;
-/** Which pieces a cache has: of each file, their offsets. */
+/** Pieces that a cache has: of each file, their offsets. */
 export declare class Pieces {
     readonly kept: KeptFiles;
     private readonly name;

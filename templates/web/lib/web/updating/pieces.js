@@ -1,9 +1,9 @@
 // Files of an updater: pieces in Cache Storage, as those of the package are kept.
 import { ModelError } from '../../runtime/errors.js';
 import { CacheOfPackage } from '../keptFiles.js';
-/** As long as those that downloads write. */
+/** Size of a piece, the same as that of downloads. */
 export const PIECE_BYTES = 2 << 20;
-/** Which pieces a cache has: of each file, their offsets. */
+/** Pieces that a cache has: of each file, their offsets. */
 export class Pieces {
     kept;
     name;

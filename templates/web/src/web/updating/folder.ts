@@ -15,12 +15,12 @@ import { applyDelta, type Readable } from './patching.js';
 import { BytesInMemory, KeptFile, piecesOf, Pieces, PieceWriter } from './pieces.js';
 import { Texts } from './texts.js';
 
-/** Of the browser's `navigator`, what not every browser has. */
+/** The part of the browser's `navigator` that not every browser has. */
 interface Connected {
   readonly connection?: { readonly type?: string; readonly saveData?: boolean };
 }
 
-/** Of requests that bring nothing at all, and the pause before the second one; it is twice as long before the third. */
+/** Number of requests that bring nothing, and the pause before the second; it is twice as long before the third. */
 const ATTEMPTS = 3;
 const PAUSE_MS = 500;
 const NO_BYTES = (): void => undefined;
@@ -158,7 +158,7 @@ export class WebFolder implements UpdatePlatform {
     return navigator.locks.request(`mobpack ${this.name} ${name}`, work);
   }
 
-  /** All of a file, checked. */
+  /** Content of a file, checked. */
   private async content(sha256: string, sizeBytes: number): Promise<ArrayBuffer> {
     const bytes = new ArrayBuffer(sizeBytes);
     await new KeptFile(this.pieces.kept, sha256, sizeBytes).read(0, new Uint8Array(bytes));
@@ -176,7 +176,7 @@ export class WebFolder implements UpdatePlatform {
     return new BytesInMemory(await fetchOnce(wanted, { signal, onBytes: NO_BYTES }, kept, checksum));
   }
 
-  /** What a browser has no room for is not kept, and nobody is told when it is written. */
+  /** Files that a browser has no room for are not kept, and nobody is told when they are written. */
   private async refuseLost(sha256: string, sizeBytes: number): Promise<void> {
     if (sizeBytes > 0 && (await this.pieces.file(sha256))?.sizeBytes !== sizeBytes) throw await this.lost(sha256);
   }

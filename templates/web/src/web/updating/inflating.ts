@@ -28,7 +28,7 @@ export class Inflated {
     return first;
   }
 
-  /** As many bytes as `into` has. */
+  /** Fills `into`. */
   async fill(into: Uint8Array): Promise<void> {
     for (let size = 0; size < into.length;) {
       const some = await this.some(into.length - size);

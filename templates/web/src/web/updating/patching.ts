@@ -18,7 +18,7 @@ export interface Sink {
   write(bytes: Uint8Array): Promise<void>;
 }
 
-/** What is wanted: SHA-256 in hexadecimal. */
+/** Result that is wanted: SHA-256 in hexadecimal. */
 export interface Wanted {
   readonly source: string;
   readonly result: string;

@@ -5,10 +5,10 @@ import { ModelError } from '../../runtime/errors.js';
 import { CacheOfPackage } from '../keptFiles.js';
 import type { Readable, Sink } from './patching.js';
 
-/** As long as those that downloads write. */
+/** Size of a piece, the same as that of downloads. */
 export const PIECE_BYTES: number = 2 << 20;
 
-/** Which pieces a cache has: of each file, their offsets. */
+/** Pieces that a cache has: of each file, their offsets. */
 export class Pieces {
   readonly kept: KeptFiles;
   private readonly name: string;

@@ -2,7 +2,7 @@
 
 import type { PlatformSetup } from './runtime/descriptor.js';
 
-/** What models run on with Android. */
+/** Setup that models run on with Android. */
 export const android: PlatformSetup = {
   runtimeVersion: '1.29.0',
   oldestRuntime: '1.29.0',
@@ -47,7 +47,7 @@ export const android: PlatformSetup = {
   ],
 };
 
-/** What models run on with iOS. */
+/** Setup that models run on with iOS. */
 export const ios: PlatformSetup = {
   runtimeVersion: '1.29.0',
   oldestRuntime: '1.29.0',

@@ -10,16 +10,16 @@
 
 namespace mobpack::visionmodelscxx {
 
-/// What a provider runs of a model.
+/// The share of a model that a provider runs.
 struct Assigned {
-  /// As ONNX Runtime names it: `CPUExecutionProvider`. Empty for the nodes with MACs that it has not recorded: XNNPACK and
+  /// ONNX Runtime's name: `CPUExecutionProvider`. Empty for the nodes with MACs that it has not recorded: XNNPACK and
   /// WebGPU lay nodes out anew, and then nothing is said of them.
   std::string provider;
   double nodes = 0;
   double macs = 0;
 };
 
-/// What each provider runs of an open model, the CPU included. Nothing where ONNX Runtime does not say: before 1.24, and
+/// The share of each provider of an open model, with the CPU. Nothing where ONNX Runtime does not say: before 1.24, and
 /// of files in ORT format, whose nodes it assigns without a record.
 std::optional<std::vector<Assigned>> assignmentOf(const Runtime& runtime, const OrtSession* session);
 

@@ -15,7 +15,7 @@ namespace mobpack::visionmodelscxx {
 
 namespace {
 
-/// Of the two blocks of a file that are read at every load.
+/// Size of the two blocks of a file that are read at every load.
 constexpr std::size_t blockBytes = 64 * 1024;
 
 std::string digestOfEnds(std::span<const std::byte> bytes) {

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Those of all models of this process, once for each that has one open.
+/// Folders of all models of this process, once for each that has one open.
 class Open {
  public:
   static Open& all() {

@@ -11,7 +11,7 @@ namespace mobpack::visionmodelscxx {
 /// The folders that a model has open of what its provider compiles, as Core ML does: nobody removes them meanwhile.
 class CompiledFolders {
  public:
-  /// Those among the settings of a provider.
+  /// Takes the folders among the settings of a provider.
   explicit CompiledFolders(const std::vector<std::string>& settings);
   CompiledFolders(const CompiledFolders&) = delete;
   CompiledFolders& operator=(const CompiledFolders&) = delete;
@@ -23,7 +23,7 @@ class CompiledFolders {
   /// Removes what is in them, unless another model has them open, too.
   void empty() const;
 
-  /// Has the system keep what is in them readable.
+  /// Makes the system keep the files in them readable.
   void keepFilesReadable() const;
 
   /// Whether a folder is named as those of compiled models: a digest, a dash, anything.

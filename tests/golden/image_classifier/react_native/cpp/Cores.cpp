@@ -29,7 +29,7 @@ int bigCores() {
 
 #else
 
-/// All cores where the system does not tell their clocks.
+/// Number of fast cores; that of every core where the system does not tell their clocks.
 int bigCores() {
   std::vector<long> speeds;
   for (int core = 0; core < allCores(); ++core) {

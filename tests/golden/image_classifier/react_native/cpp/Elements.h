@@ -8,7 +8,7 @@
 
 namespace mobpack::visionmodelscxx {
 
-/// As JavaScript knows the type: "float32"; "unknown" for one that it has no array for.
+/// JavaScript's name of the type: "float32"; "unknown" for one that it has no array for.
 const char* nameOfElement(ONNXTensorElementDataType type) noexcept;
 
 /// JavaScript's array of that type: "Float32Array"; null for strings and for types that it has no array for.

@@ -7,7 +7,7 @@
 
 namespace mobpack::visionmodelscxx {
 
-/// What went wrong, as the package's JavaScript tells the cases apart.
+/// Kinds of failures, as the package's JavaScript tells them apart.
 enum class Code { missing, corrupted, unreadable, noSpace, runtime, outOfMemory, disposed, cancelled, badInput };
 
 /// Ends a call: JavaScript gets an error with the message "[code] words".
@@ -21,7 +21,7 @@ class Failure : public std::runtime_error {
   Code code_;
 };
 
-/// What is being caught says, as "[code] words"; also of exceptions that are none of C++.
+/// Message of the exception that is being caught, as "[code] words"; also of exceptions that are none of C++.
 std::string describeCaught();
 
 /// Why the system did not do `what` with a file; `error` is its errno.

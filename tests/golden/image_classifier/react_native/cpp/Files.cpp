@@ -39,7 +39,7 @@ void rename(const std::string& from, const std::string& to) {
   require(error, "cannot rename " + from + " to", to);
 }
 
-/// What is left of older versions of a model. That one of them cannot be removed is no reason not to load this one.
+/// Removes older versions of a model. One that cannot be removed is no reason not to load this one.
 void removeSiblings(const fs::path& folder, const std::vector<std::string>& keep) {
   std::error_code error;
   std::vector<fs::path> old;

@@ -28,7 +28,7 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
-  /// What tells the file from every other one, and from itself after a change.
+  /// Identity of the file: it differs from that of other files, and changes with the file.
   const std::string& identity() const noexcept { return identity_; }
 
  private:

@@ -42,7 +42,7 @@ facebook::jsi::ArrayBuffer bufferOf(facebook::jsi::Runtime& runtime, const faceb
 /// For JavaScript's thread alone.
 std::span<std::byte> bytesOf(facebook::jsi::Runtime& runtime, const facebook::jsi::ArrayBuffer& buffer);
 
-/// What keeps the bytes of a buffer where they are, whatever becomes of JavaScript; null for bytes that go with it, and
+/// Keeps the bytes of a buffer where they are, whatever becomes of JavaScript; null for bytes that go with it, and
 /// for all bytes before React Native 0.86, whose buffers do not tell.
 std::shared_ptr<facebook::jsi::MutableBuffer> ownerOf(
     facebook::jsi::Runtime& runtime, const facebook::jsi::ArrayBuffer& buffer);
@@ -61,7 +61,7 @@ class SharedBytes {
 
   std::span<std::byte> bytes() const noexcept { return bytes_; }
 
-  /// What was written to bytes(), on JavaScript's thread.
+  /// Hands back the bytes that were written to bytes(), on JavaScript's thread.
   void giveBack(facebook::jsi::Runtime& runtime, const facebook::jsi::ArrayBuffer& buffer) const;
 
  private:

@@ -24,10 +24,10 @@ using Bytes = std::vector<std::byte>;
 /// How a model is to be opened.
 struct ModelRequest {
   Part file;
-  /// What `file` is read by instead of its path, where there is one.
+  /// Descriptor that `file` is read by instead of its path, where there is one.
   std::shared_ptr<const OpenFile> descriptor;
   std::vector<Part> weights;
-  /// As ONNX Runtime names it; empty for the CPU.
+  /// ONNX Runtime's name of the provider; empty for the CPU.
   std::string provider;
   std::vector<std::string> providerKeys;
   std::vector<std::string> providerValues;
@@ -54,7 +54,7 @@ class Model {
   /// A second session of the same bytes, opened in the same way, that writes what it does to a file.
   Session profiled(const std::string& prefix) const;
 
-  /// Of the model and its weights.
+  /// Size of the model and its weights.
   std::uint64_t sizeBytes() const noexcept { return sizeBytes_; }
 
  private:
@@ -68,7 +68,7 @@ class Model {
   std::optional<Bytes> bytes_;
   std::optional<MappedFile> mapped_;
   std::string located_;
-  /// What ONNX Runtime reads, of one of the three above.
+  /// Bytes that ONNX Runtime reads, of one of the three above.
   std::span<const std::byte> opened_;
   std::uint64_t sizeBytes_ = 0;
   std::optional<std::vector<Assigned>> assignment_;

@@ -32,7 +32,7 @@ class Runtime {
   /// A newer table of functions; null where the library is older than that.
   static const OrtApi* apiOf(std::uint32_t version);
 
-  /// What the library in this process says that it is.
+  /// Version of the library in this process.
   static std::string version();
 
   /// Whether the library was built with a provider, by the name that SessionSettings::append takes. Throws Failure.
@@ -41,7 +41,7 @@ class Runtime {
   /// Throws Failure with what ONNX Runtime has to say, when it has.
   void check(OrtStatus* status) const;
 
-  /// What a function of ONNX Runtime makes.
+  /// Calls a function of ONNX Runtime that makes a thing.
   template <typename Thing, typename Make>
   Handle<Thing> made(void (*release)(Thing*), const Make& make) const {
     Thing* thing = nullptr;
@@ -68,7 +68,7 @@ class SessionSettings {
 
   void set(const std::string& key, const std::string& value);
   void setThreads(int count);
-  /// Has the session write what it does to a file whose path begins with `prefix`.
+  /// Makes the session write what it does to a file whose path begins with `prefix`.
   void enableProfiling(const std::string& prefix);
   /// The threads of the environment instead of its own. A session cannot be opened so where the environment has none.
   void shareThreads();
@@ -84,7 +84,7 @@ class SessionSettings {
   Handle<OrtSessionOptions> handle_;
 };
 
-/// What a model takes or gives.
+/// An input or output of a model.
 struct TensorInfo {
   std::string name;
   ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;

@@ -31,7 +31,7 @@ class OpenFile {
   void read(std::uint64_t offset, std::span<std::byte> into) const;
   /// Cuts the file at `offset`, then appends.
   void write(std::uint64_t offset, std::span<const std::byte> bytes) const;
-  /// Has the system put on the disk what was written.
+  /// Makes the system put on the disk what was written.
   void synchronize() const;
 
  private:

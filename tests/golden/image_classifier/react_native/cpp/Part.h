@@ -10,7 +10,7 @@ namespace mobpack::visionmodelscxx {
 
 /// Bytes of a file, and what they must be.
 struct Part {
-  /// What a model calls its file of weights.
+  /// Name of the file of weights in the model.
   std::string name;
   std::string path;
   std::uint64_t offset = 0;

@@ -15,7 +15,7 @@ namespace react = facebook::react;
 
 namespace {
 
-/// What came of work: an answer, or words.
+/// Result of work: an answer, or words.
 struct Outcome {
   Answer answer;
   std::string error;

@@ -27,7 +27,7 @@ using Answer = std::function<facebook::jsi::Value(facebook::jsi::Runtime&, const
 
 /// Something that JavaScript waits for.
 struct Work {
-  /// What other methods call it by, where they do.
+  /// Number by which other methods name the session, where they do.
   std::optional<std::int64_t> session;
   std::optional<std::int64_t> number;
   std::shared_ptr<Call> call = std::make_shared<Call>();

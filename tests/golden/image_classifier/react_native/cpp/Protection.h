@@ -6,7 +6,7 @@
 
 namespace mobpack::visionmodelscxx {
 
-/// Has the system keep a new file, or the files of a new folder, readable from the first time on that the device is
+/// Makes the system keep a new file, or the files of a new folder, readable from the first time on that the device is
 /// unlocked. Models are mapped: an app that the system lets read nothing on a locked device would end in the middle of a
 /// run. Systems without a source do so for all files.
 void keepReadable(const std::string& path) noexcept;

@@ -18,7 +18,7 @@ struct RunTensors {
   std::vector<LentTensor> outputs;
 };
 
-/// What JavaScript gives for a run.
+/// Arguments that JavaScript gives for a run.
 struct RunArguments {
   /// One for each input, then one for each output; empty for strings and for outputs that ONNX Runtime is to make.
   std::vector<std::span<std::byte>> buffers;
@@ -28,7 +28,7 @@ struct RunArguments {
   std::vector<std::vector<std::string>> texts;
 };
 
-/// What keeps the bytes of a buffer where they are; null for those of JavaScript's own.
+/// Keeps the bytes of a buffer where they are; null for those of JavaScript's own.
 using Owner = std::shared_ptr<void>;
 
 /// A run for another thread, which never touches JavaScript's own memory: when JavaScript ends, as it does for a reload

@@ -41,7 +41,7 @@ class Given {
       const facebook::jsi::Value& data);
 
   RunArguments arguments_;
-  /// Of each input; none of strings.
+  /// Buffer of each input; none for strings.
   std::vector<std::optional<facebook::jsi::ArrayBuffer>> buffers_;
 };
 

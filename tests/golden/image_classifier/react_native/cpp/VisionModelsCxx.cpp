@@ -132,7 +132,7 @@ std::shared_ptr<own::StagedRun> staged(
       layOut(runtime, model.session(), buffers, layout, texts), ownersOf(runtime, buffers));
 }
 
-/// What JavaScript gets of a run. Outputs that ONNX Runtime made stay in memory until they are dropped.
+/// Result of a run for JavaScript. Outputs that ONNX Runtime made stay in memory until they are dropped.
 VisionModelsRan ran(own::Sessions& sessions, std::vector<own::Result> results, const own::Times& times) {
   VisionModelsRan ran{};
   ran.queued = times.queued();

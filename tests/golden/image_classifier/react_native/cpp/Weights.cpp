@@ -47,7 +47,7 @@ std::optional<Message> messageIn(Message message, std::uint64_t field) {
   return std::nullopt;
 }
 
-/// What a tensor says of its weights: "location", "offset", "length" and what else there is.
+/// Place of a tensor's weights: "location", "offset", "length" and what else there is.
 using Reference = std::map<std::string, std::string>;
 
 void readEntry(std::string_view message, Reference& reference) {

@@ -11,7 +11,7 @@
 
 namespace mobpack::visionmodelscxx {
 
-/// What locations are relative to: ONNX Runtime follows none that leaves a folder it is given.
+/// Folder that locations are relative to: ONNX Runtime follows none that leaves a folder it is given.
 inline constexpr const char* rootOfWeights = "/";
 
 /// An ONNX model whose references point to where its weights lie on this device, in most cases inside the app's package.

@@ -26,7 +26,7 @@ class Worker {
   void post(std::function<void()> task);
 
  private:
-  /// What the thread and this share.
+  /// State that the thread and this share.
   struct Tasks {
     std::mutex mutex;
     std::condition_variable hasChanged;

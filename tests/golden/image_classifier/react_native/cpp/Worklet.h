@@ -12,7 +12,7 @@
 
 namespace mobpack::visionmodelscxx {
 
-/// What worklets have of a model: an object with a function `run`, for any runtime of JavaScript on any thread.
+/// A model for worklets: an object with a function `run`, for any runtime of JavaScript on any thread.
 class Worklet : public facebook::jsi::HostObject {
  public:
   Worklet(std::shared_ptr<const SharedModel> model, Keys keys);

@@ -1,3 +1,3 @@
 import type { PlatformSetup } from './runtime/descriptor.js';
-/** What models run on with the web. */
+/** Setup that models run on with the web. */
 export declare const web: PlatformSetup;

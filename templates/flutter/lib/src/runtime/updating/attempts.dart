@@ -17,18 +17,18 @@ const Duration _watch = Duration(milliseconds: 200);
 /// Characters of a reason that is kept.
 const int _mostWords = 500;
 
-/// What a failure says of a release.
+/// Conclusion that a failure allows about a release.
 enum Fault {
   /// Nothing: it may be right another time.
   device,
 
-  /// That it cannot be right.
+  /// The release cannot be right.
   proven,
 
   /// Nothing that is sure: ONNX Runtime fails for many reasons.
   runtime;
 
-  /// Of a release whose files are whole: the faults of others are those of the device's storage.
+  /// The failure of a release whose files are whole: the faults of others are those of the device's storage.
   factory Fault.of(ModelException failure) => switch (failure.code) {
     ModelErrorCode.badModel || ModelErrorCode.badInput || ModelErrorCode.corrupted => proven,
     ModelErrorCode.runtime => runtime,
@@ -98,7 +98,7 @@ final class Attempts {
     return true;
   }
 
-  /// Has a version not tried for some time: what is kept of a reason.
+  /// Excludes a version for some time: the part of a reason that is kept.
   Future<String> ban(String version, String words) async {
     final reason = words.length > _mostWords ? words.substring(0, _mostWords) : words;
     await _store.change((record) {

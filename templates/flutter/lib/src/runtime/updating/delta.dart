@@ -51,7 +51,7 @@ String applyDelta(String source, String delta, String result, int limit) {
 
 Inflater _instructions(RandomAccessFile delta) => Inflater(() => delta.readSync(_chunkBytes));
 
-/// What a delta says of the file that it is for, and of the one that it makes.
+/// The header of a delta: the file that it is for, and the one that it makes.
 final class _Header {
   const _Header(this.sourceSha256, this.resultSha256, this.sourceBytes, this.resultBytes);
 

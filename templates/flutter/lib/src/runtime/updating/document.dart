@@ -56,7 +56,7 @@ final class ChannelDocument {
     return ChannelDocument._(sha256, found.number('number'), published, _timeOf(found.text('expires')), models);
   }
 
-  /// Of what was signed.
+  /// SHA-256 of the signed text.
   final String sha256;
 
   /// Each document has a larger one.
@@ -166,7 +166,7 @@ final class ChannelFile {
           ),
       ];
 
-  /// Of the build.
+  /// Target of the build.
   final String target;
 
   /// The wrapper that it was built for; empty without one.
@@ -178,7 +178,7 @@ final class ChannelFile {
   /// Empty for a file that is for all of them.
   final List<String> chips;
 
-  /// That the file was proved to load in.
+  /// Version of ONNX Runtime that the file was proved to load in.
   final String runtime;
 
   /// The oldest minor version that it was proved to load in; empty for no other than [runtime].
@@ -214,13 +214,13 @@ final class Blob {
           Blob._(each.sha256('source'), each.sha256('sha256'), each.number('size-bytes'), const []),
       ]);
 
-  /// As it is called; of a delta, the SHA-256 of the file that it is for.
+  /// Name of the file; of a delta, the SHA-256 of the file that it is for.
   final String name;
 
   /// In hexadecimal.
   final String sha256;
 
-  /// Of the file.
+  /// Size of the file.
   final int sizeBytes;
 
   /// Ways to make it of other files.

@@ -27,10 +27,10 @@ final class Fields {
     return value >= 0 && value < 1 << 53 ? value : _refuse(name);
   }
 
-  /// As [number]; 0 for one that is missing.
+  /// Like [number]; 0 for one that is missing.
   int numberOrZero(String name) => _found[name] == null ? 0 : number(name);
 
-  /// As [text]; empty for one that is missing.
+  /// Like [text]; empty for one that is missing.
   String textOrEmpty(String name) => _found[name] == null ? '' : text(name);
 
   /// Any number.

@@ -20,7 +20,7 @@ final class Gathering {
   /// From the folder at `address`; `tell` hears how far they are.
   Gathering(this.address, this.model, this.store, this.requests, this.tell);
 
-  /// Of the channel's store.
+  /// Address of the channel's store.
   final Uri address;
 
   /// The app's own model, whose files count as there.
@@ -29,7 +29,7 @@ final class Gathering {
   /// Where they come to lie.
   final UpdateStore store;
 
-  /// Of the update.
+  /// Requests of the update.
   final Requests requests;
 
   /// Hears the phase, bytes that are there, and all bytes.
@@ -100,7 +100,7 @@ final class Gathering {
     }
   }
 
-  /// Has `make` write the file, and puts it in its place; false when that is not possible.
+  /// Calls `make` to write the file, and puts it in its place; false when that is not possible.
   Future<bool> _isMade(Blob blob, Future<void> Function(File result) make) async {
     final unfinished = File('${store.file(blob.sha256).path}.made');
     String reason;
@@ -166,6 +166,6 @@ final class Gathering {
   }
 }
 
-/// As [applyDelta], in another isolate. A closure of a method would take its object along.
+/// Like [applyDelta], in another isolate. A closure of a method would take its object along.
 Future<String> _patched(String source, String delta, String result, int limit) =>
     Isolate.run(() => applyDelta(source, delta, result, limit));

@@ -27,7 +27,7 @@ final class Inflater {
   int _bits = 0;
   int _bitCount = 0;
 
-  /// What was decompressed last, for copies.
+  /// Bytes that were decompressed last, for copies.
   final Uint8List _window = Uint8List(_windowBytes);
   int _place = 0;
   int _size = 0;
@@ -38,7 +38,7 @@ final class Inflater {
   _Codes? _literals;
   _Codes? _distances;
 
-  /// Of a copy that is under way.
+  /// Remaining length of a copy that is under way.
   int _copyLeft = 0;
   int _copyFrom = 0;
 

@@ -65,7 +65,7 @@ final class _Opening {
   final Attempts _attempts;
   final Future<void> Function(String model, String reason) _onChange;
 
-  /// Those that this load does not open, and another one may.
+  /// Releases that this load does not open, and another one may.
   final Set<String> _passed = {};
 
   /// Null when there is none.
@@ -110,7 +110,7 @@ final class _Opening {
     return release.fits && release.isOnDevice(kept) ? release : null;
   }
 
-  /// What `load` gives; null when it fails, and then another release is to be tried.
+  /// Calls `load`; null when it fails, and then another release is to be tried.
   Future<LoadedModel?> _opened(KeptRelease kept, Future<LoadedModel> Function() load) async {
     final LoadedModel opened;
     try {

@@ -19,7 +19,7 @@ final class PackagedModel {
 
 /// A channel of a package, as the package was built for it.
 final class Delivery {
-  /// All of it is generated.
+  /// Takes generated facts.
   const Delivery({
     required this.channel,
     required this.version,
@@ -31,7 +31,7 @@ final class Delivery {
   /// Its name.
   final String channel;
 
-  /// Of the package.
+  /// Version of the package.
   final String version;
 
   /// Whose documents are believed; has the package's name and the number of its release.
@@ -40,7 +40,7 @@ final class Delivery {
   /// The ONNX Runtime that files were proved with, by the name of the target that they were made for.
   final Map<String, String> runtimes;
 
-  /// All models of the package.
+  /// Every model of the package.
   final List<PackagedModel> models;
 
   /// A model by its name.

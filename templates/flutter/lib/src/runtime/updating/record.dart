@@ -7,7 +7,7 @@ import 'fields.dart';
 
 const int _schema = 1;
 
-/// As often a version may have ended the process.
+/// Number of times that a version may have ended the process.
 const int mostAttempts = 2;
 
 /// In as many starts of the app ONNX Runtime may have failed at a version.
@@ -15,7 +15,7 @@ const int mostFailing = 3;
 
 /// The record of all models.
 final class UpdateRecord {
-  /// All of it.
+  /// Takes the whole record.
   const UpdateRecord({
     required this.device,
     this.seen = const Seen(0, '', 0),
@@ -27,7 +27,7 @@ final class UpdateRecord {
     this.models = const {},
   });
 
-  /// Of a device that has none.
+  /// Record of a device that has none yet.
   factory UpdateRecord.first({Seen seen = const Seen(0, '', 0)}) {
     final random = Random.secure();
     final device = [for (var index = 0; index < 16; index++) random.nextInt(256).toRadixString(16).padLeft(2, '0')];
@@ -53,7 +53,7 @@ final class UpdateRecord {
     );
   }
 
-  /// What a damaged text still says of the documents that this device has seen.
+  /// Documents that this device has seen, as far as a damaged text still names them.
   factory UpdateRecord.rescued(String json) {
     final found = RegExp('"seen":{"number":([0-9]+),"sha256":"([0-9a-f]{64})"(?:,"latest":([0-9]+))?').firstMatch(json);
     if (found == null) return UpdateRecord.first();
@@ -67,7 +67,7 @@ final class UpdateRecord {
   /// The newest document that this device has seen.
   final Seen seen;
 
-  /// Of that document.
+  /// ETag of that document.
   final String etag;
 
   /// Milliseconds since 1970 before which nothing is asked, after [failures].
@@ -88,7 +88,7 @@ final class UpdateRecord {
   /// Milliseconds since 1970: not before the newest document that was seen.
   int get now => max(DateTime.now().millisecondsSinceEpoch, seen.latest);
 
-  /// What is kept of a model.
+  /// Record of a model.
   ModelRecord of(String model) => models[model] ?? const ModelRecord();
 
   /// SHA-256 of all files that the next load, or the one after a failure, may need.
@@ -119,7 +119,7 @@ final class UpdateRecord {
     models: models ?? this.models,
   );
 
-  /// As text.
+  /// The record as JSON.
   String toJson() => jsonEncode({
     'schema': _schema,
     'seen': {'number': seen.number, 'sha256': seen.sha256, 'latest': seen.latest},
@@ -148,9 +148,9 @@ final class Seen {
   final int latest;
 }
 
-/// What is kept of one model.
+/// Record of one model.
 final class ModelRecord {
-  /// All of it.
+  /// Takes the whole record of a model.
   const ModelRecord({this.active, this.previous, this.attempts = const {}, this.banned = const {}, this.failing});
 
   /// Throws FormatException.
@@ -164,10 +164,10 @@ final class ModelRecord {
       },
       failing = Failing.of(found.optional('failing'));
 
-  /// What the next load opens; null for the app's own model.
+  /// Release that the next load opens; null for the app's own model.
   final KeptRelease? active;
 
-  /// What a load opens after a failure of [active].
+  /// Release that a load opens after a failure of [active].
   final KeptRelease? previous;
 
   /// Trials and loads that have not ended.
@@ -179,7 +179,7 @@ final class ModelRecord {
   /// The version that ONNX Runtime has failed at; null for none.
   final Failing? failing;
 
-  /// Those that a load opens, best first.
+  /// Releases that a load opens, best first.
   List<KeptRelease> get releases => [?active, ?previous];
 
   /// Without any release.
@@ -264,7 +264,7 @@ final class Ban {
   /// From the time `now` on.
   Ban.from(int now, String reason) : this(reason, now + days * Duration.millisecondsPerDay);
 
-  /// As long as one holds.
+  /// Number of days for which a ban holds.
   static const int days = 30;
 
   /// For people.
@@ -292,13 +292,13 @@ final class Failing {
     return before!.last == start ? before : Failing(version, before.starts + 1, start);
   }
 
-  /// Which one.
+  /// Version that has failed.
   final String version;
 
   /// How many.
   final int starts;
 
-  /// Of the start in which it has failed last.
+  /// Identity of the start in which it has failed last.
   final String last;
 
   /// Whether it must not be tried again in the start `start`.
@@ -308,12 +308,12 @@ final class Failing {
   Map<String, Object> toJson() => {'version': version, 'starts': starts, 'last': last};
 }
 
-/// What is done with a release.
+/// Action on a release.
 enum AttemptKind {
-  /// It is tried.
+  /// The release is tried.
   trying,
 
-  /// It is opened for the app.
+  /// The release is opened for the app.
   opening,
 }
 
@@ -365,7 +365,7 @@ final class Attempt {
     return before.start == start ? before.count - 1 : before.count;
   }
 
-  /// Which one.
+  /// Version of the release.
   final String version;
 
   /// How often.

@@ -20,7 +20,7 @@ const String _inside = 'flutter';
 
 /// A release, and the model that it belongs to.
 final class UpdatedRelease {
-  /// Of a document.
+  /// Takes a release of a document.
   UpdatedRelease(this._packaged, this.release, this._store) {
     final target = _store.target;
     final ofTarget = release.files.where((each) => each.target == target).toList();
@@ -36,7 +36,7 @@ final class UpdatedRelease {
   final UpdateStore _store;
   final List<(Provider, ChannelFile)> _fitting = [];
 
-  /// As the document has it.
+  /// The release in the document.
   final ChannelRelease release;
 
   /// Whether this code can run it, on this device or another.
@@ -61,7 +61,7 @@ final class UpdatedRelease {
     return at < 0 ? (runtime, '') : (runtime.substring(0, at), runtime.substring(at + 1));
   }
 
-  /// What is needed to run it with `providers`: the first file for each, the CPU's, and the samples of these.
+  /// Files that a run with `providers` needs: the first for each, the CPU's, and the samples of these.
   List<Blob> needed(List<Provider> providers) {
     final chosen = [
       for (final provider in {...providers, Provider.cpu})
@@ -84,7 +84,7 @@ final class UpdatedRelease {
         needed(const []).every(_store.has);
   }
 
-  /// As the package has it of the app's own model, with the files that are on the device.
+  /// Descriptor like that of the app's own model, with the files that are on the device.
   Future<ModelDescriptor> model() async {
     final present = [
       for (final each in _fitting)

@@ -8,10 +8,10 @@ import '../download.dart';
 import '../errors.dart';
 import '../requests.dart';
 
-/// Of a document with its signature.
+/// Largest size of a document with its signature.
 const int _mostBytes = 2 << 20;
 
-/// What a server answers.
+/// A server's answer to a request for a document.
 final class ChannelAnswer {
   /// With a document.
   const ChannelAnswer(this.bundle, this.etag);

@@ -4,7 +4,7 @@ import 'dart:async';
 
 import '../options.dart';
 
-/// What an updater does with a model, or did last.
+/// Present or last action of an updater on a model.
 enum UpdatePhase {
   /// Nobody has asked for updates since the app was started.
   unchecked,
@@ -51,7 +51,7 @@ final class UpdateState {
   /// Version of the model that the next load opens.
   final String version;
 
-  /// What has come of a download.
+  /// Bytes of the download that have arrived.
   final int loadedBytes;
 
   /// Size of the download; 0 where there is none.
@@ -66,7 +66,7 @@ final class UpdateState {
 
 /// The state of the device, which releases may ask for. Null where nobody knows: then it does not count as met.
 final class DeviceConditions {
-  /// As an app knows it, from plugins such as connectivity_plus and battery_plus.
+  /// Takes what an app knows from plugins such as connectivity_plus and battery_plus.
   const DeviceConditions({this.isUnmetered, this.isCharging});
 
   /// Whether the network costs nothing, as Wi-Fi does in most places.
@@ -78,7 +78,7 @@ final class DeviceConditions {
 
 /// Options of an updater. Omitted options have the package's defaults.
 final class UpdateOptions {
-  /// All of them are optional.
+  /// Takes options, each of which has a default.
   const UpdateOptions({
     this.fallback = const ModelSource.bundled(),
     this.load = const LoadOptions(),

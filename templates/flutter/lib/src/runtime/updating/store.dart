@@ -24,7 +24,7 @@ final class UpdateStore {
   /// Whose models it has.
   final Delivery delivery;
 
-  /// Of the updater.
+  /// Folder of the updater.
   final Directory folder;
 
   /// The target whose files this platform opens.
@@ -39,10 +39,10 @@ final class UpdateStore {
 
   Directory get _documents => Directory('${folder.path}/documents');
 
-  /// Of files, each under its SHA-256, and what has come of them under this with `.part` behind it.
+  /// Folder of files, each under its SHA-256, and their parts so far under this with `.part` behind it.
   Directory get files => Directory('${folder.path}/files');
 
-  /// As it was written last. A damaged one is moved aside.
+  /// The record that was written last. A damaged one is moved aside.
   Future<UpdateRecord> record() => locked(_lock, _read);
 
   /// Writes what `change` makes of the record, durably and whole or not at all; others wait meanwhile.
@@ -98,7 +98,7 @@ final class UpdateStore {
   /// Whether there is a file of the right size. That it has the right bytes is checked where it is opened.
   bool has(Blob blob) => hasFile(blob.sha256, blob.sizeBytes);
 
-  /// As [has].
+  /// Like [has].
   bool hasFile(String sha256, int sizeBytes) {
     final found = file(sha256).statSync();
     return found.type == FileSystemEntityType.file && found.size == sizeBytes;

@@ -32,16 +32,16 @@ final class Update {
   /// From the folder at `address`.
   Update(this.address, this.options, this.store, this.requests, this._tell, this._isLeft);
 
-  /// Of the channel's store.
+  /// Address of the channel's store.
   final Uri address;
 
-  /// Of the updater.
+  /// Options of the updater.
   final UpdateOptions options;
 
-  /// Of the updater.
+  /// Store of the updater.
   final UpdateStore store;
 
-  /// Of this update.
+  /// Requests of this update.
   final Requests requests;
 
   final void Function(String model, UpdateState state) _tell;
@@ -208,7 +208,7 @@ final class Update {
     }
   }
 
-  /// What the release asks of the device, and the device does not have; null if there is nothing.
+  /// Condition of the release that the device does not meet; null if there is none.
   Future<String?> _waitingFor(ChannelRelease release) async {
     final conditions = await options.conditions?.call() ?? const DeviceConditions();
     if (release.needsWifi && conditions.isUnmetered != true) {

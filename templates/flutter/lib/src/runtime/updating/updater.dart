@@ -17,7 +17,7 @@ import 'states.dart';
 import 'store.dart';
 import 'update.dart';
 
-/// What the updater of a package does. Its generated subclass knows the package.
+/// The updater of a package. Its generated subclass knows the package.
 abstract base class Updater {
   /// From the folder that `mobpack channel publish` writes to: with `https`, and `/` at the end of its address.
   ///

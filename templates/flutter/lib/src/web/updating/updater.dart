@@ -38,7 +38,7 @@ extension type _Updater._(JSObject _) implements JSObject {
   external JSPromise<JSAny?> remove();
 }
 
-/// As the updater of JavaScript has it: without `https` only where nothing leaves the device.
+/// Whether an address is safe: without `https` only where nothing leaves the device, like in JavaScript.
 bool _isSafe(Uri address) =>
     (address.isScheme('https') && address.host.isNotEmpty) ||
     (address.isScheme('http') && const {'localhost', '127.0.0.1', '::1'}.contains(address.host));
@@ -52,9 +52,9 @@ final class _UpdaterSource extends PageSource {
   Future<JSObject> given() async => (await _updater()).source;
 }
 
-/// What the updater of a package does. Its generated subclass knows the package.
+/// The updater of a package. Its generated subclass knows the package.
 abstract base class Updater {
-  /// Of `models` of `package`, whose own ones have `version`, by its `module`, from the folder at `address`: with `https`,
+  /// Updates `models` of `package`, of `version`, by its `module`, from the folder at `address`: with `https`,
   /// and `/` at its end.
   ///
   /// Throws ModelException `badOptions` for another address.

@@ -6,13 +6,13 @@ import CoreGraphics
 
 /// A part of a picture, in pixels of the picture when it is upright.
 public struct Box: Sendable, Hashable, Codable {
-    /// Of its left side.
+    /// Position of the left side.
     public let left: Float
-    /// Of its upper side.
+    /// Position of the upper side.
     public let top: Float
-    /// Of its right side.
+    /// Position of the right side.
     public let right: Float
-    /// Of its lower side.
+    /// Position of the lower side.
     public let bottom: Float
 
     /// For previews and tests.

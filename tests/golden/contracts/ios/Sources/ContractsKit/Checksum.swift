@@ -16,7 +16,7 @@ enum Checksum {
         #endif
     }
 
-    /// Of the first and the last block, or of all of what has no more.
+    /// Checksum of the first and the last block, or of the whole of a smaller file.
     static func sha256OfEnds(_ data: Data) -> String {
         sha256(data.prefix(blockBytes) + data.dropFirst(blockBytes).suffix(blockBytes))
     }

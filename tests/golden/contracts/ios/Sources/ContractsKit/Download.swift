@@ -46,7 +46,7 @@ struct Downloads: Sendable {
 struct Pace: Sendable {
     /// Requests in a row that bring too little.
     var attempts = 6
-    /// What a request must bring, in bytes.
+    /// Bytes that a request must bring.
     var leastBytes = 1 << 16
     /// Before the second request; twice as long before each further one.
     var firstPause = 0.5
@@ -67,7 +67,7 @@ final class Deadline: Sendable {
     private let from: Int
     private let most: Shared<Int>
 
-    /// It has `seconds`, and more for each byte that has come beyond the first ones.
+    /// The request has `seconds`, and more for each byte that has come beyond the first ones.
     init(seconds: Double, from: Int = 0) {
         self.seconds = seconds
         self.from = from
@@ -195,7 +195,7 @@ private struct Download {
     }
 }
 
-/// What has come of a file. As long as this exists, nobody else writes to it.
+/// The part of a file that has arrived. As long as this exists, nobody else writes to it.
 final class Part: Sendable {
     private let place: URL
     private let handle: FileHandle

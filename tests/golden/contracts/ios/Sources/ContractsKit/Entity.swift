@@ -2,7 +2,7 @@
 
 /// A named part of a text.
 public struct Entity: Sendable, Hashable {
-    /// What it is, such as a person or a place.
+    /// Kind of the entity, such as a person or a place.
     public let label: String
     /// The part of the text.
     public let text: String

@@ -9,7 +9,7 @@ func textOf(_ points: [Int32]) -> String {
 
 /// The parts of a text, each of which is made when somebody asks for it.
 actor GeneratedParts<State: Sendable> {
-    /// What the next run starts with; nil after the last one, and after one that failed.
+    /// State that the next run starts with; nil after the last one, and after one that failed.
     private var state: State?
     private var isFirst = true
     private let run: @Sendable (State, Bool) async throws -> (part: String, state: State?)

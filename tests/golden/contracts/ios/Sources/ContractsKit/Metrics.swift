@@ -188,7 +188,7 @@ struct Histogram: Sendable {
     }
 }
 
-/// What was counted of a model.
+/// Counts of a model.
 private struct Figures: Sendable {
     let model: String
     var failures = 0

@@ -85,7 +85,7 @@ public struct ReleaseEvent: Sendable {
 
 /// Why a model gave its memory back.
 public enum ReleaseReason: String, Sendable {
-    /// The app closed the model, or let go of it.
+    /// The app closed or released the model.
     case close
     /// The system was short of memory: the next run opens the model again.
     case memory

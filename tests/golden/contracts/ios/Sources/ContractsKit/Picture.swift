@@ -102,9 +102,9 @@ public enum PixelFormat: String, Sendable, Hashable, Codable, CaseIterable {
     case grey
     /// The rows of luma, then those of chroma of half the width and height: U before V.
     case nv12
-    /// As `nv12`, V before U.
+    /// Like `nv12`, V before U.
     case nv21
-    /// As `nv12`, with 10 bits in the upper bits of 16, of which models take the upper 8.
+    /// Like `nv12`, with 10 bits in the upper bits of 16, of which models take the upper 8.
     case p010
 
     /// How many bytes a pixel has; of luma, where there are luma and chroma.
@@ -147,17 +147,17 @@ public enum Orientation: Int, Sendable, Hashable, Codable, CaseIterable {
     case up = 1
     /// Left and right are exchanged.
     case upMirrored
-    /// It has to be turned by 180 degrees.
+    /// The picture has to be turned by 180 degrees.
     case down
     /// Above and below are exchanged.
     case downMirrored
     /// Rows and columns are exchanged.
     case leftMirrored
-    /// It has to be turned right by 90 degrees: what the camera of an iPhone that is held upright gives.
+    /// The picture has to be turned right by 90 degrees: what the camera of an iPhone that is held upright gives.
     case right
     /// Rows and columns are exchanged, and it has to be turned by 180 degrees.
     case rightMirrored
-    /// It has to be turned left by 90 degrees.
+    /// The picture has to be turned left by 90 degrees.
     case left
 
     var number: Int64 { Int64(rawValue) }
@@ -183,9 +183,9 @@ public struct Region: Sendable, Hashable, Codable {
     }
 }
 
-/// Which bytes of a picture's memory a model looks at.
+/// Bytes of a picture's memory that a model looks at.
 struct Rows: Sendable {
-    /// Of the first byte.
+    /// Offset of the first byte.
     let start: Int
     let count: Int
     /// In bytes, without the gap behind it.
@@ -215,7 +215,7 @@ struct PictureLayout {
 
     private var words: String { "\(width) x \(height) pixels of \(format.rawValue)" }
 
-    /// This one, if `count` bytes can be such a picture.
+    /// Returns this layout, if `count` bytes can be such a picture.
     func checked(_ count: Int) throws -> PictureLayout {
         let needed = try size()
         if bytesPerRow == nil && count != needed {

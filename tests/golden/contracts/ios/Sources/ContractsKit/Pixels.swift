@@ -125,7 +125,7 @@ final class PixelBuffer: @unchecked Sendable {
         try body(UnsafeRawBufferPointer(start: address, count: count))
     }
 
-    /// Of all, where there are no planes.
+    /// Bytes of the whole picture, where there are no planes.
     private var bytes: (UnsafeMutableRawPointer?, Int) {
         let count = CVPixelBufferGetBytesPerRow(buffer) * CVPixelBufferGetHeight(buffer)
         return (CVPixelBufferGetBaseAddress(buffer), count)

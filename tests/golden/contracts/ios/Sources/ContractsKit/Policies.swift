@@ -28,7 +28,7 @@ final class Heat: Sendable {
 
     private struct State {
         var isHot = false
-        /// What the system said last: it counts when the time is over that the other one lasts at least.
+        /// State that the system reported last: it counts once the other one has lasted its shortest time.
         var isSaidHot = false
         var sinceChange: Stopwatch?
         /// In seconds.

@@ -172,7 +172,7 @@ final class Reopening: Sendable {
     }
 }
 
-/// Those of a model that are open.
+/// Sessions of a model that are open.
 private struct Sessions: Sendable {
     var usual: OpenedFile?
     /// On the CPU.

@@ -2,7 +2,7 @@
 
 import CContractsKit
 
-/// What a run made: outputs whose size nobody knew before.
+/// Outputs that a run made, whose size nobody knew before.
 final class Results {
     private let runtime: Runtime
     var values: [OpaquePointer] = []

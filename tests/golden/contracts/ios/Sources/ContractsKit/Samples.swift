@@ -7,16 +7,16 @@ protocol Sampled: Number, Equatable {
 
     var number: Double { get }
 
-    /// What a recipe makes: floats of 64 random bits, all others of an integer.
+    /// Values that a recipe makes: floats of 64 random bits, all others of an integer.
     static func made(of bits: UInt64, _ integer: Int64) -> Self
 }
 
-/// What random values are made of, the same on every machine.
+/// Recipe of random values, the same on every machine.
 struct Recipe {
     private let seed: UInt64
     /// The least integer.
     private let low: Int64
-    /// What all integers are below.
+    /// Bound that all integers are below.
     private let high: Int64
     /// At which distance the largest integer stands; 0 for nowhere in particular.
     private let row: Int64

@@ -95,7 +95,7 @@ final class Session: @unchecked Sendable {
         }
     }
 
-    /// What is no tensor has no type.
+    /// An input or output as the model declares it. One that is not a tensor has no type.
     private func declared(_ name: String?, _ about: OpaquePointer) throws -> Declared {
         let api = runtime.api
         defer { api.pointee.ReleaseTypeInfo(about) }

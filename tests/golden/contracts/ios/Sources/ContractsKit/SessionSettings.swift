@@ -9,7 +9,7 @@ final class SessionSettings {
     let handle: OpaquePointer
     /// The folder where the provider keeps what it compiles; nil for none.
     var compiled: String?
-    /// Those of them that this process has used: models that are open have their files.
+    /// Variables that this process has used: models that are open have their files.
     static let usedFolders = Shared<Set<String>>([])
     /// Until a session is open, which copies them.
     private var weights: [NSData] = []
@@ -39,7 +39,7 @@ final class SessionSettings {
         }
     }
 
-    /// Has a file in ORT format read where it is, as long as the session is open.
+    /// Makes ONNX Runtime read a file in ORT format where it is, as long as the session is open.
     func useBytesInPlace() throws {
         try set("session.use_ort_model_bytes_directly", "1")
         try set("session.use_ort_model_bytes_for_initializers", "1")

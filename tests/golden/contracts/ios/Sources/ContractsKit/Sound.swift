@@ -68,7 +68,7 @@ public struct Sound: Sendable {
         }
     }
 
-    /// Of 16 bits: what is too loud is cut off.
+    /// Samples of 16 bits: those that are too loud are cut off.
     var integers: [Int16] {
         switch samples {
         case .floats(let floats):

@@ -4,11 +4,11 @@ import Foundation
 
 /// The threads that a session runs on.
 enum Threads: Equatable {
-    /// Those that all sessions of the app share. They do not spin.
+    /// Threads that all sessions of the app share. They do not spin.
     case shared
     case own(Int, spinning: Bool)
 
-    /// As many as there are fast cores, at most four: more cost energy and bring little.
+    /// Number of fast cores, at most four: more cost energy and bring little.
     static let usual = min(4, max(1, fastCores))
 
     /// The threads for `options`: shared ones where it leaves the choice.

@@ -43,7 +43,7 @@ struct NetworkAccess: Sendable, Equatable {
     }
 }
 
-/// What is known of an answer.
+/// Facts about an answer.
 struct Answer: Sendable {
     var tag: String?
     /// Whether it brings the file from its first byte on.

@@ -33,7 +33,7 @@ function tensorsOf(image) {
         imageConversion: imageTensors.conversion,
     };
 }
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs, top) {
     return classificationsOf(outputs.logitsScores.data, logitsLabels, top, 0);
 }

@@ -29,7 +29,7 @@ function tensorsOf(image) {
         imageConversion: imageTensors.conversion,
     };
 }
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs) {
     return outputs.featureVector.data;
 }

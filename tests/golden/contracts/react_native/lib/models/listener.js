@@ -38,17 +38,17 @@ function tensorsOf(audio) {
         audioRate: audioTensors.rate,
     };
 }
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs, top) {
     return classificationsOf(outputs.logitsScores.data, logitsLabels, top, 0);
 }
-/** What the first call starts with: zeros. */
+/** State that the first call starts with: zeros. */
 function firstState() {
     return {
         state: new Float32Array(256),
     };
 }
-/** What the call after another starts with. */
+/** State that the call after another starts with. */
 function nextState(outputs) {
     return {
         state: outputs.stateN.data,

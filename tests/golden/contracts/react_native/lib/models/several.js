@@ -31,7 +31,7 @@ function tensorsOf(image, lengths) {
         lengths,
     };
 }
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs) {
     return {
         logits: classificationsOf(outputs.logitsScores.data, logitsLabels, 3, 0),

@@ -23,7 +23,7 @@ function tensorsOf(prompt) {
         promptText: promptTensors,
     };
 }
-/** What the first call starts with: zeros. */
+/** State that the first call starts with: zeros. */
 function firstState() {
     return {
         pastKey: { data: new Float32Array(0), shape: [1, 2, 0, 8] },
@@ -31,7 +31,7 @@ function firstState() {
         logitsBytes: { data: new BigInt64Array(0), shape: [0] },
     };
 }
-/** What the call after another starts with. */
+/** State that the call after another starts with. */
 function nextState(outputs) {
     return {
         pastKey: { data: outputs.presentKey.data, shape: [1, 2, outputs.presentKey.shape[2], 8] },

@@ -97,7 +97,7 @@ function tensorsOf(image: Picture): ClassifierInputs {
   };
 }
 
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs: ClassifierOutputs, top: number): readonly Classification[] {
   return classificationsOf(outputs.logitsScores.data, logitsLabels, top, 0);
 }

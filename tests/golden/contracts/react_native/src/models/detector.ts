@@ -100,7 +100,7 @@ function tensorsOf(image: Picture): DetectorInputs {
   };
 }
 
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs: DetectorOutputs): readonly Detection[] {
   return detectionsOf(outputs.foundBoxes.data, outputs.foundScores.data, outputs.foundClasses.data, foundLabels);
 }

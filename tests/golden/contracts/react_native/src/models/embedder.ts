@@ -77,7 +77,7 @@ function tensorsOf(query: string): EmbedderInputs {
   };
 }
 
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs: EmbedderOutputs): Float32Array {
   return outputs.featureVector.data;
 }

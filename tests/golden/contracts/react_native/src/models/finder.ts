@@ -93,7 +93,7 @@ function tensorsOf(image: Picture): FinderInputs {
   };
 }
 
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs: FinderOutputs): Float32Array {
   return outputs.featureVector.data;
 }

@@ -105,19 +105,19 @@ function tensorsOf(audio: Sound): Omit<ListenerModelInputs, 'state'> {
   };
 }
 
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs: ListenerModelOutputs, top: number): readonly Classification[] {
   return classificationsOf(outputs.logitsScores.data, logitsLabels, top, 0);
 }
 
-/** What the first call starts with: zeros. */
+/** State that the first call starts with: zeros. */
 function firstState(): Pick<ListenerModelInputs, 'state'> {
   return {
     state: new Float32Array(256),
   };
 }
 
-/** What the call after another starts with. */
+/** State that the call after another starts with. */
 function nextState(outputs: ListenerModelOutputs): Pick<ListenerModelInputs, 'state'> {
   return {
     state: outputs.stateN.data,

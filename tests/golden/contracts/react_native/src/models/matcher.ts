@@ -86,7 +86,7 @@ function tensorsOf(query: string, document: string): MatcherInputs {
   };
 }
 
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs: MatcherOutputs, top: number): readonly Classification[] {
   return classificationsOf(outputs.logitsScores.data, logitsLabels, top, 0);
 }

@@ -94,7 +94,7 @@ function tensorsOf(query: string, document: string): RankerInputs {
   };
 }
 
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs: RankerOutputs): number {
   return scoreOf(outputs.logitsScore.data);
 }

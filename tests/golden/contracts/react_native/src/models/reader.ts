@@ -97,7 +97,7 @@ function tensorsOf(image: Picture): ReaderModelInputs {
   };
 }
 
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs: ReaderModelOutputs): Reading {
   return readingOf(outputs.textSymbols.data, outputs.textScores.data, textLabels);
 }

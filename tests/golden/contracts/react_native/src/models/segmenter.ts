@@ -97,7 +97,7 @@ function tensorsOf(image: Picture): SegmenterInputs {
   };
 }
 
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs: SegmenterOutputs): Mask {
   return maskOf(outputs.maskClasses, outputs.maskScores.data, maskLabels);
 }

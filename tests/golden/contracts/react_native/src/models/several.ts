@@ -114,7 +114,7 @@ function tensorsOf(image: Picture, lengths: SeveralInputs['lengths']): SeveralIn
   };
 }
 
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs: SeveralOutputs): SeveralPrediction {
   return {
     logits: classificationsOf(outputs.logitsScores.data, logitsLabels, 3, 0),

@@ -86,7 +86,7 @@ function tensorsOf(prompt: string): Omit<StorytellerInputs, 'pastKey' | 'logitsP
   };
 }
 
-/** What the first call starts with: zeros. */
+/** State that the first call starts with: zeros. */
 function firstState(): Pick<StorytellerInputs, 'pastKey' | 'logitsProgress' | 'logitsBytes'> {
   return {
     pastKey: { data: new Float32Array(0), shape: [1, 2, 0, 8] },
@@ -95,7 +95,7 @@ function firstState(): Pick<StorytellerInputs, 'pastKey' | 'logitsProgress' | 'l
   };
 }
 
-/** What the call after another starts with. */
+/** State that the call after another starts with. */
 function nextState(outputs: StorytellerOutputs): Pick<StorytellerInputs, 'pastKey' | 'logitsProgress' | 'logitsBytes'> {
   return {
     pastKey: { data: outputs.presentKey.data, shape: [1, 2, outputs.presentKey.shape[2], 8] },

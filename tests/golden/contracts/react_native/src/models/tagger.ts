@@ -87,7 +87,7 @@ function tensorsOf(query: string): TaggerInputs {
   };
 }
 
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs: TaggerOutputs, query: string): readonly Entity[] {
   return entitiesOf(outputs.tagsClasses.data, outputs.tagsStarts.data, outputs.tagsEnds.data, outputs.tagsScores.data, query, tagsLabels);
 }

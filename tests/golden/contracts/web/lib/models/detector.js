@@ -30,7 +30,7 @@ function tensorsOf(image) {
         imageConversion: imageTensors.conversion,
     };
 }
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs) {
     return detectionsOf(outputs.foundBoxes.data, outputs.foundScores.data, outputs.foundClasses.data, foundLabels);
 }

@@ -25,7 +25,7 @@ function tensorsOf(query) {
         queryText: queryTensors,
     };
 }
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs) {
     return outputs.featureVector.data;
 }

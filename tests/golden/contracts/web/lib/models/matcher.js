@@ -31,7 +31,7 @@ function tensorsOf(query, document) {
         queryDocument: documentTensors,
     };
 }
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs, top) {
     return classificationsOf(outputs.logitsScores.data, logitsLabels, top, 0);
 }

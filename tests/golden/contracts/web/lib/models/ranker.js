@@ -31,7 +31,7 @@ function tensorsOf(query, document) {
         queryDocument: documentTensors,
     };
 }
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs) {
     return scoreOf(outputs.logitsScore.data);
 }

@@ -26,7 +26,7 @@ function tensorsOf(query) {
         queryText: queryTensors,
     };
 }
-/** What an app gets, of the tensors that `run` gives. */
+/** Result for an app, of the tensors that `run` gives. */
 function resultOf(outputs, query) {
     return entitiesOf(outputs.tagsClasses.data, outputs.tagsStarts.data, outputs.tagsEnds.data, outputs.tagsScores.data, query, tagsLabels);
 }

@@ -2,14 +2,14 @@
 
 import Foundation
 
-/// What the package holds of a model: one file for all providers, or several, each best for some.
+/// Files of a model in the package: one for all providers, or several, each best for some.
 public struct ModelFiles: Sendable {
     let className: String
     let name: String
     let version: String
     /// In the order in which runs get them.
     let inputs: [Declared]
-    /// Those first that are written to memory of the app.
+    /// Outputs, first those that are written to memory of the app.
     let outputs: [Declared]
     var files: [ModelFile]
 
@@ -151,7 +151,7 @@ struct Record {
         try? FileManager.default.removeItem(at: file)
     }
 
-    /// What tells a file from every other one, and from itself after it was written to; nil for one that is not there.
+    /// Identity of a file, which changes when the file is written to; nil for one that is not there.
     private static func identity(of path: String) -> String? {
         var about = stat()
         guard stat(path, &about) == 0 else { return nil }

@@ -3,7 +3,7 @@
 
 import 'runtime/trust.dart';
 
-/// What the files of this package are verified with.
+/// Keys and facts that the files of this package are verified with.
 const Trust trust = Trust(
   keys: [
     "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEN/BZUa2RxQg2V8QFlLTOWF7aRTMe3IAYF5As901vopvfrwc8zB/DONO4rrq+84X47BhKIMr+cGNQGLoO/RmMw==",

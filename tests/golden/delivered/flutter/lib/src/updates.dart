@@ -8,7 +8,7 @@ import 'trust.dart';
 
 export 'runtime/updating/states.dart';
 
-/// What the code of this package knows of its channel.
+/// Facts about the channel of this package.
 const Delivery delivery = Delivery(
   channel: "stable",
   version: "1.2.3",

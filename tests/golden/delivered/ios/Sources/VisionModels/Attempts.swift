@@ -23,7 +23,7 @@ extension ModelError {
     }
 }
 
-/// What is done with a release.
+/// Action on a release.
 enum AttemptKind: Sendable {
     case trying
     case opening

@@ -11,14 +11,14 @@ struct DocumentRefused: Error {
 struct ChannelDocument: Sendable {
     static let channel = "stable"
     static let package = "vision"
-    /// Of the release that this code was generated for.
+    /// Version of the release that this code was generated for.
     static let version = "1.2.3"
     static let number = 1_099_513_724_931
 
     private static let payloadType = "application/vnd.mobpack.channel+json"
     private static let schemaVersion = 1
 
-    /// Of what was signed.
+    /// SHA-256 of the signed text.
     let sha256: String
     let number: Int
     /// In seconds since 1970, as whoever has signed it had them.

@@ -12,7 +12,7 @@ struct ChannelRelease: Decodable, Sendable {
     let conditions: Conditions
     let files: [ChannelFile]
 
-    /// What a device must be like to download it.
+    /// Conditions that a device must meet to download the release.
     struct Conditions: Decodable, Sendable {
         let wifi: Bool
         let charging: Bool
@@ -101,7 +101,7 @@ struct ChannelFile: Decodable, Sendable {
         case runtimeRange = "runtime-range"
     }
 
-    /// All files of the device's.
+    /// Every file that the device needs.
     var blobs: [Blob] { data + [file] + golden }
 
     /// Session configuration entries that the file needs.

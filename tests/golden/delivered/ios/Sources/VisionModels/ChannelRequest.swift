@@ -6,7 +6,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What a server answers to who asks for the document of a channel.
+/// A server's answer to a request for the document of a channel.
 struct ChannelAnswer: Sendable {
     /// Document and signature; nil where they are those that the device has.
     var bundle: Data?

@@ -218,7 +218,7 @@ final class Delta {
 }
 
 extension Delta {
-    /// What the beginning of a delta says.
+    /// The header of a delta.
     private struct Stated {
         let sourceSha256: String
         let resultSha256: String

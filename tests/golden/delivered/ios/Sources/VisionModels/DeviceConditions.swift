@@ -9,7 +9,7 @@ import Network
 import UIKit
 #endif
 
-/// What a release may ask of a device before it is downloaded. What is unknown counts as not given.
+/// Conditions of a device that a release may ask for before it is downloaded. Unknown ones count as not given.
 public struct DeviceConditions: Sendable, Equatable {
     /// Whether the network costs nothing: neither a phone's, nor shared by one, nor in low data mode.
     public var isUnmetered: Bool?
@@ -22,7 +22,7 @@ public struct DeviceConditions: Sendable, Equatable {
         self.isCharging = isCharging
     }
 
-    /// What the system says, without a permission: the network on all of Apple's systems, power on iOS alone.
+    /// Conditions that need no permission: the network on all of Apple's systems, power on iOS alone.
     public static func current() async -> DeviceConditions {
         DeviceConditions(isUnmetered: await unmetered(), isCharging: await charging())
     }

@@ -148,7 +148,7 @@ public final class ModelUpdater: Sendable {
         return try source.open(model, options, loading)
     }
 
-    /// What the record says of each model.
+    /// State of each model in the record.
     private func recorded() -> [String: UpdateState] {
         let record = try? store.record()
         let states = Folder.packagedModels.map { model in

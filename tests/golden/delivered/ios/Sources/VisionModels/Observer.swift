@@ -91,7 +91,7 @@ public struct ReleaseEvent: Sendable {
 public struct BanEvent: Sendable {
     /// Name of the model.
     public let model: String
-    /// Of the release.
+    /// Version of the release.
     public let version: String
     /// Why.
     public let reason: String
@@ -99,7 +99,7 @@ public struct BanEvent: Sendable {
 
 /// Why a model gave its memory back.
 public enum ReleaseReason: String, Sendable {
-    /// The app closed the model, or let go of it.
+    /// The app closed or released the model.
     case close
     /// The system was short of memory: the next run opens the model again.
     case memory

@@ -24,7 +24,7 @@ public enum Source: Sendable {
     /// The same in a file that is open, from `offset` on, to its end where no `size` is given. The app may close it after
     /// the load.
     case descriptor(Int32, offset: Int = 0, size: Int? = nil, sha256: String? = nil)
-    /// What a ``ModelUpdater`` has got, and its fallback where there is nothing: ``ModelUpdater/source``.
+    /// Models that a ``ModelUpdater`` has downloaded, or its fallback where there are none: ``ModelUpdater/source``.
     case updated(ModelUpdater)
 
     /// For the log: the case without its values.
@@ -64,7 +64,7 @@ public enum SourceKind: String, Sendable {
 
 /// How far the download of a model has come.
 public struct LoadProgress: Sendable, Equatable {
-    /// What is there, from earlier loads too.
+    /// Bytes that are on the device, from earlier loads too.
     public let loadedBytes: Int
     /// The size of all files that the provider needs.
     public let totalBytes: Int

@@ -175,7 +175,7 @@ final class Update {
             document: document.sha256, version: release.version, number: release.number, files: files)
     }
 
-    /// What the release asks of the device, and the device does not have; nil if there is nothing.
+    /// Condition of the release that the device does not meet; nil if there is none.
     private func waitsFor(_ release: ChannelRelease) -> String? {
         if release.conditions.wifi, conditions.isUnmetered != true {
             return "\(release.version) waits for a network that is not metered"

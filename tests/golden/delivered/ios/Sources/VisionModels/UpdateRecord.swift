@@ -2,12 +2,12 @@
 
 import Foundation
 
-/// What an updater remembers on the device: `state.json`.
+/// State that an updater keeps on the device: `state.json`.
 struct UpdateRecord: Codable, Equatable, Sendable {
     /// A document that the device has seen.
     struct Seen: Codable, Equatable, Sendable {
         var number = 0
-        /// Of what was signed.
+        /// SHA-256 of the signed text.
         var sha256 = ""
         /// The largest time at which a document was published, in seconds since 1970: it is not earlier now.
         var latest: Int?
@@ -52,7 +52,7 @@ struct UpdateRecord: Codable, Equatable, Sendable {
         let count: Int
     }
 
-    /// Of one model.
+    /// Record of one model.
     struct ModelRecord: Codable, Equatable, Sendable {
         /// Nil for the app's own model.
         var active: Kept?
@@ -105,7 +105,7 @@ struct UpdateRecord: Codable, Equatable, Sendable {
     /// Decides who is among the first that get a release.
     var device = UUID().uuidString
     var seen = Seen()
-    /// Of the document that was seen last.
+    /// ETag of the document that was seen last.
     var etag = ""
     /// Seconds since 1970 until which nothing is asked for.
     var notBefore = 0.0
@@ -142,7 +142,7 @@ struct UpdateRecord: Codable, Equatable, Sendable {
         notBefore = Date().timeIntervalSince1970 + seconds * Double.random(in: 0.5...1)
     }
 
-    /// What can be saved of a damaged one: the document that was seen, so that no older one is taken after it.
+    /// Record that can be saved from a damaged one: the document that was seen, so that no older one is taken after it.
     static func rescued(from text: String) -> UpdateRecord {
         var record = UpdateRecord()
         guard let start = text.components(separatedBy: "\"seen\":").last,
@@ -159,7 +159,7 @@ extension UpdateRecord.ModelRecord {
         case active, previous, trying, opening, banned, failing
     }
 
-    /// What an earlier version of this code has not written, or in another form, is nothing.
+    /// Keys that an earlier version of this code has not written, or in another form, count as absent.
     init(from decoder: any Decoder) throws {
         let found = try decoder.container(keyedBy: Key.self)
         active = try found.decodeIfPresent(UpdateRecord.Kept.self, forKey: .active)

@@ -2,7 +2,7 @@
 
 /// How far a ``ModelUpdater`` is with a model.
 public struct UpdateState: Sendable, Equatable {
-    /// What happens, or was the end of it.
+    /// Present or last action of the updater.
     public enum Phase: String, Sendable, CaseIterable {
         /// Nothing was asked for yet.
         case unchecked
@@ -28,11 +28,11 @@ public struct UpdateState: Sendable, Equatable {
         case frozen
     }
 
-    /// What happens, or was the end of it.
+    /// Present or last action of the updater.
     public var phase: Phase
-    /// Of the model that the next load opens.
+    /// Version of the model that the next load opens.
     public var version: String
-    /// What is there of a download.
+    /// Bytes of the download that have arrived.
     public var loadedBytes: Int = 0
     /// The size of all that is downloaded; 0 while that is not known.
     public var totalBytes: Int = 0

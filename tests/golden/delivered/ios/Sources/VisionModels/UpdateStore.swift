@@ -18,7 +18,7 @@ struct UpdateStore: Sendable {
         for each in [folder, documents, files] { try Folder.make(each) }
     }
 
-    /// That of this package and channel.
+    /// The folder of this package and channel.
     static func usual() throws -> URL {
         try Folder.downloads().deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("channels", isDirectory: true)
@@ -26,7 +26,7 @@ struct UpdateStore: Sendable {
             .appendingPathComponent(ChannelDocument.channel, isDirectory: true)
     }
 
-    /// As it was written last. A damaged one is moved aside.
+    /// The record that was written last. A damaged one is moved aside.
     func record() throws -> UpdateRecord {
         try change { _ in }
     }

@@ -27,7 +27,7 @@ struct UpdatedRelease: Sendable {
         release.contract == packaged.contract && fitting.contains { $0.provider == .cpu }
     }
 
-    /// What is needed to run it on `providers`: the first file for each, the CPU's, and their samples.
+    /// Files that a run on `providers` needs: the first for each, the CPU's, and their samples.
     func needed(_ providers: [Provider]) -> [Blob] {
         var files: [ChannelFile] = []
         for provider in providers + [.cpu] {

@@ -130,7 +130,7 @@ struct UpdatedSource: Sendable {
     }
 }
 
-/// What is the caller's fault, and no release's.
+/// An error that is the caller's fault, and no release's.
 private struct UpdateFailure: Error {
     let error: ModelError
 }

@@ -78,7 +78,7 @@ struct Runtime: @unchecked Sendable {
         try Runtime.check(api, status)
     }
 
-    /// What a function of ONNX Runtime makes.
+    /// Calls a function of ONNX Runtime that makes an object.
     func made(_ make: (UnsafeMutablePointer<OpaquePointer?>) -> OrtStatusPtr?) throws -> OpaquePointer {
         try Runtime.made(api, make)
     }

@@ -118,8 +118,8 @@ extension TypedModel {
         }
     }
 
-    /// What `work` makes of each of `frames` with this model, in order. A frame that comes while `work` is busy takes the
-    /// place of the one before.
+    /// Results of `work` for each of `frames` with this model, in order. A frame that comes while `work` is busy
+    /// replaces the one before.
     ///
     /// ```swift
     /// for try await result in model.frames(camera, { try await $0.run($1) }) { show(result) }

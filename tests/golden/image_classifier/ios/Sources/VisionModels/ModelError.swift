@@ -12,7 +12,7 @@ public enum ModelError: Error, Sendable, Equatable {
     case threads(Int)
     /// The number of calls that may wait is less than 1.
     case queue(Int)
-    /// As many asynchronous calls as ``Options/queue`` allows have not ended yet.
+    /// Too many asynchronous calls have not ended yet: ``Options/queue`` is their limit.
     case busy(model: String)
     /// A file of the model, or the folder for it, is not there, or cannot be read or written.
     case missing(path: String)
@@ -80,7 +80,7 @@ extension ModelError {
         return isFull ? .noSpace(path: path) : .missing(path: path)
     }
 
-    /// What ONNX Runtime says.
+    /// Error for a message of ONNX Runtime.
     init(of message: String, code: Int) {
         let isOfMemory = ["bad_alloc", "Failed to allocate memory"].contains { message.contains($0) }
         self = isOfMemory ? .outOfMemory(reason: message) : .runtime(message: message, code: code)

@@ -17,7 +17,7 @@ extension Source {
 }
 
 extension Folder {
-    /// That of a pack, wherever it lies now.
+    /// The folder of a pack, wherever it lies now.
     static func pack(_ folder: () throws -> URL) throws -> Folder {
         do {
             return Folder(url: try folder(), records: records, hasNames: false)

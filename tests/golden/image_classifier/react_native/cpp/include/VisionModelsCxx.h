@@ -19,7 +19,7 @@ class Worker;
 
 namespace facebook::react {
 
-/// What JavaScript calls: `Spec` of src/NativeVisionModelsCxx.ts says what each method does. All of them are called on
+/// Methods that JavaScript calls: `Spec` of src/NativeVisionModelsCxx.ts says what each does. All of them are called on
 /// JavaScript's thread.
 class VisionModelsCxx : public NativeVisionModelsCxxCxxSpec<VisionModelsCxx> {
  public:

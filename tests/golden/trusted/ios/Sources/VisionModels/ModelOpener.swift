@@ -44,7 +44,7 @@ final class ModelOpener: Sendable {
     let options: Options
     /// For the observer.
     let source: SourceKind
-    /// What names of files with profiles begin with; nil for none.
+    /// Beginning of the names of files with profiles; nil for none.
     private let profile: String?
 
     init(model: ModelFiles, folder: Folder, options: Options, source: SourceKind = .bundled) {

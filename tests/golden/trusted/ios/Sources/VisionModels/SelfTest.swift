@@ -46,7 +46,7 @@ public struct OutputTest: Sendable, CustomStringConvertible {
     public let mismatchCount: Int
     /// ``maxAbsError`` may be at most ``absoluteTolerance`` + this * ``scale``; 0 for values that must be equal.
     public let tolerance: Double
-    /// What ``maxAbsError`` may be whatever the ``scale``; 0 for values that must be equal.
+    /// Largest ``maxAbsError`` that is allowed whatever the ``scale``; 0 for values that must be equal.
     public let absoluteTolerance: Double
     /// Why the output failed; empty when it passed.
     public let failure: String
@@ -98,7 +98,7 @@ struct Allowed: Sendable {
     }
 }
 
-/// What goes in, and what must come out.
+/// Inputs of a test, and the outputs that it must have.
 struct GoldenSample: Sendable {
     let inputs: [GoldenTensor]
     let outputs: [GoldenTensor]
@@ -214,7 +214,7 @@ final class SampleTest {
         }
     }
 
-    /// All outputs; those that nobody has handed in are failures.
+    /// Results of every output; outputs that nobody has handed in are failures.
     func finished() -> [OutputTest] {
         for tensor in sample.outputs where !tests.contains(where: { isSame($0.name, tensor.name) }) {
             add(tensor.name, Distance(), "the model did not give it")

@@ -59,7 +59,7 @@ public enum SourceKind: String, Sendable {
 
 /// How far the download of a model has come.
 public struct LoadProgress: Sendable, Equatable {
-    /// What is there, from earlier loads too.
+    /// Bytes that are on the device, from earlier loads too.
     public let loadedBytes: Int
     /// The size of all files that the provider needs.
     public let totalBytes: Int

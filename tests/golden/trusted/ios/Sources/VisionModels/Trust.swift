@@ -71,7 +71,7 @@ extension SignedList {
         return SignedList(digests: try digests(of: statement))
     }
 
-    /// What was signed (DSSE 1.0), once a key has vouched for it.
+    /// The signed payload (DSSE 1.0), once a key has vouched for it.
     private static func payload(of envelope: Envelope) throws -> Data {
         guard let first = envelope.signatures.first else { throw unsigned("\(name) has no signature") }
         guard envelope.signatures.count == 1, envelope.payloadType == payloadType else {
@@ -174,7 +174,7 @@ private struct Envelope: Decodable {
     }
 }
 
-/// What was signed: an in-toto statement about files of models (OpenSSF Model Signing 1.0).
+/// The signed payload: an in-toto statement about files of models (OpenSSF Model Signing 1.0).
 private struct Statement: Decodable {
     let _type: String
     let predicateType: String

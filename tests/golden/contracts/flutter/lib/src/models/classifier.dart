@@ -17,7 +17,7 @@ import '../runtime/tensor.dart';
 
 /// The inputs of [Classifier]: values of each tensor one after the other, in row-major order.
 final class ClassifierInputs {
-  /// All of them.
+  /// Every input of the model.
   const ClassifierInputs({
     required this.imagePixels,
     required this.imageChannels,
@@ -88,7 +88,7 @@ final class Classifier {
   /// The providers that were asked for and did not start, or failed.
   List<Fallback> get fallbacks => _model.fallbacks;
 
-  /// What each provider runs of the model, the CPU included; null where ONNX Runtime cannot say, as of files in its own
+  /// The share of each provider, the CPU included; null where ONNX Runtime cannot say, as for files in its own
   /// format.
   List<ProviderAssignment>? get assignment => _model.assignment;
 

@@ -18,7 +18,7 @@ import '../runtime/tensor.dart';
 
 /// The inputs of [ListenerModel]: values of each tensor one after the other, in row-major order.
 final class ListenerModelInputs {
-  /// All of them.
+  /// Every input of the model.
   const ListenerModelInputs({
     required this.audioSamples,
     required this.audioRate,
@@ -85,7 +85,7 @@ final class ListenerModel {
   /// The providers that were asked for and did not start, or failed.
   List<Fallback> get fallbacks => _model.fallbacks;
 
-  /// What each provider runs of the model, the CPU included; null where ONNX Runtime cannot say, as of files in its own
+  /// The share of each provider, the CPU included; null where ONNX Runtime cannot say, as for files in its own
   /// format.
   List<ProviderAssignment>? get assignment => _model.assignment;
 
@@ -143,7 +143,7 @@ final class ListenerModel {
   Future<void> dispose() => _model.dispose();
 }
 
-/// What the first call starts with: zeros.
+/// State that the first call starts with: zeros.
 List<TensorInput<Object>> _firstState() => [
   TensorInput(Float32List(256), shape: const [2, 1, 128]),
 ];

@@ -17,7 +17,7 @@ import '../runtime/tensor.dart';
 
 /// The inputs of [Segmenter]: values of each tensor one after the other, in row-major order.
 final class SegmenterInputs {
-  /// All of them.
+  /// Every input of the model.
   const SegmenterInputs({
     required this.imagePixels,
     required this.imageChannels,
@@ -91,7 +91,7 @@ final class Segmenter {
   /// The providers that were asked for and did not start, or failed.
   List<Fallback> get fallbacks => _model.fallbacks;
 
-  /// What each provider runs of the model, the CPU included; null where ONNX Runtime cannot say, as of files in its own
+  /// The share of each provider, the CPU included; null where ONNX Runtime cannot say, as for files in its own
   /// format.
   List<ProviderAssignment>? get assignment => _model.assignment;
 

@@ -16,7 +16,7 @@ import '../runtime/tensor.dart';
 
 /// The inputs of [Storyteller]: values of each tensor one after the other, in row-major order.
 final class StorytellerInputs {
-  /// All of them.
+  /// Every input of the model.
   const StorytellerInputs({
     required this.promptText,
     required this.pastKey,
@@ -105,7 +105,7 @@ final class Storyteller {
   /// The providers that were asked for and did not start, or failed.
   List<Fallback> get fallbacks => _model.fallbacks;
 
-  /// What each provider runs of the model, the CPU included; null where ONNX Runtime cannot say, as of files in its own
+  /// The share of each provider, the CPU included; null where ONNX Runtime cannot say, as for files in its own
   /// format.
   List<ProviderAssignment>? get assignment => _model.assignment;
 
@@ -156,7 +156,7 @@ final class Storyteller {
   Future<void> dispose() => _model.dispose();
 }
 
-/// What the first call starts with: zeros.
+/// State that the first call starts with: zeros.
 List<TensorInput<Object>> _firstState() => [
   TensorInput(Float32List(0), shape: const [1, 2, 0, 8]),
   TensorInput(List<int>.filled(4, 0), shape: const [4]),

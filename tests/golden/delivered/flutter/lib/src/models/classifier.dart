@@ -16,7 +16,7 @@ import '../trust.dart';
 
 /// The inputs of [Classifier]: values of each tensor one after the other, in row-major order.
 final class ClassifierInputs {
-  /// All of them.
+  /// Every input of the model.
   const ClassifierInputs({
     required this.x,
   });
@@ -72,7 +72,7 @@ final class Classifier {
   /// The providers that were asked for and did not start, or failed.
   List<Fallback> get fallbacks => _model.fallbacks;
 
-  /// What each provider runs of the model, the CPU included; null where ONNX Runtime cannot say, as of files in its own
+  /// The share of each provider, the CPU included; null where ONNX Runtime cannot say, as for files in its own
   /// format.
   List<ProviderAssignment>? get assignment => _model.assignment;
 
@@ -108,7 +108,7 @@ final class Classifier {
   Future<void> dispose() => _model.dispose();
 }
 
-/// What the updater of this package knows of the model.
+/// The model as the updater of this package knows it.
 const PackagedModel packagedClassifier = PackagedModel(_descriptor, "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc");
 
 const ModelDescriptor _descriptor = ModelDescriptor(

@@ -63,7 +63,7 @@ final class Dice {
   /// The providers that were asked for and did not start, or failed.
   List<Fallback> get fallbacks => _model.fallbacks;
 
-  /// What each provider runs of the model, the CPU included; null where ONNX Runtime cannot say, as of files in its own
+  /// The share of each provider, the CPU included; null where ONNX Runtime cannot say, as for files in its own
   /// format.
   List<ProviderAssignment>? get assignment => _model.assignment;
 

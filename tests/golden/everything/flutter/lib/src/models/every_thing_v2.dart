@@ -14,7 +14,7 @@ import '../runtime/tensor.dart';
 
 /// The inputs of [EveryThingV2]: values of each tensor one after the other, in row-major order.
 final class EveryThingV2Inputs {
-  /// All of them.
+  /// Every input of the model.
   const EveryThingV2Inputs({
     required this.servingDefaultInput20,
     required this.input53,
@@ -174,7 +174,7 @@ final class EveryThingV2 {
   /// The providers that were asked for and did not start, or failed.
   List<Fallback> get fallbacks => _model.fallbacks;
 
-  /// What each provider runs of the model, the CPU included; null where ONNX Runtime cannot say, as of files in its own
+  /// The share of each provider, the CPU included; null where ONNX Runtime cannot say, as for files in its own
   /// format.
   List<ProviderAssignment>? get assignment => _model.assignment;
 

@@ -7,7 +7,7 @@ import android.view.WindowInsets
 import com.example.vision.Classification
 import java.text.NumberFormat
 
-/** What the model sees, a line for each class. */
+/** Classes that the model sees, a line for each. */
 fun Context.inWords(found: List<Classification>): String {
     val percent = NumberFormat.getPercentInstance()
     return found.joinToString("\n") { getString(R.string.classification, it.label, percent.format(it.score)) }

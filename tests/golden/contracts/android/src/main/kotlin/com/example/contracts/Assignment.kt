@@ -2,7 +2,7 @@
 
 package com.example.contracts
 
-/** What a provider runs of a model. */
+/** The share of a model that a provider runs. */
 public data class ProviderAssignment(
     public val provider: Provider,
     /**

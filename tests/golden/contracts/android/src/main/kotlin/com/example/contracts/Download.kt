@@ -221,7 +221,7 @@ internal class Download(
 
         private val REDIRECTION = setOf(301, 302, 303, 307, 308)
 
-        /** Of servers that are busy, or have an error that may pass. */
+        /** Answers of servers that are busy, or have an error that may pass. */
         private val PASSING = setOf(408, 425, 429, 500, 502, 503, 504)
 
         /** By path. */
@@ -247,7 +247,7 @@ internal class Download(
     }
 }
 
-/** What is free in [folder]; where [wanted] bytes are not, Android removes what apps keep in their caches, if that helps. */
+/** Free space in [folder]; where [wanted] bytes are not free, Android empties caches of apps, if that helps. */
 internal fun freeBytes(folder: File, wanted: Long, context: Context): Long {
     val free = folder.usableSpace
     if (free >= wanted || Build.VERSION.SDK_INT < Build.VERSION_CODES.O) return free

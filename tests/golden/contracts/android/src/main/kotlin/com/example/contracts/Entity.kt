@@ -7,7 +7,7 @@ import java.nio.LongBuffer
 
 /** A named part of a text. */
 public data class Entity(
-    /** What it is, such as a person or a place. */
+    /** Kind of the entity, such as a person or a place. */
     public val label: String,
     /** The part of the text. */
     public val text: String,

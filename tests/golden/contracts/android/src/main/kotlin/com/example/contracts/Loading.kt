@@ -15,7 +15,7 @@ import kotlinx.coroutines.withContext
 
 /** How long downloads may take, in milliseconds: a server that sends a byte now and then must not hold them for hours. */
 internal class Patience(
-    /** All of a channel's document, its redirections included. */
+    /** Time for a channel's document, redirections included. */
     val documentMs: Long = 30_000,
     /** A file, its redirections and further attempts included; bytes that come earn more. */
     val fileMs: Long = 120_000,
@@ -43,7 +43,7 @@ internal class Deadline(private val firstMs: Long, private val from: Long = 0) {
 
 /** A load that is under way: tells its progress, and ends early when it is cancelled. */
 internal class Loading(val patience: Patience = Patience(), onProgress: ((Progress) -> Unit)? = null) {
-    /** Whatever hears of it, such as a screen, is kept no longer than the load. */
+    /** Listeners, such as a screen, are kept no longer than the load. */
     @Volatile
     private var onProgress = onProgress
 
@@ -124,6 +124,6 @@ internal suspend fun <T : AutoCloseable> loadInBackground(onProgress: (Progress)
 
 internal suspend fun inBackground(work: () -> Unit): Unit = withContext(Dispatchers.IO) { work() }
 
-/** What [open] gives to a thread that may wait, and whose interrupt cancels it. */
+/** Calls [open] in a thread that may wait, and whose interrupt cancels it. */
 internal fun <T : AutoCloseable> loadInterruptibly(listener: ProgressListener, open: (Loading) -> T): T =
     runBlocking { loadInBackground({ listener.onProgress(it) }, open) }

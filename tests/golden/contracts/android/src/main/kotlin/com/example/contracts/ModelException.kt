@@ -28,10 +28,10 @@ public class ModelStorageException internal constructor(message: String, cause: 
 public class ModelOutOfMemoryException internal constructor(message: String, cause: Throwable? = null) :
     ModelException(message, cause)
 
-/** As many asynchronous calls as [Options.queue] allows have not ended yet. */
+/** Too many asynchronous calls have not ended yet: [Options.queue] is their limit. */
 public class ModelBusyException internal constructor(message: String) : ModelException(message)
 
-/** What [work] gives. Where ONNX Runtime, memory or Android fails, a ModelException says that [what] does. */
+/** Calls [work]. Where ONNX Runtime, memory or Android fails, a ModelException says that [what] does. */
 internal fun <T> convertingErrors(what: String, work: () -> T): T = try {
     work()
 } catch (failure: OrtException) {

@@ -41,7 +41,7 @@ public data class LoadEvent(
     public val sizeBytes: Long,
     /** Downloads, checks and the start of the provider, in seconds. */
     public val duration: Double,
-    /** What the process has in memory after the load, in bytes; null where the system does not tell. */
+    /** Memory of the process after the load, in bytes; null where the system does not tell. */
     public val memoryBytes: Long?,
 )
 
@@ -49,7 +49,7 @@ public data class LoadEvent(
 public data class FailureEvent(
     /** Name of the model. */
     public val model: String,
-    /** What the load threw: CancellationException for a load that was cancelled. */
+    /** Exception of the load: CancellationException for a load that was cancelled. */
     public val error: Exception,
     /** Time until then, in seconds. */
     public val duration: Double,

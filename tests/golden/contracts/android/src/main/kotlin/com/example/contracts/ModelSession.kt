@@ -15,14 +15,14 @@ import kotlinx.coroutines.CancellationException
 
 /** A session of ONNX Runtime, with what it needs as long as it is open. */
 internal class Opened(
-    /** What it was opened by, and what opens another one like it. */
+    /** The start that opened the session, and opens another one like it. */
     val start: ModelOpener.Start,
     val info: Info,
     val assignment: List<ProviderAssignment>?,
     private val environment: OrtEnvironment,
     val session: OrtSession,
     private val settings: SessionOptions,
-    /** What [bytes] are of. */
+    /** Memory that [bytes] belong to. */
     private val mapped: Mapped,
     bytes: ByteBuffer,
 ) : AutoCloseable {
@@ -55,7 +55,7 @@ internal class Opened(
     }
 }
 
-/** What a run takes and gives. */
+/** Inputs and outputs of a run. */
 internal class ModelRun(
     /** Takes the outputs over before their memory is freed. */
     val read: (OrtSession.Result) -> Unit,

@@ -42,7 +42,7 @@ public enum class Orientation {
         allocateTensor("orientation", Long.SIZE_BYTES).asLongBuffer().put(0, ordinal + 1L)
 
     public companion object {
-        /** Of EXIF's number, as `ExifInterface.getAttributeInt` gives it: [UP] when it is none of 1 to 8. */
+        /** Orientation for EXIF's number, from `ExifInterface.getAttributeInt`: [UP] when it is none of 1 to 8. */
         @JvmStatic
         public fun ofExif(number: Int): Orientation = entries.getOrElse(number - 1) { UP }
 

@@ -39,10 +39,10 @@ public class Picture @JvmOverloads constructor(
     chroma: ByteBuffer? = null,
     /** From the start of a row of chroma to the start of the next. */
     chromaRowBytes: Int = rowBytes,
-    /** Of luma and chroma to red, green and blue. */
+    /** Conversion of luma and chroma to red, green and blue. */
     conversion: YuvConversion = YuvConversion.BT601_FULL,
 ) {
-    /** What the model sees. */
+    /** Part of the picture that the model sees. */
     internal val region: Region = region ?: Region(0, 0, width, height)
 
     /** The pixels of [region] without gaps, in direct memory; luma, where there are luma and chroma. */
@@ -195,7 +195,7 @@ public data class Region(
 
     internal val isEven: Boolean get() = left % 2 == 0 && top % 2 == 0 && right % 2 == 0 && bottom % 2 == 0
 
-    /** Of a plane of half the width and height. */
+    /** The same region of a plane of half the width and height. */
     internal fun half() = Region(left / 2, top / 2, right / 2, bottom / 2)
 
     /** The largest part of it with even edges. */

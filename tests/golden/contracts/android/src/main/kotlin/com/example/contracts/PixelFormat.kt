@@ -34,7 +34,7 @@ public enum class PixelFormat(
     /** Luma, then chroma of half the width and height: V before U. The old camera API has it. */
     NV21(1, 0, 0, 0, Chroma(2, 1, 0)),
 
-    /** As [NV12], with 10 bits in the upper bits of 16, of which models take the upper 8. */
+    /** Like [NV12], with 10 bits in the upper bits of 16, of which models take the upper 8. */
     P010(2, 1, 1, 1, Chroma(4, 1, 3)),
     ;
 
@@ -66,7 +66,7 @@ internal class Chroma(val bytesPerPixel: Int, val u: Int, val v: Int) {
     fun tensor(conversion: YuvConversion): LongBuffer = tensors[conversion.ordinal]
 
     companion object {
-        /** Of a picture without chroma. */
+        /** Conversion of a picture without chroma. */
         val NONE: LongBuffer = tensorOf("conversion", 0, 0, 0)
     }
 }

@@ -9,7 +9,7 @@ import android.os.Build
 import android.os.PowerManager
 import java.util.concurrent.TimeUnit
 
-/** What a model does by itself when the system gets into trouble. */
+/** Actions that a model takes by itself when the system gets into trouble. */
 public data class Policies @JvmOverloads constructor(
     /**
      * A run that fails on another provider than the CPU is repeated on the CPU: a GPU may be taken away from an app in the

@@ -30,7 +30,7 @@ internal class Reopening(
     /** One session is opened at a time: nobody waits for that who has the other lock. */
     private val opening = ReentrantLock()
 
-    /** What is fetched for a session that is being opened. */
+    /** Session that is being opened. */
     @Volatile
     private var loading: Loading? = null
 
@@ -91,7 +91,7 @@ internal class Reopening(
         if (spare != null) ifUnused { spare.also { spare = null } }?.close()
     }
 
-    /** What [open] gives: another session of the model, for one who closes it. */
+    /** Calls [open] for another session of the model, which the caller closes. */
     fun another(open: (ModelOpener.Start, Loading) -> Opened): Opened = alone { open(latest.start, it) }
 
     /** Waits for the runs that have started, but for no session that is being opened. */
@@ -180,7 +180,7 @@ internal class Reopening(
         return sessions.isNotEmpty()
     }
 
-    /** What [work] gives when no run has a session. */
+    /** Calls [work] when no run has a session. */
     private fun <T> writing(work: () -> T): T {
         lock.writeLock().lock()
         try {
@@ -190,7 +190,7 @@ internal class Reopening(
         }
     }
 
-    /** What [work] gives; null if a run has the session. */
+    /** Calls [work]; null if a run has the session. */
     private fun <T> ifUnused(work: () -> T?): T? {
         if (!lock.writeLock().tryLock()) return null
         try {

@@ -60,7 +60,7 @@ public data class OutputTest(
     public val mismatchCount: Int,
     /** [maxAbsError] may be at most [absoluteTolerance] + this * [scale]; 0 for values that must be equal. */
     public val tolerance: Double,
-    /** What [maxAbsError] may be whatever the [scale]; 0 for values that must be equal. */
+    /** Largest [maxAbsError] that is allowed whatever the [scale]; 0 for values that must be equal. */
     public val absoluteTolerance: Double,
     /** Why the output failed; empty when it passed. */
     public val failure: String,
@@ -94,7 +94,7 @@ internal class Allowed(val rtol: Double, val atol: Double, val scale: Double, va
         if (isNone) this else Allowed(max(rtol, least), max(atol, least / 100), scale, mismatches)
 }
 
-/** What goes in, and what must come out. */
+/** Inputs of a test, and the outputs that it must have. */
 internal class GoldenSample(val inputs: List<GoldenTensor>, val outputs: List<GoldenTensor>)
 
 /** Values of [element] type, little-endian, from [offset] on; fewer than [shape] has are a recipe for them. */
@@ -106,7 +106,7 @@ internal class GoldenTensor(
     vararg val shape: Int,
 )
 
-/** What a tensor holds. Integers of 8 bits are quantized numbers and may be a little off; longer ones name things. */
+/** Type of values. Integers of 8 bits are quantized numbers and may be a little off; longer ones name things. */
 internal enum class Element(val sizeBytes: Int, val isMeasured: Boolean) {
     FLOAT(4, true), DOUBLE(8, true), FLOAT16(2, true), BFLOAT16(2, true), INT8(1, true), UINT8(1, true),
     INT16(2, false), INT32(4, false), INT64(8, false), UINT16(2, false), UINT32(4, false), UINT64(8, false),
@@ -185,7 +185,7 @@ internal class SampleTest(
         if (expected.size != actual.size) null else Distance(expected.zip(actual).count { it.first != it.second })
     }
 
-    /** All outputs; those that nobody has handed in are failures. */
+    /** Results of every output; outputs that nobody has handed in are failures. */
     fun finished(): List<OutputTest> {
         for (left in sample.outputs.map { it.name } - tests.map { it.name }.toSet()) {
             add(left, Distance(), "the model did not give it")

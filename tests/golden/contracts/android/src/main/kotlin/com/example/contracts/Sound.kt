@@ -33,20 +33,20 @@ public class Sound private constructor(
         frames = samples.capacity() / channels
     }
 
-    /** Of samples from -1 to 1. */
+    /** A sound of samples from -1 to 1. */
     @JvmOverloads
     public constructor(samples: FloatBuffer, rate: Int, channels: Int = 1) : this(samples as Buffer, rate, channels)
 
-    /** Of samples of 16 bits. */
+    /** A sound of samples of 16 bits. */
     @JvmOverloads
     public constructor(samples: ShortBuffer, rate: Int, channels: Int = 1) : this(samples as Buffer, rate, channels)
 
-    /** Of samples from -1 to 1, as `AudioRecord` reads them with `ENCODING_PCM_FLOAT`. */
+    /** A sound of samples from -1 to 1, as `AudioRecord` reads them with `ENCODING_PCM_FLOAT`. */
     @JvmOverloads
     public constructor(samples: FloatArray, rate: Int, channels: Int = 1) :
         this(FloatBuffer.wrap(samples), rate, channels)
 
-    /** Of samples of 16 bits, as `AudioRecord` reads them with `ENCODING_PCM_16BIT`. */
+    /** A sound of samples of 16 bits, as `AudioRecord` reads them with `ENCODING_PCM_16BIT`. */
     @JvmOverloads
     public constructor(samples: ShortArray, rate: Int, channels: Int = 1) :
         this(ShortBuffer.wrap(samples), rate, channels)
@@ -88,7 +88,7 @@ public class Sound private constructor(
     private companion object {
         const val FULL_SCALE = 32768f
 
-        /** Of others the memory that resampling needs has no bounds. */
+        /** Rates of samples: for others the memory that resampling needs has no bounds. */
         val RATES = 1_000..768_000
     }
 }

@@ -69,7 +69,7 @@ public class Storyteller private constructor(loaded: LoadedModel) :
         logitsWaitingBytes = carried.logitsBytesShape[0].toInt(),
     )
 
-    /** What a text keeps from one run to the next: nothing at first. */
+    /** The result that a text keeps from one run to the next: nothing at first. */
     private class Carried : KeptResult(
         "past.key" to "present.key",
         "logits.bytes" to "logits.next bytes",

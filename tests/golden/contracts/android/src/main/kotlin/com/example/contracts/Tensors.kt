@@ -73,7 +73,7 @@ internal fun requireTensor(name: String, buffer: Buffer, vararg shape: Int) {
     }
 }
 
-/** As [requireTensor], for a buffer that native code writes to. */
+/** Like [requireTensor], for a buffer that native code writes to. */
 internal fun requireWritable(name: String, buffer: Buffer, vararg shape: Int) {
     requireTensor(name, buffer, *shape)
     require(!buffer.isReadOnly) { "`$name` is a read-only buffer" }

@@ -31,7 +31,7 @@ public abstract class TypedModel<Input : ModelInput, Output : ModelOutput> inter
     /** The provider that started. Operators that it does not support run on [Provider.CPU]; [assignment] counts them. */
     public val provider: Provider get() = session.provider
 
-    /** What each provider runs of the model, [Provider.CPU] too; null where ONNX Runtime cannot tell. */
+    /** The share of the model that each provider runs, [Provider.CPU] too; null where ONNX Runtime cannot tell. */
     public val assignment: List<ProviderAssignment>? get() = session.assignment
 
     /** Providers that were tried before [provider] and did not start, in this order, with the reasons. */
@@ -179,7 +179,7 @@ public abstract class ModelOutput internal constructor() {
         buffers += buffer
     }
 
-    /** Has [take] copy an output out of ONNX Runtime. */
+    /** Calls [take] to copy an output out of ONNX Runtime. */
     internal fun copy(name: String, take: (OnnxTensor) -> Unit) {
         copies[name] = take
     }

@@ -15,8 +15,8 @@ internal fun linesOf(path: String): List<String> = known.getOrPut(path) {
     file.use { it.reader().readText() }.removeSuffix("\n").split('\n')
 }
 
-/** All values, whatever the position. */
+/** Every value, whatever the position. */
 internal fun FloatBuffer.toArray(): FloatArray = FloatArray(capacity()).also { duplicate().whole().get(it) }
 
-/** All values, whatever the position. */
+/** Every value, whatever the position. */
 internal fun ByteBuffer.toArray(): ByteArray = ByteArray(capacity()).also { duplicate().whole().get(it) }

@@ -52,7 +52,7 @@ internal class Weights(private val files: Map<String, Mapped>) {
     }
 }
 
-/** What locations are relative to: ONNX Runtime follows none that leaves a folder it is given. */
+/** Folder that locations are relative to: ONNX Runtime follows none that leaves a folder it is given. */
 internal const val WEIGHTS_ROOT = "/"
 
 private const val EXTERNAL_DATA = 13

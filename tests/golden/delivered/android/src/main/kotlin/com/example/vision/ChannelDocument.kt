@@ -12,7 +12,7 @@ internal class DocumentException(message: String) : Exception(message)
 
 /** Everything that a device needs to know to update its models, as whoever publishes the channel has signed it. */
 internal class ChannelDocument private constructor(
-    /** Of what was signed. */
+    /** SHA-256 of the signed text. */
     val sha256: String,
     val number: Long,
     /** Milliseconds since 1970, as whoever has signed it had them. */
@@ -29,7 +29,7 @@ internal class ChannelDocument private constructor(
         const val CHANNEL = "stable"
         const val PACKAGE = "vision"
 
-        /** Of the release that this code was generated for. */
+        /** Number of the release that this code was generated for. */
         const val NUMBER = 1099513724931L
         const val VERSION = "1.2.3"
 
@@ -132,7 +132,7 @@ internal class ChannelFile private constructor(
     val inside: String,
     val provider: String,
     val chips: Set<String>,
-    /** That the file was proved to load in. */
+    /** Version of ONNX Runtime that the file was proved to load in. */
     val runtime: String,
     /** The oldest minor version that it was proved to load in; empty for no other than [runtime]. */
     val runtimeRange: String,

@@ -10,7 +10,7 @@ import java.net.MalformedURLException
 import java.net.URI
 import java.net.URL
 
-/** What a server answers to a request for `channel.json`. */
+/** A server's answer to a request for `channel.json`. */
 internal class ChannelAnswer(
     /** Null when it is the one that the device has. */
     val bundle: ByteArray?,
@@ -87,7 +87,7 @@ internal class ChannelRequest(folder: URI, private val loading: Loading) {
     private fun refused(answer: String) = ModelDownloadException("cannot download $address: the server $answer")
 
     private companion object {
-        /** Of a document with its signature. */
+        /** Largest size of a document with its signature. */
         const val MOST_BYTES = 2 shl 20
         const val PIECE_BYTES = 64 * 1024
         const val REDIRECTS = 5

@@ -107,7 +107,7 @@ internal class Checked(private val asset: Asset, private val record: File, conte
             )
         }
 
-        /** Of any buffer: the ByteBuffer of Android 8 and older has no such methods of its own. */
+        /** Works with any buffer: the ByteBuffer of Android 8 and older has no such methods of its own. */
         private fun Buffer.cut(start: Int, end: Int) {
             limit(end)
             position(start)

@@ -31,7 +31,7 @@ internal object Delta {
     }
 }
 
-/** What a delta says of the file that it is for, and of the one that it makes. */
+/** The header of a delta: the file that it is for, and the one that it makes. */
 private class DeltaHeader(
     val sourceSha256: String,
     val resultSha256: String,

@@ -16,7 +16,7 @@ import java.nio.ByteBuffer
 import java.nio.channels.FileChannel.MapMode
 import java.util.concurrent.CopyOnWriteArrayList
 
-/** What the package knows of a model: its tensors, and one file for all providers, or several, each best for some. */
+/** A model in the package: its tensors, and one file for all providers, or several, each best for some. */
 internal class ModelFiles(
     val className: String,
     val name: String,
@@ -82,7 +82,7 @@ internal class Mapped(
     val bytes: ByteBuffer,
     val path: String,
     val offset: Long = 0,
-    /** What tells the file from every other one, and from itself after it was written to. */
+    /** Identity of the file: it differs from that of other files, and changes when the file is written to. */
     val identity: String = "",
     /** Makes what is read in the place of [bytes], where these cannot be read where they lie. */
     private val copied: (() -> Memory)? = null,
@@ -90,7 +90,7 @@ internal class Mapped(
     private var memory: Memory? = null
     private var readers = 0
 
-    /** What can be read until [close]: memory that is made for it goes with the last one who reads it. */
+    /** Bytes that can be read until [close]: memory that is made for them is freed with the last reader. */
     @Synchronized
     fun open(): ByteBuffer {
         if (memory == null) memory = copied?.invoke()

@@ -48,7 +48,7 @@ public class ModelMetrics : ModelObserver {
 
     override fun onBan(event: BanEvent): Unit = count(event.model) { bans += 1 }
 
-    /** What was counted so far, by the names of the models. */
+    /** The counts so far, by the names of the models. */
     public fun snapshot(): Map<String, ModelSnapshot> =
         synchronized(counts) { counts.mapValues { (name, counted) -> counted.snapshot(name) } }
 
@@ -94,21 +94,21 @@ public class ModelMetrics : ModelObserver {
     }
 }
 
-/** What [ModelMetrics] counted of a model. Times are in seconds. */
+/** The counts of [ModelMetrics] for one model. Times are in seconds. */
 public data class ModelSnapshot(
     public val model: String,
-    /** That of the last load; null before there was one. */
+    /** Version at the last load; null before there was one. */
     public val version: String?,
-    /** That of the last run that succeeded, or of the last load before there was such a run. */
+    /** Provider of the last run that succeeded, or of the last load before there was such a run. */
     public val provider: Provider?,
-    /** Those of the last load. */
+    /** Fallbacks of the last load. */
     public val fallbacks: List<Fallback>,
     public val loads: Long,
     /** Loads that failed, without those that were cancelled. */
     public val failures: Long,
     /** Time of the last load. */
     public val loadDuration: Double?,
-    /** What the process had in memory after the last load, in bytes. */
+    /** Memory of the process after the last load, in bytes. */
     public val memoryBytes: Long?,
     /** Runs that ended, without those that were cancelled. */
     public val runs: Long,

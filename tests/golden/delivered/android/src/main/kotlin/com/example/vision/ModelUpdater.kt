@@ -37,7 +37,7 @@ import kotlinx.coroutines.withContext
  */
 public class ModelUpdater @JvmOverloads constructor(
     context: Context,
-    /** Of the folder that `mobpack channel publish` writes to: with `https`, and `/` at its end. */
+    /** Address of the folder that `mobpack channel publish` writes to: with `https`, and `/` at its end. */
     public val address: String,
     /** How it does so. */
     public val options: UpdateOptions = UpdateOptions(),

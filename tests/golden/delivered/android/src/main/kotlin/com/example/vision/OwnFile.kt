@@ -67,12 +67,12 @@ private fun readable(bytes: ByteBuffer, path: String, isInPlace: Boolean): Mappe
 /** An input or output of a model. */
 internal class TensorType(
     val name: String,
-    /** As ONNX calls it. */
+    /** ONNX's name of the element type. */
     val element: String,
-    /** -1 stands for any size; null where the model does not keep to the shape that it declares. */
+    /** -1 means any size; null where the model does not keep to the shape that it declares. */
     private val shape: List<Long>?,
 ) {
-    /** What is wrong with [found] in the place of this; null if nothing is. */
+    /** Says how [found] differs from this; null if it does not. */
     fun difference(found: TensorInfo?): String? = when {
         found == null -> "the file has none of that name"
         elementOf(found) != element -> "in the file it is ${elementOf(found)}"

@@ -70,7 +70,7 @@ internal class ReleaseDownload(
         store.file(delta.sha256).delete()
     }
 
-    /** Has [make] write the file [blob], and puts it in its place; false when that is not possible. */
+    /** Calls [make] to write the file [blob], and puts it in its place; false when that is not possible. */
     private fun isMade(blob: Blob, make: (FileOutputStream) -> Unit): Boolean {
         val unfinished = File("${store.file(blob.sha256)}.made")
         try {

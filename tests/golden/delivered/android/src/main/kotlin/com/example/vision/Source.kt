@@ -82,7 +82,7 @@ public abstract class Source internal constructor(private val name: String) {
             return of("bytes") { _, _, _ -> OwnBytes(rest, isAligned, sha256) }
         }
 
-        /** As [file], from a part of an open file, which may be closed after the load. */
+        /** Like [file], from a part of an open file, which may be closed after the load. */
         @JvmStatic
         @JvmOverloads
         public fun descriptor(file: ParcelFileDescriptor, offset: Long, size: Long, sha256: String? = null): Source =
@@ -96,7 +96,7 @@ public abstract class Source internal constructor(private val name: String) {
 
 /** How far a load is, in bytes of the files that it needs from a server. */
 public data class Progress(
-    /** What is on the device. */
+    /** Bytes that are on the device. */
     public val loadedBytes: Long,
     public val totalBytes: Long,
 )

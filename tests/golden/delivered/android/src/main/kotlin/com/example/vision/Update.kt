@@ -153,7 +153,7 @@ internal class Update(
         }
     }
 
-    /** What the release asks of the device, and the device does not have; null if there is nothing. */
+    /** Condition of the release that the device does not meet; null if there is none. */
     private fun waitingFor(release: ChannelRelease): String? = when {
         release.needsWifi && conditions.isUnmetered != true -> "the release waits for a network that is not metered"
         release.needsCharging && conditions.isCharging != true -> "the release waits until the device is being charged"

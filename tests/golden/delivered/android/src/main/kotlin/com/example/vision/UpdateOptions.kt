@@ -12,7 +12,7 @@ public data class UpdateOptions @JvmOverloads constructor(
     public val fallback: Source = Source.bundled,
     /** The providers whose files are downloaded; those of [Provider.CPU] always are. Load with no others. */
     public val providers: List<Provider> = Options().providers,
-    /** What all downloads together may take on the device. */
+    /** Bytes that all downloads together may take on the device. */
     public val storageLimitBytes: Long = 1L shl 30,
     /** The state of the device; by default, what Android says of it. */
     public val conditions: UpdateConditions? = null,
@@ -46,7 +46,7 @@ public interface UpdateConditions {
     public val isCharging: Boolean?
 }
 
-/** What Android says; of the network, only to apps with the permission ACCESS_NETWORK_STATE. */
+/** Conditions that Android reports; that of the network only to apps with the permission ACCESS_NETWORK_STATE. */
 internal class AndroidConditions(private val context: Context) : UpdateConditions {
     override val isUnmetered: Boolean?
         get() = try {

@@ -4,12 +4,12 @@ package com.example.vision
 
 import java.util.UUID
 
-/** What a [ModelUpdater] keeps from one start of the app to the next: the content of `state.json`. */
+/** State that a [ModelUpdater] keeps from one start of the app to the next: the content of `state.json`. */
 internal data class UpdateRecord(
     /** Made once: it decides which rollouts this device is part of. */
     val device: String = UUID.randomUUID().toString(),
     val seen: Seen = Seen(),
-    /** Of the document that was seen last. */
+    /** ETag of the document that was seen last. */
     val etag: String = "",
     /** Milliseconds since 1970 before which nothing is asked, after [failures]. */
     val notBefore: Long = 0,
@@ -26,7 +26,7 @@ internal data class UpdateRecord(
 
     fun with(model: String, record: ModelRecord): UpdateRecord = copy(models = models + (model to record))
 
-    /** Of all files that the next load, or the one after a failure, may need. */
+    /** Digests of all files that the next load, or the one after a failure, may need. */
     val files: Set<String> get() = releases.flatMap { it.files }.toSet()
 
     val documents: Set<String> get() = releases.map { it.document }.toSet() + seen.sha256
@@ -65,7 +65,7 @@ internal data class UpdateRecord(
             )
         }
 
-        /** What a damaged text still says of the documents that this device has seen. */
+        /** Documents that this device has seen, as far as a damaged text still names them. */
         fun rescued(json: String): UpdateRecord {
             val found = SEEN.find(json)?.groupValues ?: return UpdateRecord()
             return UpdateRecord(seen = Seen(found[1].toLongOrNull() ?: 0, found[2], found[3].toLongOrNull() ?: 0))
@@ -87,11 +87,11 @@ internal data class Seen(
     val latest: Long = 0,
 )
 
-/** What is kept of one model. */
+/** State that is kept of one model. */
 internal data class ModelRecord(
-    /** What the next load opens; null for the app's own model. */
+    /** Release that the next load opens; null for the app's own model. */
     val active: KeptRelease? = null,
-    /** What a load opens after a failure of [active]. */
+    /** Release that a load opens after a failure of [active]. */
     val previous: KeptRelease? = null,
     val attempts: Map<AttemptKind, Attempt> = emptyMap(),
     /** By version. */
@@ -101,7 +101,7 @@ internal data class ModelRecord(
     /** In the order in which a load opens them. */
     val releases: List<KeptRelease> get() = listOfNotNull(active, previous)
 
-    /** Of the model that the next load opens. */
+    /** Version of the model that the next load opens. */
     val version: String
         get() = active?.takeIf { it.number > ChannelDocument.NUMBER }?.version ?: ChannelDocument.VERSION
 
@@ -184,7 +184,7 @@ internal class Failing(val version: String, val starts: Int) {
     }
 }
 
-/** What is done with a release, and its [key] in `state.json`. */
+/** Action on a release, and its [key] in `state.json`. */
 internal enum class AttemptKind(val key: String) {
     TRYING("trying"),
     OPENING("opening"),
@@ -205,7 +205,7 @@ internal data class Attempt(
         mapOf("version" to version, "count" to count, "process" to process, "began" to began, "left" to isLeft)
 
     companion object {
-        /** As often a version may have ended the process. */
+        /** Number of times that a version may have ended the process. */
         const val MOST = 2
 
         fun of(found: Fields): Attempt = Attempt(

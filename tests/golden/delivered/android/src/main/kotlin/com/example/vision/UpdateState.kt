@@ -8,7 +8,7 @@ public data class UpdateState(
     public val phase: UpdatePhase,
     /** Version of the model that the next load opens. */
     public val version: String,
-    /** What has come of a download. */
+    /** Bytes of the download that have arrived. */
     public val loadedBytes: Long = 0,
     /** Size of the download; 0 where there is none. */
     public val totalBytes: Long = 0,
@@ -16,7 +16,7 @@ public data class UpdateState(
     public val reason: String = "",
 )
 
-/** What a [ModelUpdater] does with a model, or did last. */
+/** Present or last action of a [ModelUpdater] on a model. */
 public enum class UpdatePhase {
     /** Nobody has asked for updates since the app was started. */
     UNCHECKED,

@@ -23,7 +23,7 @@ internal class UpdateStore(private val context: Context) {
     /** Files under their SHA-256, and what has come of them under this with `.part` behind it. */
     val files: File = File(folder, "files")
 
-    /** As it was written last. A damaged one is moved aside. */
+    /** The record that was written last. A damaged one is moved aside. */
     fun record(): UpdateRecord = Checked.locked(folder, ::read)
 
     /** Writes what [change] makes of the record, durably and whole or not at all; other processes wait meanwhile. */
@@ -102,7 +102,7 @@ internal class UpdateStore(private val context: Context) {
         return mapped
     }
 
-    /** As [map], for a model: its files stay as long as this process. */
+    /** Like [map], for a model: its files stay as long as this process. */
     fun open(asset: Asset, verify: Verify): Mapped = map(asset, verify).also { inUse += asset.sha256 }
 
     /** Reads [files], given by their SHA-256, to their ends, and removes those that storage has damaged; true for none. */
@@ -144,7 +144,7 @@ internal class UpdateStore(private val context: Context) {
     fun keptBytes(removable: (String) -> Boolean): Long =
         files.listFiles().orEmpty().filterNot { removable(it.name) }.sumOf(File::length)
 
-    /** What is free, after Android has made room for [wanted] bytes where it can. */
+    /** Free space, after Android has made room for [wanted] bytes where it can. */
     fun freeBytes(wanted: Long = 0): Long {
         files.mkdirs()
         return freeBytes(files, wanted, context)

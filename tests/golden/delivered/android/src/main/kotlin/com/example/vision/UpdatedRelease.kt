@@ -7,7 +7,7 @@ internal class UpdatedRelease(packaged: PackagedModel, val release: ChannelRelea
     private val fitting = release.files.mapNotNull { file -> providerOf(file)?.let { it to file } }
     private val blobs = fitting.flatMap { it.second.all }.associateBy { it.sha256 }
 
-    /** As the package has it of the app's own model. */
+    /** Files of the release, in the form that the package has for the app's own model. */
     val model: ModelFiles = with(packaged.files) {
         val files = fitting.map { (provider, file) -> modelFile(provider, file) }
         ModelFiles(className, name, release.version, inputs, outputs, files)
@@ -16,7 +16,7 @@ internal class UpdatedRelease(packaged: PackagedModel, val release: ChannelRelea
     /** Whether this code can run it, on this device or another. */
     val fits: Boolean = release.contract == packaged.contract && model.meantFor(Provider.CPU).isNotEmpty()
 
-    /** What is needed to run it with [providers]: the first file for each, the CPU's, and the samples of these. */
+    /** Files that a run with [providers] needs: the first for each, the CPU's, and the samples of these. */
     fun needed(providers: List<Provider>): List<Blob> {
         val chosen = (providers + Provider.CPU).distinct().mapNotNull { model.meantFor(it).firstOrNull() }
         val digests = chosen.flatMap { it.assets }.map { it.sha256 }

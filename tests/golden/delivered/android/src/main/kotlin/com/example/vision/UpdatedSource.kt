@@ -62,7 +62,7 @@ internal class UpdatedSource(private val fallback: Source, private val onChange:
         return UpdatedRelease(PackagedModels.of(model.name), found, store).takeIf { it.fits && it.isOnDevice(kept) }
     }
 
-    /** What [open] gives; null when it fails, and then another release is to be tried. */
+    /** Calls [open]; null when it fails, and then another release is to be tried. */
     private fun opened(
         attempts: Attempts,
         store: UpdateStore,

@@ -7,7 +7,7 @@ public data class Options @JvmOverloads constructor(
     /** Tried in this order, [Provider.CPU] after all others; the first one that starts runs the model. */
     public val providers: List<Provider> = listOf(Provider.CPU),
     /**
-     * Number of threads per run, for every provider: operators that it does not take run on the CPU. 0 stands for one
+     * Number of threads per run, for every provider: operators that it does not take run on the CPU. 0 means one
      * for each big core, four at most, which all models of the process share.
      */
     public val threads: Int = 0,
@@ -27,7 +27,7 @@ public data class Options @JvmOverloads constructor(
     public val queue: Int = 64,
     /** Hears of everything that the model does. Without one, nothing is timed. */
     public val observer: ModelObserver? = null,
-    /** What the model does by itself in need. */
+    /** Actions that the model takes by itself in need. */
     public val policies: Policies = Policies(),
     /** The keys that the models are encrypted with. */
     public val keys: ModelKeys? = null,

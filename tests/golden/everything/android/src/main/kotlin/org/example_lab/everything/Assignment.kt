@@ -5,7 +5,7 @@ package org.example_lab.everything
 import ai.onnxruntime.OrtSession
 import android.util.Log
 
-/** What a provider runs of a model. */
+/** The share of a model that a provider runs. */
 public data class ProviderAssignment(
     public val provider: Provider,
     /**
@@ -46,13 +46,13 @@ private val PROVIDERS = mapOf(
     "CPUExecutionProvider" to Provider.CPU,
 )
 
-/** Of these, ONNX Runtime does not record the nodes that it lays out anew. The CPU has no such nodes. */
+/** ONNX Runtime does not record the nodes among these that it lays out anew. The CPU has no such nodes. */
 private val HIDING = setOf<Provider>(Provider.XNNPACK, Provider.WEBGPU)
 
-/** What ONNX Runtime appends to the name of a node that it lays out anew. */
+/** Suffix that ONNX Runtime appends to the name of a node that it lays out anew. */
 private val COPY = Regex("(_token_[0-9]+)+$")
 
-/** What follows each name. */
+/** Character that follows each name. */
 private const val END = '\u0000'
 
 /** Reaches ONNX Runtime's C API: its Java classes do not offer this part of it. */

@@ -2,7 +2,7 @@
 
 package com.example.vision
 
-/** What a text in JSON says: maps, lists, strings, booleans, whole numbers as Long and others as Double, and null. */
+/** Reads a text in JSON: maps, lists, strings, booleans, whole numbers as Long and others as Double, and null. */
 internal class Json private constructor(private val text: String) {
     private var at = 0
 

@@ -5,7 +5,7 @@ import com.facebook.react.bridge.WritableMap
 import java.io.IOException
 import kotlin.concurrent.thread
 
-/** Why a file cannot be had: [code] is that of the error which JavaScript gets. */
+/** Why a file is not available: [code] is that of the error which JavaScript gets. */
 internal class FileException(val code: String, message: String, cause: Throwable? = null) : IOException(message, cause)
 
 /**
