@@ -1,8 +1,9 @@
 """Where mobpack itself lies: its code, its templates and its pins."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
@@ -22,3 +23,16 @@ def templates_folder() -> Path:
 def read_pins(package: Path = PACKAGE) -> Mapping[str, Any]:
     """The pins of this or of another version of `packager/`."""
     return tomllib.loads((package / PINS).read_text(encoding="utf-8"))
+
+
+@cache
+def files_of_the_wheel() -> Sequence[str]:
+    """Lines of the wheel's RECORD for its files, sorted: path, sha256 and size of each. Empty in a checkout."""
+    if not (PACKAGE / "templates").is_dir():
+        return ()
+    try:
+        record = distribution("mobpack").read_text("RECORD") or ""
+    except PackageNotFoundError:  # copied, not installed
+        return ()
+    lines = record.splitlines()
+    return tuple(sorted(each for each in lines if each.startswith("packager/") and ".pyc," not in each))

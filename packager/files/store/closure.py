@@ -1,5 +1,7 @@
 """Finds the files of mobpack that compute a result: modules, all that they import or start, and files these read.
 
+In a checkout, a change of one module thus keeps the results of others. An installed wheel has one key for all results.
+
 Works on the text of modules, by patterns: parsing them takes a second, this a few hundredths.
 """
 
@@ -12,7 +14,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from packager.files.installed import PACKAGE, PINS, read_pins, templates_folder
+from packager.files.installed import PACKAGE, PINS, files_of_the_wheel, read_pins, templates_folder
 
 FROM = re.compile(r"from ([a-zA-Z_][\w.]*) import (\([^)]*\)|[^\n]*)")
 IMPORT = re.compile(r"import ([a-zA-Z_][\w.]*)")
@@ -177,6 +179,17 @@ def digest(code: Code, modules: tuple[str, ...], files: Iterable[Path] = (), tem
         **{f"pin {name}": repr(value) for name, value in pins_of(code, texts).items()},
     }
     return hashlib.sha256(repr(sorted(sums.items())).encode()).hexdigest()
+
+
+@cache
+def digest_of_the_wheel() -> str:
+    """Hex sha256 of the files of the installed wheel and of the versions of third-party packages; empty in a checkout.
+
+    A released version does not change: nobody has to look for the modules that compute a result.
+    """
+    files = files_of_the_wheel()
+    versions = [(name, _version(name)) for name in sorted(PACKAGES.values())]
+    return hashlib.sha256(repr((files, versions)).encode()).hexdigest() if files else ""
 
 
 def _templates(code: Code, names: Iterable[str]) -> Iterator[Path]:

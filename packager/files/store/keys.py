@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from packager.files.hashes import known_sha256
-from packager.files.store.closure import INSTALLED, Code, digest
+from packager.files.store.closure import INSTALLED, Code, digest, digest_of_the_wheel
 
 LAYOUT = 2
 """Version of the store's layout: entries of another version have other keys."""
@@ -30,8 +30,8 @@ class Step:
 
     @cached_property
     def code(self) -> str:
-        """Hex sha256 of the code and the files that make the result."""
-        return self.code_in(INSTALLED)
+        """Hex sha256 of the code and the files that make the result; in an installed wheel, of all its files."""
+        return digest_of_the_wheel() or self.code_in(INSTALLED)
 
     def code_in(self, code: Code) -> str:
         own = code.module(self.caller)
