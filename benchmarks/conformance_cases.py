@@ -47,7 +47,7 @@ class Case:
 
 
 def collected() -> list[Case]:
-    """All that the installed version of onnx generates, by name."""
+    """Every case that the installed version of onnx generates, by name."""
     from onnx.backend.test.case.node import collect_testcases
 
     with warnings.catch_warnings():

@@ -40,7 +40,7 @@ Make = Callable[[bytes, bytes], bytes]
 
 
 def zstd(old: bytes, new: bytes) -> bytes:
-    """As `zstd -19 --long --patch-from`."""
+    """Makes a delta like `zstd -19 --long --patch-from`."""
     import zstandard
 
     dictionary = zstandard.ZstdCompressionDict(old, dict_type=zstandard.DICT_TYPE_RAWCONTENT)

@@ -36,7 +36,7 @@ NOTHING = FleetProject(name="p", file=Path("fleet.toml"), is_whole=False, docume
 QUIET = Console(quiet=True)
 WORKERS = (1, 2, 4, 16, 64)
 MODELS, TARGETS = 100, ("ios", "web", "android")
-"""Of the fleet that is modelled, with the times of the fleet that was built."""
+"""Size of the fleet that is modelled, with the times of the fleet that was built."""
 
 
 def no_op(task: Task, *before: TaskOutcome) -> TaskOutcome:
@@ -215,7 +215,7 @@ class Measured:
 
 
 def files(out: Path) -> list[Path]:
-    """Those of the projects' releases."""
+    """Files of the projects' releases."""
     return [path for path in out.rglob("*") if path.is_file() and path.parent != out]
 
 

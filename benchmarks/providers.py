@@ -135,7 +135,7 @@ def answers(each: Plan, folder: Path) -> list[Row]:
 
 
 def answers_about_fused(each: Plan, folder: Path) -> list[Row]:
-    """As `answers`, for the CPU's file: as an ONNX file with the same nodes, which every provider can open."""
+    """Like `answers`, for the CPU's file: as an ONNX file with the same nodes, which every provider can open."""
     source = compile_variant(each.cpu.variant, Store(folder / "store"))
     found = []
     for choice in each.choices[:-1]:

@@ -132,7 +132,7 @@ def static(method: Any, samples: Path) -> "StaticQdq":
 
 
 def write_samples(model: Path, folder: Path, _: Path) -> None:
-    """Those to calibrate on and fresh ones, an .npz for each; pictures also as Olive reads them."""
+    """Writes samples to calibrate on and fresh ones, an .npz for each; pictures also as Olive reads them."""
     import numpy
     import onnx
 

@@ -21,7 +21,7 @@ SAMPLES = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """Of the change of a mean of correlations."""
+    """Spread of the change of a mean of correlations."""
 
     change: float
     error: float

@@ -235,7 +235,7 @@ def _size(folder: Path) -> int:
 
 
 def _logged(about: str, texts: "Iterator[str]") -> list[str]:
-    """All of `texts`, which go to standard error as well."""
+    """Every text of `texts`, which go to standard error as well."""
     found = []
     for text in texts:
         print(f"{about}: {text!r}", file=sys.stderr)

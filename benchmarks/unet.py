@@ -9,7 +9,7 @@ SIDE = 320
 INNER, WIDE = 16, 64
 """Channels inside a block and at its end."""
 DEPTHS = (7, 6, 5, 4, 0, 0)
-"""Of the blocks on the way down: 7 is RSU-7; 0 is RSU-4F, which dilates instead of making the picture smaller."""
+"""Depths of blocks on the way down: 7 is RSU-7; 0 is RSU-4F, which dilates instead of making the picture smaller."""
 
 
 def u2netp() -> Any:

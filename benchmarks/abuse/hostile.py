@@ -187,7 +187,7 @@ def archives() -> Iterator[Case]:
 
 def models() -> Iterator[Case]:
     inspect = ("inspect", "m.onnx")
-    yield Case(name="functions that stand for 10^12 nodes", make=written("m.onnx", tower(12, 10)), command=inspect)
+    yield Case(name="functions that expand to 10^12 nodes", make=written("m.onnx", tower(12, 10)), command=inspect)
     for location in ("/etc/passwd", "../m.onnx", "", "a\0b", "x" * 5000):
         yield Case(name=f"weights in {location[:12]!r}", make=written("m.onnx", external(location)), command=inspect)
     for offset in ("-1", "9223372036854775807", "1e3", "x"):

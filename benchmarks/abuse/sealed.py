@@ -21,7 +21,7 @@ FORMS = {
     "half a key in digits": KEY[:16].hex().encode(),
     "24 bytes in Base64": base64.b64encode(KEY[:24]),
     "a password": b"correct horse battery staple 123",
-    "Base64 with bits that stand for nothing": base64.b64encode(KEY)[:-2] + b"9=",
+    "Base64 with bits that mean nothing": base64.b64encode(KEY)[:-2] + b"9=",
     "Base64 without its end": base64.b64encode(KEY)[:-1],
     "a byte too few": KEY[:31],
     "a byte too many": KEY + b"\xff",

@@ -77,7 +77,7 @@ class App:
         self._close()
 
     def recover(self, is_killed: bool) -> None:
-        """Whatever has happened, the app opens a verified model, and an honest network brings the newest."""
+        """Checks that the app opens a verified model after anything, and that an honest network brings the newest."""
         self.load()
         number = self.network.heal()
         found = self._ask("update force", UPDATE_S)

@@ -32,7 +32,7 @@ def sample(process: int) -> Sample:
 
 
 def _below(process: int) -> Iterator[int]:
-    """All that still run: processes and threads end at any moment."""
+    """Processes that still run: processes and threads end at any moment."""
     for task in Path(f"/proc/{process}/task").glob("*/children"):
         try:
             children = task.read_text(encoding="ascii").split()
@@ -74,7 +74,7 @@ class Growth:
 
 
 def growth(samples: Sequence[Sample]) -> Growth:
-    """Of samples in equal distances; at least four."""
+    """Growth of samples in equal distances; at least four."""
     quarter = len(samples) // 4
     return Growth(before=_median(samples[quarter : 2 * quarter]), after=_median(samples[-quarter:]))
 

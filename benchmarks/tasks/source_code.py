@@ -19,7 +19,7 @@ WHAT = (
 )
 INPUT, OUTPUT = "bytes", "target_label"
 HALF, PADDING = 1024, 256
-"""The model sees the first and the last 1,024 bytes; 256 stands for a missing one."""
+"""The model sees the first and the last 1,024 bytes; 256 means a missing one."""
 PACKAGES = ("android-app-tools", "android-zig", "data-similarity")
 LANGUAGES = {".c": "c", ".cpp": "cpp", ".js": "javascript", ".py": "python", ".zig": "zig"}
 TEST_SCRAPS_EACH, CALIBRATION_SCRAPS_EACH = 60, 10

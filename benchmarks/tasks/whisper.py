@@ -55,7 +55,7 @@ def tokenizer() -> Tokenizer:
 
 @cache
 def weights() -> Weights:
-    """All variables of the file by name, floats as float32."""
+    """Every variable of the file by name, floats as float32."""
     return dict(_variables(binary()))
 
 

@@ -89,7 +89,7 @@ def _varint(content: bytes, place: int) -> tuple[int, int]:
 
 
 def converted(path: Path) -> Tokenizer:
-    """As SpmConverter has it: Metaspace, after the file's own map of characters."""
+    """The tokenizer of SpmConverter: Metaspace, after the file's own map of characters."""
     file = read(path)
     made = Tokenizer(_unigram(file) if file.is_unigram else _pairs(file))
     steps: list[normalizers.Normalizer] = [normalizers.Precompiled(file.charsmap)] if file.charsmap else []
@@ -101,7 +101,7 @@ def converted(path: Path) -> Tokenizer:
 
 
 def llama(path: Path) -> Tokenizer:
-    """As LlamaConverter has it: a blank before the text, and no splitter."""
+    """The tokenizer of LlamaConverter: a blank before the text, and no splitter."""
     file = read(path)
     made = Tokenizer(_pairs(file))
     made.normalizer = normalizers.Sequence([normalizers.Prepend(BLANK), normalizers.Replace(" ", BLANK)])

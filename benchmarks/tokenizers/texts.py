@@ -31,7 +31,7 @@ class Text:
 
 
 def texts(package: Path, special: Sequence[str], share: float = 1.0) -> Iterator[Text]:
-    """All texts, or a `share` of each kind.
+    """Every text, or a `share` of each kind.
 
     `package` is Django's wheel: translations into a hundred languages, and source code. `special` are the tokenizer's
     added tokens.

@@ -55,7 +55,7 @@ GROUPS: Mapping[str, Sequence[click.Command]] = {
     "Update models in apps": (delta, channel),
     "Look after this machine": (doctor, cache),
 }
-"""All commands, under headings in the order of the work."""
+"""Commands under headings, in the order of the work."""
 
 
 class Grouped(click.Group):

@@ -26,7 +26,7 @@ LEFT_OUT = (
     "no_repeat_ngram_size",
     "suppress_tokens",
 )
-"""keys of generation_config.json that change the text, and that no key of a table stands for"""
+"""keys of generation_config.json that change the text, and that no key of a table replaces"""
 
 
 def encoder_of(decoder: Path) -> Path | None:
@@ -106,7 +106,7 @@ def _output(about: Beside) -> Table:
         keys["max-new-tokens"] = most
     left_out = [key for key in LEFT_OUT if about.generation.get(key)]
     if left_out:
-        doubt = f"generation_config.json has {', '.join(left_out)}, which no key here stands for"
+        doubt = f"generation_config.json has {', '.join(left_out)}, which no key here replaces"
     if not starts or not stops:
         missing = "eos_token_id" if starts else "decoder_start_token_id"
         doubt = f"neither generation_config.json nor config.json has {missing}"

@@ -223,7 +223,7 @@ def _texts(model: "Model", out: Path, tables: "Sequence[Table]") -> list[str]:
 
 
 def _shown(value: "Value", out: Path) -> str:
-    """As TOML has it."""
+    """The value in TOML."""
     if isinstance(value, list):
         return f"[{', '.join(map(toml_string, value))}]"
     if isinstance(value, int):

@@ -49,7 +49,7 @@ def found_sizes(model: "Model", console: "Console") -> SearchedShapes:
 
 
 def lines(model: "Model", sizes: SearchedShapes) -> Iterator[str]:
-    """`"batch" = 1`, and shapes of whole inputs where a name is missing or stands for several sizes."""
+    """`"batch" = 1`, and shapes of whole inputs where a name is missing or names several sizes."""
     from packager.core.characters import toml_string
 
     symbols = sizes.symbols(model)

@@ -12,7 +12,7 @@ WITHOUT_VOCABULARY = ("ByT5Tokenizer", "CanineTokenizer")
 PADDED_FIRST = ("roberta", "xlm-roberta", "camembert", "mpnet")
 """architectures whose first two positions are not those of a text"""
 MOST_TOKENS = 10**6
-"""larger limits in tokenizer_config.json stand for none"""
+"""larger limits in tokenizer_config.json mean none"""
 LIMIT_BYTES = 64 * 2**20
 
 

@@ -26,7 +26,7 @@ VECTORS = ("sentence_embedding", "sentence_embeddings", "embedding", "embeddings
 POOLINGS = {"mean_tokens": "mean", "cls_token": "cls", "lasttoken": "last"}
 """of sentence-transformers' Pooling"""
 POOLED = ("Transformer", "Pooling", "Normalize")
-"""modules that the model and the kind `embedding` stand for"""
+"""modules that the model and the kind `embedding` replace"""
 GENERIC = "LABEL_"
 """begins names of classes that nobody named"""
 AFTER = "it goes with the text above"

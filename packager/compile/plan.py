@@ -100,7 +100,7 @@ def decide(
     beside: Kept | None = None,
     chips: Chips = ALL_CHIPS,
 ) -> Decision:
-    """Which file every provider of `target` opens on `chips`.
+    """Decides which file every provider of `target` opens on `chips`.
 
     Raises ModelError for a variant that is too large for the only format of `target`.
     """

@@ -32,7 +32,7 @@ class Fields:
 
 
 class AttributeType:
-    """That of ort.fbs."""
+    """Types of attributes in ort.fbs."""
 
     FLOAT, INT, STRING, GRAPH, FLOATS, INTS, STRINGS, GRAPHS = 1, 2, 3, 5, 6, 7, 8, 10
 
@@ -240,7 +240,7 @@ def _element(number: int) -> str:
 
 @cache
 def _elements_by_number() -> Mapping[int, str]:
-    """Those of onnx.TensorProto, whose numbers ort.fbs has taken over."""
+    """Types of elements in onnx.TensorProto, whose numbers ort.fbs has taken over."""
     from onnx import TensorProto
 
     return {value: name.lower() for name, value in TensorProto.DataType.items()}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from packager.core.decision import Inside
 
 LARGE_BYTES = 1024
-"""As in converter.EXTERNAL_ENTRIES. Smaller tensors stay in the graph."""
+"""The size in converter.EXTERNAL_ENTRIES. Smaller tensors stay in the graph."""
 
 
 def share(onnx_file: Path, ort_file: Path | None, output: Path, *, inside: "Inside" = "nothing") -> Path | None:

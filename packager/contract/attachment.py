@@ -124,7 +124,7 @@ def raised(model: Model) -> Model:
 
 
 def _expanded(tables: Tables, signature: Signature, where: str) -> Tables:
-    """`tables` with those that outputs stand for."""
+    """`tables` with those that tables of outputs imply."""
     for name, kind in tables.outputs.items():
         if isinstance(kind, Expanding):
             with _named(f"{where}.outputs.{name}"):

@@ -192,7 +192,7 @@ class Tokenizing(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Expanded:
-    """Tables that one table stands for."""
+    """Tables that one table implies."""
 
     inputs: Mapping[str, InputKind]
     """by name; they replace those of mobpack.toml"""
@@ -201,9 +201,9 @@ class Expanded:
 
 @runtime_checkable
 class Expanding(OutputTable, Protocol):
-    """A table of an output that stands for tables of inputs, too."""
+    """A table of an output that implies tables of inputs, too."""
 
     def expanded(self, name: str, inputs: Mapping[str, InputKind], signature: Signature) -> Expanded:
-        """The tables that the table of the output `name` stands for, beside `inputs`. Raises ConfigError as `attach`
+        """The tables that the table of the output `name` implies, beside `inputs`. Raises ConfigError as `attach`
         does."""
         ...

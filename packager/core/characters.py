@@ -25,7 +25,7 @@ UNSEEN = (
 """Control characters except tabs and line ends, Unicode's Default_Ignorable_Code_Point without variation selectors,
 direction marks, line separators, surrogates and noncharacters."""
 CONTROL = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]")
-"""Those of them that are ASCII, which is all that most texts consist of."""
+"""Control characters in ASCII, which is all that most texts consist of."""
 BETWEEN = f"(?<=[{LATIN_END}-\\U0010ffff])(?<![{UNSEEN}])[\\u200c\\u200d](?=[{LATIN_END}-\\U0010ffff])(?![{UNSEEN}])"
 FLAG = "(?<=\\U0001f3f4)[\\U000e0020-\\U000e007e]+\\U000e007f"
 CONTROLS = "control character"
@@ -39,7 +39,7 @@ def any_unseen() -> re.Pattern[str]:
 
 @cache
 def _found() -> re.Pattern[str]:
-    """As `any_unseen`, with the group `fine` for those that are where they belong."""
+    """Like `any_unseen`, with the group `fine` for those that are where they belong."""
     return re.compile(f"(?P<fine>{BETWEEN}|{FLAG})|[{UNSEEN}]")
 
 

@@ -106,7 +106,7 @@ class Estimate:
 
     @property
     def rest_ms(self) -> float:
-        """Of the nodes that the provider leaves, on the CPU."""
+        """Time on the CPU of the nodes that the provider leaves."""
         return self.cpu_ms - self.work_ms
 
     @property

@@ -118,7 +118,7 @@ class Weighed:
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """Which files a variant ships as on one target: the whole of a plan, before anything is made."""
+    """Files that a variant ships as on one target: the whole of a plan, before anything is made."""
 
     model: str
     variant: str

@@ -158,7 +158,7 @@ def _cannot_write(path: Path, error: OSError) -> ToolError:
 
 
 def install_once(folder: Path, make: Callable[[Path], None]) -> None:
-    """Has `make` fill `folder` if it does not exist yet: completely or not at all, even with several processes."""
+    """Lets `make` fill `folder` if it does not exist yet: completely or not at all, even with several processes."""
     if folder.is_dir():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def all_names(proto: "ModelProto") -> set[str]:
-    """All names of the model: a name used in a subgraph must not be reused outside of it either."""
+    """Every name of the model: a name used in a subgraph must not be reused outside of it either."""
     names = {name for node in traversal.all_nodes(proto) for name in (node.name, *node.input, *node.output)}
     for graph in traversal.all_graphs(proto):
         names |= {each.name for each in (*graph.input, *graph.output, *graph.value_info, *graph.initializer)}

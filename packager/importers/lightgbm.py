@@ -14,7 +14,7 @@ from packager.importers.trees import Ensemble, Leaf, Tree, TreeSplit
 
 START = b"tree\n"
 INFINITE = 1e300
-"""the largest number that LightGBM prints; it stands for infinity"""
+"""the largest number that LightGBM prints; it means infinity"""
 LINKS = {
     "binary": "sigmoid",
     "cross_entropy": "sigmoid",

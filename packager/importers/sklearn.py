@@ -174,7 +174,7 @@ class SklearnModel:
         return found
 
     def _given(self, inputs: Arrays) -> Any:
-        """As the model takes it."""
+        """The inputs in the form that the model takes."""
         if not self.columns:
             return inputs[FEATURES]
         import pandas

@@ -176,7 +176,7 @@ def _named(model: Any, graph: Any, used: Sequence[_Variable]) -> list[str]:
 
 
 def _refuse_other_beginning(model: Any, text: str) -> None:
-    """Raises ModelError if a variable does not begin with what stands for 0, as apps begin."""
+    """Raises ModelError if a variable does not begin with its 0, as apps begin."""
     import numpy
 
     for graph in model.subgraphs[1:]:

@@ -77,7 +77,7 @@ def rewrite(graph: "GraphProto", nodes: Nodes, opset: int) -> None:
 
 
 def _hardmax(nodes: Nodes, node: "NodeProto", opset: int) -> "Iterator[NodeProto]":
-    """All dimensions from the axis on were one."""
+    """Replaces a Hardmax of old opsets, for which all dimensions from the axis on were one."""
     value, output = node.input[0], node.output[0]
     shape, flat, chosen = (nodes.name(f"{output}/{each}") for each in ("shape", "flat", "chosen"))
     yield nodes.node("Shape", [value], shape)

@@ -75,7 +75,7 @@ class Coreml:
         _check("specialization", self.specialization, SPECIALIZATIONS)
 
     def options(self) -> Mapping[str, str]:
-        """All keys of coreml_provider_factory.h (ONNX Runtime 1.29) except ModelCacheDirectory, a folder that the app
+        """Every key of coreml_provider_factory.h (ONNX Runtime 1.29) except ModelCacheDirectory, a folder that the app
         sets itself."""
         return {
             "ModelFormat": self.model_format,

@@ -24,7 +24,7 @@ class Cpu:
     ANDROID_CHECK: ClassVar[str] = ""
     HIDES_NODES: ClassVar[bool] = False
     COST: ClassVar[Cost | None] = None
-    """It is what others are compared with."""
+    """None: other providers are compared with the CPU."""
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def options(self) -> Mapping[str, str]:

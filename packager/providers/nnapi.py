@@ -26,7 +26,7 @@ class Nnapi:
     COST: ClassVar[Cost | None] = Cost(
         cpu=Rates.even(10), own=Rates.even(3.7), call_ms=1, copy_gb_s=5, most=0.8, needs_sizes=True
     )
-    """As Core ML's, with calls of a driver in another process: nobody has published times. It is in no defaults."""
+    """Like Core ML's costs, with calls of a driver in another process: nobody has published times. In no defaults."""
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     use_fp16: bool = False

@@ -72,7 +72,7 @@ class Provider(Protocol):
         ...
 
     def placement_options(self) -> Mapping[str, str]:
-        """Those of `options` that change which nodes it takes."""
+        """Keys of `options` that change which nodes it takes."""
         ...
 
     def requirements(self, traits: Traits) -> GraphRequirements:

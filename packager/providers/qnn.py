@@ -27,7 +27,7 @@ class Qnn:
     COST: ClassVar[Cost | None] = Cost(
         cpu=Rates.even(10), own=Rates.even(3.7), call_ms=1, copy_gb_s=5, most=0.8, needs_sizes=True
     )
-    """As Core ML's, with calls of "a few hundred µs" to several ms (Qualcomm's Hexagon SDK). It is in no defaults."""
+    """Like Core ML's costs, with calls of "a few hundred µs" to several ms (Qualcomm's Hexagon SDK). In no defaults."""
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "htp_performance_mode": ("sustained_high_performance", "high_performance", "balanced"),
         "htp_graph_finalization_optimization_mode": ("1",),

@@ -26,7 +26,7 @@ class Webgpu:
     COST: ClassVar[Cost | None] = Cost(
         cpu=Rates.even(10), own=Rates.even(3.7), call_ms=0.5, node_ms=0.05, copy_gb_s=5, most=0.8, needs_sizes=False
     )
-    """As Core ML's, with 24 to 71 µs for each kernel (arXiv 2604.02344). It is in no defaults."""
+    """Like Core ML's costs, with 24 to 71 µs for each kernel (arXiv 2604.02344). It is in no defaults."""
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {"preferredLayout": ("NCHW", "NHWC")}
 
     preferred_layout: str = "NCHW"

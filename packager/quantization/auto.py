@@ -274,7 +274,7 @@ class _Trial:
         return _read(folder) if folder else None
 
     def inputs(self, assignment: LayerAssignment, evaluator: Evaluator, samples: Samples) -> list[object]:
-        """All that a score depends on; the graph is made once to know it."""
+        """Values that a score depends on; the graph is made once to know it."""
         name = evaluator.metric, samples.fingerprint, samples.count, assignment
         if name not in self.asked:
             graph, weights = self._graph(assignment)

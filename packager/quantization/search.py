@@ -139,7 +139,7 @@ class Search:
         return self.sensitivity(assignment)
 
     def _start(self, least_sensitive: Sequence[str], method: str) -> Evaluation:
-        """As many layers with integer weights as the budget allows, without activations."""
+        """Evaluates as many layers with integer weights as the budget allows, without activations."""
         all_weights = self._try(
             "the weights of all layers", LayerAssignment(method=method, weights=frozenset(self.layers))
         )

@@ -206,7 +206,7 @@ def settings_of(recipe: Recipe) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
-    """As JSON: keys in kebab-case, lists; unset values are left out."""
+    """The value as JSON: keys in kebab-case, lists; unset values are left out."""
     if isinstance(value, Path):
         return value.name
     if isinstance(value, dict):

@@ -59,7 +59,7 @@ class Calibration:
 
 
 class _TextOrTable:
-    """Says in the schema that a string may stand for a table with that string as its samples; `packager.config`
+    """Says in the schema that a string may replace a table with that string as its samples; `packager.config`
     converts it."""
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:

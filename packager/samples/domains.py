@@ -81,7 +81,7 @@ class _Value:
 
 
 def domains_of(model: Model) -> dict[str, Interval]:
-    """As `domains_in`."""
+    """Like `domains_in`, for a model."""
     from onnx import ModelProto
 
     graph = ModelProto.FromString(model.graph).graph

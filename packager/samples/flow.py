@@ -52,7 +52,7 @@ class Flow:
 
     @cached_property
     def connections(self) -> Connections[int]:
-        """Of the nodes by their index."""
+        """Connections of the nodes by their index."""
         return indexed(self.nodes)
 
     @property

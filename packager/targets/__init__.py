@@ -37,7 +37,7 @@ WRAPPERS: dict[str, type[Wrapper]] = {
 """Targets whose packages include the packages of other targets."""
 
 KNOWN_TARGETS: dict[str, type[Printed]] = {**TARGETS, **WRAPPERS}
-"""All of them: each has a table in mobpack.toml."""
+"""Every target: each has a table in mobpack.toml."""
 
 MODELS_IN: dict[str, str] = {kind: folder for each in KNOWN_TARGETS.values() for kind, folder in each.MODELS_IN.items()}
 """Kind of artifact -> the folder in it with the files of models."""

@@ -9,5 +9,5 @@ MANIFEST = "android/_providers/{}.manifest.xml.j2"
 
 
 def with_partial(providers: Sequence[str], pattern: str) -> tuple[str, ...]:
-    """Those of `providers` for which there is a template: `pattern` is its path, `{}` the provider's name."""
+    """Names of `providers` for which there is a template: `pattern` is its path, `{}` the provider's name."""
     return tuple(name for name in providers if (templates_folder() / pattern.format(name)).is_file())

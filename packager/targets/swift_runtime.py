@@ -185,7 +185,7 @@ def part(
 
 
 def sources(own: PackagedFramework | None) -> Sources:
-    """All files of the runtime's package: of `own`, or of the published runtime."""
+    """Every file of the runtime's package: of `own`, or of the published runtime."""
     framework, pinned = framework_view(own), downloads.pins()["ios"]
     manifest = ManifestView(
         swift_tools=pinned["swift-tools"],

@@ -97,7 +97,7 @@ class DefaultProviders(tuple[str, ...]):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: "GetCoreSchemaHandler") -> "CoreSchema":
-        """As of any list of names: the schema of mobpack.toml prints the default."""
+        """The schema of a list of names: that of mobpack.toml prints the default."""
         return handler.generate_schema(tuple[str, ...])
 
 

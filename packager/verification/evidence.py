@@ -45,7 +45,7 @@ def gather(
     runtimes: Mapping[str, Chosen] = PUBLISHED,
     asked: Sequence[Partition] = (),
 ) -> Report:
-    """All evidence for or against the files of `plans`; some targets ship one of the user's own `runtimes`. `asked` are
+    """Evidence for or against the files of `plans`; some targets ship one of the user's own `runtimes`. `asked` are
     partitions that the plans rest on.
 
     `references` keep what the originals and the files compute. Files that reproduce a failed comparison go below

@@ -62,7 +62,7 @@ class BenchRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """All that can be timed."""
+    """Models that can be timed."""
 
     models: tuple[Model, ...]
     variants: tuple[Variant, ...]

@@ -23,7 +23,7 @@ from packager.verification.numbers import chosen
 from packager.verification.partition.measured import SOURCES
 
 SEVERAL = ("all", "project")
-"""Names that stand for several environments."""
+"""Names of several environments at once."""
 FRAMEWORKS = {**IMPORTED, HUB.name: HUB}
 """environments of `mobpack import`"""
 
@@ -161,7 +161,7 @@ def overview(builds: Sequence[DoctorBuild], runners: Sequence[tuple[str, str, st
 
 
 def environments_to_install(names: tuple[str, ...]) -> list[str]:
-    """The environments to install, each once; `all` stands for every one with an ONNX Runtime that this machine
+    """The environments to install, each once; `all` means every one with an ONNX Runtime that this machine
     supports, without the frameworks, which take gigabytes, and `project` for those that the mobpack.toml in this folder
     uses and that are missing.
 

@@ -110,7 +110,7 @@ class Installed:
 def stated(
     project: BuildProject, targets: Sequence[str], installed: Installed | None = None, *, has_file: bool = True
 ) -> Lock:
-    """All that decides what a build reads: the ingredients without what mobpack makes or fetches for itself, by
+    """Ingredients that decide what a build reads: those without what mobpack makes or fetches for itself, by
     pins in its own code. Makes nothing. Without `has_file`, the project's file is not among them."""
     config, folder = project.config, project.folder
     installed = installed or Installed()

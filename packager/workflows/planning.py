@@ -35,7 +35,7 @@ from packager.workflows.requested import targets_of, wrappers_of
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedProject:
-    """All files that a project ships, made but not yet checked."""
+    """Every file that a project ships, made but not yet checked."""
 
     plans: tuple[Plan, ...]
     made: tuple[BuiltVariant, ...]

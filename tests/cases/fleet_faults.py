@@ -87,7 +87,7 @@ def forking() -> tuple[str, ...]:
 
 
 def kill_group(process: "subprocess.Popen[Any]") -> None:
-    """Kills a program, which is the leader of its group, with the client that stands for it."""
+    """Kills a program, which is the leader of its group, with its client."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -1,4 +1,4 @@
-"""Functions that stand for tasks of a fleet: workers import this module."""
+"""Functions that simulate tasks of a fleet: workers import this module."""
 
 import os
 import signal

@@ -112,7 +112,7 @@ def test_an_import_that_never_ends_is_ended(mobpack: Mobpack, tmp_path: Path, mo
 def test_an_export_that_never_ends_or_takes_all_memory_is_refused_in_words(
     mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torch: str, said: str
 ) -> None:
-    """A module with the name of PyTorch stands for code of the project that PyTorch runs."""
+    """A module with the name of PyTorch simulates code of the project that PyTorch runs."""
     found = tmp_path / "found"
     found.mkdir()
     (found / "torch.py").write_text(torch, encoding="utf-8")

@@ -26,7 +26,7 @@ SCORES = """c1 = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (images, w1) s1 = 
     c2 = Conv <pads = [1, 1, 1, 1]> (m1, w2) big = Mul (c2, amp) wave = Sin (big) logit = Mul (wave, small)
     score = Sigmoid (logit) flat = Constant <value = int64[2] {BATCH, -1}> () scores = Reshape (score, flat)
     k = Constant <value = int64[1] {100}> () top, index = TopK <axis = 1> (scores, k)"""
-"""The sine stands for the depth of a network, which amplifies the last bit."""
+"""The sine simulates the depth of a network, which amplifies the last bit."""
 ENDS = {
     "one table": ("float[BATCH,100,5] y", """boxes = Gather (anchors, index) last = Constant <value = int64[1] {2}> ()
         top3 = Unsqueeze (top, last) y = Concat <axis = 2> (boxes, top3)"""),

@@ -1,4 +1,4 @@
-"""Models by name: Hugging Face's own client fetches them from a server that stands for the hub."""
+"""Models by name: Hugging Face's own client fetches them from a server that simulates the hub."""
 
 import tomllib
 from collections.abc import Iterator

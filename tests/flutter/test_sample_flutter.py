@@ -21,7 +21,7 @@ __all__ = ["forked"]
 ROOT = Path(__file__).parents[2]
 APP = Path("sample_apps", "flutter")
 PLUGINS = Path(__file__).parents[1] / "toolchain" / "flutter_packages"
-"""declarations of plugins that the app uses: they cannot be had here"""
+"""declarations of plugins that the app uses: they are not available here"""
 LIBRARY = "/libonnxruntime.so"
 COUNT = 7
 """tests of the app"""

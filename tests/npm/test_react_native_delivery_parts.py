@@ -210,7 +210,7 @@ def test_android_says_what_it_tells_apps_without_a_permission(
         (tmp_path / f"{name}.kt").write_text(text, encoding="utf-8", newline="\n")
     classes = jvm.compile_kotlin([own, *sorted(tmp_path.glob("*.kt"))], classpath=[jvm.fakes()])
     compiler = kotlin.find_compiler()
-    path = os.pathsep.join(map(str, (classes, compiler.stdlib)))  # without the classes that these stand for
+    path = os.pathsep.join(map(str, (classes, compiler.stdlib)))  # without the classes that these simulate
     main = [str(compiler.java), "-cp", path, "com.example.models.reactnative.MainKt"]
     said = subprocess.run(main, capture_output=True, text=True, check=True).stdout
     assert said.splitlines() == ["wifi 1.0 1.0", "mobile 0.0 0.0", "forbidden -1.0 -1.0"]

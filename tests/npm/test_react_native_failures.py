@@ -41,7 +41,7 @@ def runtime(code: native.Code, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 def refusing(real: Path, file: Path, words: str = "") -> dict[str, str]:
-    """Variables for `runtime`: the folder of what it stands for, the file, and what it says."""
+    """Variables for `runtime`: the folder of what it simulates, the file, and what it says."""
     return {"REAL_RUNTIME": str(real / "libonnxruntime.so"), "REFUSED": str(file), "WORDS": words}
 
 

@@ -146,7 +146,7 @@ def test_it_compiles_for_macs(package: Path, tmp_path: Path) -> None:
 
 
 def test_it_compiles_as_a_pod(tmp_path: Path) -> None:
-    """A pod differs only in the place of its resources: the package with most files stands for all."""
+    """A pod differs only in the place of its resources: the package with most files is tested for all."""
     done = compile_module(golden_package("everything", tmp_path), tmp_path, is_pod=True, is_checked_alone=True)
     assert done.returncode == 0, done.output
 

@@ -57,7 +57,7 @@ PIXEL = {
 
 @cache
 def root() -> Path:
-    """Debian's programs in a folder of the cache; skips the test if they cannot be had."""
+    """Debian's programs in a folder of the cache; skips the test if they are not available."""
     require(sys.platform == "linux", "adbd runs on Linux")
     require(bool(shutil.which("unshare") and shutil.which("nsenter")), "unshare and nsenter of util-linux are missing")
     done = subprocess.run([*_apart("--net"), "true"], capture_output=True, text=True, check=False)

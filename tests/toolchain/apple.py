@@ -1,6 +1,6 @@
 """Compiles Swift and C for Apple's systems on Linux: a check of sources, its objects are not for shipping.
 
-Apple's SDKs cannot be had here. Swift's own modules come from their textual interfaces, which Debian ships for Linux;
+Apple's SDKs are not available here. Swift's modules come from their textual interfaces, which Debian ships for Linux;
 C headers are those that zig has of Darwin; Foundation and its like are interfaces in `apple_modules/`, with the names,
 types and availability that Apple documents, of what generated code uses. A name that is missing there does not compile.
 """
@@ -232,7 +232,7 @@ def _seen(folder: Path, standard: Path) -> dict[str, Path]:
 
 
 def _headers() -> Path:
-    """Darwin's C headers; ends the test where they cannot be had."""
+    """Darwin's C headers; ends the test where they are not available."""
     try:
         return zig.compiler().parent / "lib" / "libc" / "include" / "any-darwin-any"
     except ToolError as error:

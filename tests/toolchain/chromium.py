@@ -53,7 +53,7 @@ CAMERA = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"
 
 @cache
 def chromium() -> Path:
-    """The unpacked browser; ends the test where it cannot be had."""
+    """The unpacked browser; ends the test where it is not available."""
     require((sys.platform, platform.machine()) == ("linux", "x86_64"), "the pinned Chromium is for Linux on x86_64")
     folder = cache_folder() / "chromium" / f"{downloads.pin('chromium').sha256[:16]}-{len(PARTS)}"
     try:

@@ -1,6 +1,6 @@
 """Java of devices over adb: that of this machine for x86_64, and one on an emulated processor for arm64.
 
-Both stand for Android's `app_process`: they run the classes that D8 translated, over ONNX Runtime's own libraries for
+Both simulate Android's `app_process`: they run the classes that D8 translated, over ONNX Runtime's own libraries for
 Android's processor, with shims of Android's C library. Java for arm64 comes from the same package as that for x86_64;
 qemu and glibc are those of the environment `arm64`.
 """
@@ -63,7 +63,7 @@ def java(abi: str) -> Java:
 
 
 def framework() -> list[Path]:
-    """Classes that stand for Android's own."""
+    """Classes that simulate Android's own."""
     return [jvm.fakes(), jvm.compile_kotlin(sorted(FAKES.glob("*.kt")), classpath=[jvm.fakes()])]
 
 

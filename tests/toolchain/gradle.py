@@ -52,7 +52,7 @@ class Finished:
 
 @cache
 def gradle() -> Path:
-    """The folder that stands for /usr/share, made on first use; skips the test if Gradle is not available."""
+    """The folder in place of /usr/share, made on first use; skips the test if Gradle is not available."""
     require(sys.platform == "linux", "Debian's Gradle is laid over /usr/share of Linux")
     require(shutil.which("unshare") is not None, "unshare of util-linux is missing")
     try:

@@ -1,4 +1,4 @@
-"""A server that stands for Hugging Face's hub: what its client asks for models, and nothing else."""
+"""A server that simulates Hugging Face's hub: what its client asks for models, and nothing else."""
 
 import hashlib
 import json

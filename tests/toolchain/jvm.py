@@ -235,7 +235,7 @@ def words(arguments: Mapping[str, object]) -> list[str]:
 
 
 def common() -> Sequence[Path]:
-    """The part of the class path that all apps share: what stands for Android is the first."""
+    """The part of the class path that all apps share: what simulates Android is the first."""
     return fakes(), android_runtime().classes, coroutines(), kotlin.find_compiler().stdlib
 
 

@@ -101,7 +101,7 @@ def _of_path() -> Node | None:
 def project(name: str) -> Path:
     """The folder of a locked project with its node_modules, made on first use; others use it too: write nowhere in it.
 
-    Ends the test where it cannot be had.
+    Ends the test where it is not available.
     """
     node()
     try:

@@ -252,7 +252,7 @@ providers = ["coreml", "xnnpack"]
 
 
 def real_models() -> Mapping[str, Path]:
-    """Files of the models in REAL; ends the test where they cannot be had."""
+    """Files of the models in REAL; ends the test where they are not available."""
     for pin in ("model-orientation", "model-silero-vad", "model-minilm"):
         fetched(pin)
     return {"orientation": models.orientation(), "silero_vad": models.silero_vad(), "minilm": models.minilm()}

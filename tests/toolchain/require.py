@@ -19,7 +19,7 @@ def require(condition: bool, reason: str) -> None:
 
 
 def fetched(pin: str) -> Path:
-    """The pinned file, or the end of the test where it cannot be had."""
+    """The pinned file, or the end of the test where it is not available."""
     try:
         return downloads.fetch(pin)
     except ToolError as error:

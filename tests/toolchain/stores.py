@@ -1,4 +1,4 @@
-"""Servers on this machine that stand for cloud stores, and the clients of fsspec for these."""
+"""Servers on this machine that simulate cloud stores, and the clients of fsspec for these."""
 
 import os
 import shutil
@@ -41,7 +41,7 @@ class Store:
 
 
 def packages(lock: Path = LOCK) -> Path:
-    """The folder with the clients and servers of a lock. Ends the test where it cannot be had."""
+    """The folder with the clients and servers of a lock. Ends the test where it is not available."""
     folder = folder_for("stores", lock.read_text(encoding="utf-8"))
     try:
         make_once(folder, lambda made: unpack(lock, made))

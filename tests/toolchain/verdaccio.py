@@ -34,7 +34,7 @@ class Verdaccio:
 
 @contextmanager
 def verdaccio(folder: Path) -> Iterator[Verdaccio]:
-    """A registry with its packages in `folder`, which must be empty. Ends the test where it cannot be had."""
+    """A registry with its packages in `folder`, which must be empty. Ends the test where it is not available."""
     program = node.tool(node.project("verdaccio"), "verdaccio")
     (folder / "config.yaml").write_text(CONFIG, encoding="utf-8", newline="\n")
     port = _free_port()

@@ -17,7 +17,7 @@ SECRET = "contents of a model " * 1000
 
 
 class Panic(BaseException):
-    """Stands for errors of compiled libraries, which are not always an Exception."""
+    """Simulates errors of compiled libraries, which are not always an Exception."""
 
 
 @pytest.mark.parametrize(

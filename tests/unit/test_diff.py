@@ -562,7 +562,7 @@ def test_what_is_no_release_is_refused_and_nothing_is_written(old: Path, tmp_pat
 
 
 def places(found: object, above: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Paths of all values in JSON; of a list, the last entry stands for all."""
+    """Paths of all values in JSON; of a list, the last entry is shown for all."""
     inside: Sequence[tuple[str | int, object]] = ()
     if isinstance(found, dict):
         inside = list(found.items())

@@ -197,7 +197,7 @@ NO_KEYS = {
     "half a key in 31 digits and a line's end": KEY[:16].hex()[:-1].encode() + b"\n",
     "24 bytes in Base64": base64.b64encode(KEY[:24]),
     "a password": b"correct horse battery staple 123",
-    "Base64 with bits that stand for nothing": base64.b64encode(KEY)[:-2] + b"9=",
+    "Base64 with bits that mean nothing": base64.b64encode(KEY)[:-2] + b"9=",
     "Base64 with one more sign of its end": base64.b64encode(KEY) + b"=",
     "Base64 without its end": base64.b64encode(KEY)[:-1],
     "digits with a blank": KEY.hex()[:32].encode() + b" " + KEY.hex()[32:].encode(),

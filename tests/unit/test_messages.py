@@ -17,7 +17,7 @@ PRINTED = ("warn", "say")
 WITHOUT_HINT = ("verification/failures.py",)
 """This error never reaches the user: the report quotes its message."""
 VALUE = "\N{HORIZONTAL ELLIPSIS}"
-"""stands for a value that is known only at run time"""
+"""in place of a value that is known only at run time"""
 PROPER_NAMES = (
     "ActiveKeyboards",
     "Keras",

@@ -26,7 +26,7 @@ class Runs:
 
 @dataclass(frozen=True, kw_only=True)
 class Places:
-    """All places of a map, as values in the graph."""
+    """Every place of a map, as values in the graph."""
 
     numbers: str
     """int64 [h * w]: 0, 1, 2 ..."""

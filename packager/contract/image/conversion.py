@@ -122,7 +122,7 @@ class Converter:
 
 
 def converter(writer: Writer, typed: ImageInput, nothing: str) -> Converter:
-    """Of a picture's input. Every value that it computes with has a hidden length, as in `stored`."""
+    """The converter of a picture's input. Every value that it computes with has a hidden length, as in `stored`."""
     numbers = writer.node("Add", typed.conversion.name, writer.node("Unsqueeze", nothing, [1]))
     # CoreML takes Gather of integers.
     u, v, number = (writer.node("Slice", numbers, [index], [index + 1], [1]) for index in range(3))

@@ -67,7 +67,7 @@ def values(writer: Writer, points: str, roles: str) -> str:
 
 
 def _parts() -> list[tuple[int, int, int]]:
-    """Of each role, what a code point is divided by, the modulus, and what is added; first of no byte."""
+    """For each role: the divisor of a code point, the modulus, and what is added; first that of no byte."""
     parts = [(1, 1, 0)]
     for size, lead in enumerate((0, 0xC0, 0xE0, 0xF0), 1):
         parts.append((64 ** (size - 1), WHOLE, lead))

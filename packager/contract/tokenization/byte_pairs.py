@@ -188,7 +188,7 @@ def _apart(writer: Writer, flags: str) -> str:
     numbers = writer.node("CumSum", writer.cast(flags, ElementType.INT64), 0)
     others = writer.node("Not", flags)
     other = writer.node("CumSum", writer.cast(others, ElementType.INT64), 0)
-    # what the number was before each run: the first element stands for the beginning
+    # what the number was before each run: the first element is the beginning
     known = writer.node("Concat", [0], writer.node("Compress", numbers, others, axis=0), axis=0)
     number = writer.node("Sub", numbers, writer.node("Gather", known, other))
     return writer.node("And", flags, writer.cast(writer.node("BitwiseAnd", number, 1), ElementType.BOOL))

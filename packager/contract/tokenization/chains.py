@@ -18,7 +18,7 @@ def reached(writer: Writer, jumps: str, starts: str, doublings: int) -> tuple[st
 
 
 def reached_anywhere(writer: Writer, jumps: str, starts: str) -> str:
-    """As `reached`, for chains of any length. The more of their positions `starts` has, the fewer steps are taken."""
+    """Like `reached`, for chains of any length. The more of their positions `starts` has, the fewer steps are taken."""
 
     def step(inner: Writer, _: str, carried: tuple[str, ...]) -> tuple[str, list[str]]:
         further, found = carried

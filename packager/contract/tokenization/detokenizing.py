@@ -125,7 +125,7 @@ def _if(writer: Writer, flag: str, values: str) -> str:
 
 
 def _lossy(writer: Writer, data: str, text: str, ended: str, _: str) -> _Decoded:
-    """All bytes are one text. Those of a character that may still be completed wait."""
+    """Joins all bytes to one text. Those of a character that may still be completed wait."""
     size = writer.node("Shape", data)
     found = utf8.characters(writer, data)
     cut = writer.positions(writer.node("And", found.begins, found.is_cut))

@@ -243,7 +243,7 @@ class _Matcher:
 
 
 def sets(pattern: Pattern) -> Iterator[Set]:
-    """All sets of a pattern."""
+    """Every set of a pattern."""
     match pattern:
         case Set():
             yield pattern

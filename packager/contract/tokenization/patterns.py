@@ -83,7 +83,7 @@ class Alternation:
 
 @dataclass(frozen=True)
 class Repeat:
-    """As often as possible, and less often only if the rest does not match otherwise."""
+    """Repeats as often as possible, and less often only if the rest does not match otherwise."""
 
     part: "Pattern"
     least: int

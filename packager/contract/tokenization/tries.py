@@ -143,7 +143,7 @@ def _on_the_way(nodes: "_Nodes") -> "tuple[numpy.ndarray, numpy.ndarray]":
 
 @dataclass(frozen=True, kw_only=True)
 class _Nodes:
-    """Nodes in the order of their depth: first the roots. [nodes]"""
+    """[nodes]: in the order of their depth, first the roots"""
 
     roots: int
     points: "numpy.ndarray"
@@ -250,7 +250,7 @@ class Matches:
 
 
 def all_matches(writer: Writer, trie: Trie, symbol: str) -> Matches:
-    """As `longest_match`, all words of the first tree that `symbol`, int32 [n], spells; 0 is the symbol of no word."""
+    """Like `longest_match`: words of the first tree that `symbol`, int32 [n], spells; 0 is the symbol of no word."""
     walk = _Walk.of(writer, trie)
 
     def one(inner: Writer, state: str, symbol: str) -> str:

@@ -24,7 +24,7 @@ from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 
 BYTES = tuple(f"<0x{each:02X}>" for each in range(256))
-"""tokens of bytes that no character stands for"""
+"""tokens of bytes that no character encodes"""
 BYTE_TOKENS = frozenset(byte_level.CHARACTERS)
 """tokens of bytes of a model of bytes"""
 NONE = -1

@@ -33,7 +33,7 @@ def write(writer: Writer, text: Points, tokens: Mapping[str, int], unknown: int)
 
 
 def some(writer: Writer, text: Points, tokens: Mapping[str, int]) -> Points:
-    """As `write`, but other pieces stay. Texts that have none of `tokens` take few nodes."""
+    """Like `write`, but other pieces stay. Texts that have none of `tokens` take few nodes."""
     known = trie(tokens.items())
     pieces = _pieces(writer, text, known)
     may_be = _sieved(writer, pieces, tokens, known)

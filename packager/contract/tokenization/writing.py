@@ -207,7 +207,7 @@ def _hiding(writer: Writer, text: str) -> Writer:
 
 
 def _present(writer: Writer, points: str) -> str:
-    """`points` without negative ones, which stand for nothing."""
+    """`points` without negative ones, which are empty places."""
     return writer.node("Compress", points, writer.node("GreaterOrEqual", points, 0), axis=0)
 
 

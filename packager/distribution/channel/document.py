@@ -91,7 +91,7 @@ class ModelFile:
 
     @property
     def files(self) -> tuple[ChannelFile, ...]:
-        """All that a device needs: the model, its weights, and the self-test."""
+        """Every file that a device needs: the model, its weights, and the self-test."""
         return (self.file, *self.data, *self.golden)
 
 

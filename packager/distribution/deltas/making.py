@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from packager.distribution.deltas.layout import Values
 
 TENSORS_SHARE = 0.5
-"""Of a file: if more of it is in tensors that both versions have, the whole file is not searched."""
+"""Share of a file: if more of it is in tensors that both versions have, the whole file is not searched."""
 
 
 def make(old: Path, new: Path) -> bytes:

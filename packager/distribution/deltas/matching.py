@@ -31,7 +31,7 @@ Piece = Same | Fresh
 
 
 def searched(old: bytes, new: bytes) -> list[Piece]:
-    """All of `new` in pieces, by a suffix array of `old` (bsdiff, Colin Percival 2003)."""
+    """The whole of `new` in pieces, by a suffix array of `old` (bsdiff, Colin Percival 2003)."""
     if not old or not new or max(len(old), len(new)) > LARGEST_BYTES:
         return [Fresh(0, len(new))] if new else []
     import bsdiff4.core
@@ -57,7 +57,7 @@ def _offset(raw: bytes) -> int:
 
 
 def by_tensors(old: bytes, new: bytes, pairs: Sequence[tuple[TensorBytes, TensorBytes]]) -> list[Piece]:
-    """All of `new` in pieces: its tensors from those that they are paired with, and the rest searched in the rest."""
+    """`new` in pieces: its tensors from those that they are paired with, and the rest searched in the rest."""
     values = [Same(a.start, b.start, min(a.length, b.length), b.width) for a, b in pairs]
     old_rest = _rest(
         [(each.old_start, each.length) for each in sorted(values, key=lambda each: each.old_start)], len(old)

@@ -12,7 +12,7 @@ DIGITS = 0.2
 
 
 def changes(old: Manifest, new: Manifest) -> Iterator[Change]:
-    """Of a model's outputs on the same runner. A model may have several files there: the worst counts."""
+    """Changes of a model's outputs on the same runner. A model may have several files there: the worst counts."""
     before = _worst(old)
     for key, found in _worst(new).items():
         known = before.get(key)

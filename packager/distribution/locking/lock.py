@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 LOCK = "mobpack.lock"
 Facts = Mapping[str, str | int]
-"""Of one thing: `version`, `origin`, `sha256`, `dir-hash` ..."""
+"""Facts about one thing: `version`, `origin`, `sha256`, `dir-hash` ..."""
 Tables = Mapping[str, Mapping[str, Facts]]
 """Kind of thing -> its name -> facts."""
 NO_TABLES: Tables = {}

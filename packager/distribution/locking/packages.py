@@ -69,7 +69,7 @@ def _installed(name: str) -> Distribution | None:
 
 
 def _distributions(context: DistributionFinder.Context) -> Iterator[Distribution]:
-    """As Python's own finder has them: importlib_metadata, once it is imported, leaves out files that are gone."""
+    """Finds distributions as Python itself does: importlib_metadata, once imported, leaves out files that are gone."""
     yield from MetadataPathFinder.find_distributions(context)
 
 

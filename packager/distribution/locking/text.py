@@ -11,7 +11,7 @@ from packager.distribution.locking.lock import LOCK, ORDER, Facts, Lock
 from packager.files.atomic import atomic_file
 
 VERSION = 1
-"""Of the format; raised when a key gets another meaning or is gone."""
+"""Version of the format; raised when a key gets another meaning or is gone."""
 VERSION_KEY, NOT_LOCKED = "lock-version", "not-locked"
 HEAD = """\
 # Everything that mobpack builds this project from, one line for each thing.

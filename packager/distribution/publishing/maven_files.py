@@ -24,7 +24,7 @@ class Library:
 
     @property
     def home(self) -> str:
-        """The folder of all versions in a repository: `com/example/vision`"""
+        """The folder of all versions in a repository: `com/example/vision`."""
         return "/".join([*self.coordinates.group.split("."), self.coordinates.artifact])
 
     @property
@@ -38,7 +38,7 @@ class Library:
 
 
 def libraries(release: ReleaseToPublish) -> tuple[Library, ...]:
-    """Those that others depend on first, the release's own last. Raises ConfigError if there are none, or of a
+    """Libraries that others depend on first, the release's own last. Raises ConfigError if there are none, or of a
     snapshot."""
     found: dict[str, list[FileToPublish]] = {}
     for file in release.of_kind("maven"):

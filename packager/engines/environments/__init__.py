@@ -34,6 +34,6 @@ ENVIRONMENTS: dict[str, type[Environment]] = {
 }
 
 SHIPPED: dict[str, type[Shipped]] = {each.NAME: each for each in (Runtime, Web, WebWithGpu)}
-"""Those with an ONNX Runtime that packages contain or depend on: a target names the one of its packages."""
+"""Environments with an ONNX Runtime that packages contain or depend on: a target names the one of its packages."""
 
 __all__ = ["CHILD", "ENVIRONMENTS", "SHIPPED", "SIGNED", "Environment", "Shipped", "ensure"]

@@ -62,7 +62,7 @@ class Framework:
         return folder_for(self.name, self.lock.read_text(encoding="utf-8"))
 
     def variables_in(self, folder: Path) -> dict[str, str]:
-        """As `variables`, for an installation in `folder`."""
+        """Like `variables`, for an installation in `folder`."""
         found = find_spec(self.borrowed) if self.borrowed else None
         behind = [str(Path(found.origin).parents[1])] if found and found.origin else []
         places = os.pathsep.join([str(folder), *behind])

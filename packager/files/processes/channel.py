@@ -32,7 +32,7 @@ class CrashError(Exception):
         self.signal = signal_name
 
     def hint(self, otherwise: str) -> str:
-        """As `commands.crash_hint`."""
+        """Like `commands.crash_hint`."""
         return crash_hint(self.signal, otherwise)
 
 

@@ -127,7 +127,7 @@ def variables(own: Mapping[str, str], inherits: Sequence[str] = ()) -> dict[str,
 
 
 def groups() -> Groups:
-    """Those of all programs that run; each is told of there."""
+    """Groups of all programs that run; each is told of there."""
     return _groups
 
 

@@ -73,7 +73,7 @@ class Limits(ctypes.Structure):
 
 if sys.platform == "win32":
     OPTIONS: dict[str, Any] = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    """Of a program that is started: Ctrl-C reaches this process only."""
+    """Options of a program that is started: Ctrl-C reaches this process only."""
 
     class Groups:
         """A job object for each program that runs."""

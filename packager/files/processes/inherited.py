@@ -1,4 +1,4 @@
-"""Which variables of the environment a program inherits: a few that every program needs, and those that its call names.
+"""Selects variables of the environment that a program inherits: a few that every program needs, and those of its call.
 
 No program inherits a secret, unless its call names that very variable.
 """
@@ -18,14 +18,14 @@ BASE = tuple(
     PROCESSOR_ARCHITECTURE OS
     """.split()
 )
-"""Of every program: where programs, libraries and files are, and what language is spoken."""
+"""Variables of every program: where programs, libraries and files are, and what language is spoken."""
 PYTHON = tuple(
     """
     PYTHONHOME PYTHONPATH PYTHONUSERBASE PYTHONNOUSERSITE PYTHONPLATLIBDIR PYTHONHASHSEED PYTHONDONTWRITEBYTECODE
     PYTHONPYCACHEPREFIX VIRTUAL_ENV
     """.split()
 )
-"""Of programs in Python: where modules are. Others change what a program does or prints (PYTHONINSPECT,
+"""Variables of programs in Python: where modules are. Others change what a program does or prints (PYTHONINSPECT,
 PYTHONOPTIMIZE, PYTHONWARNINGS, PYTHONIOENCODING)."""
 MODELS = (
     *PYTHON,
@@ -35,20 +35,20 @@ MODELS = (
     VK_* MESA_* LIBGL_* GALLIUM_* EGL_* DISPLAY WAYLAND_DISPLAY TF_* XLA_* JAX_* TORCH_* PYTORCH_* KERAS_* TRITON_*
     """.split(),
 )
-"""Of programs that open models: settings of what computes them."""
+"""Variables of programs that open models: settings of what computes them."""
 NETWORK = tuple(
     """
     HTTP_PROXY HTTPS_PROXY FTP_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy ftp_proxy all_proxy no_proxy
     SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS
     """.split()
 )
-"""Of programs that fetch something."""
+"""Variables of programs that fetch something."""
 PIP = (*PYTHON, *NETWORK, "PIP_*", "NETRC")
 NPM = (*NETWORK, "NPM_CONFIG_*", "npm_config_*")
 
 
 def users_code() -> tuple[str, ...]:
-    """Of programs that run a function of the user: all that is set and is no secret, but what changes Python."""
+    """Variables of programs that run a function of the user: those without secrets, but what changes Python."""
     return (*MODELS, *(name for name in os.environ if not name.startswith("PYTHON") and not is_secret(name)))
 
 

@@ -211,7 +211,7 @@ def pins_of(code: Code, texts: Iterable[str]) -> Mapping[str, object]:
 
 @cache
 def _files_in(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of `names` that a module with this `text` may fetch."""
+    """The files among `names` that a module with this `text` may fetch."""
     if "pin(" not in text and "fetch(" not in text:
         return ()
     return tuple(name for name in names if f'"{name}"' in text or f'f"{name.split("-")[0]}-{{' in text)

@@ -70,7 +70,7 @@ class Objects(Protocol):
         ...
 
     def listed(self, folder: str) -> Iterator[StoredObject]:
-        """All objects below a folder."""
+        """Every object below a folder."""
         ...
 
     def delete(self, name: str) -> None:

@@ -39,7 +39,7 @@ class Entry:
 
 
 def entries(store: Store) -> tuple[Entry, ...]:
-    """All results, the least recently used first."""
+    """Every result, the least recently used first."""
     folders = [each for each in _folders(store.root) if not each.name.startswith(".") and each.name not in NO_STEPS]
     found = [entry for step in folders for path in _folders(step) if (entry := _entry(path))]
     seen: set[tuple[int, int]] = set()

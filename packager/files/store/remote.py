@@ -157,7 +157,7 @@ class Remote:
         return None
 
     def spoil(self, step: str, key: str, reason: str) -> None:
-        """Has a result that proved to be useless after it was fetched replaced by the one that is made here."""
+        """Marks a result that proved to be useless after it was fetched: the one that is made here replaces it."""
         self._spoiled.add(self._name_of(step, key))
         self._refuse(f"{step}/{key[:12]}", reason)
 
@@ -182,7 +182,7 @@ class Remote:
         return not all(future.done() for future in self._sending)
 
     def listed(self) -> Iterator[StoredObject]:
-        """All objects of mobpack in the store. Raises the store's own errors."""
+        """Every object of mobpack in the store. Raises the store's own errors."""
         return self.objects.listed(LAYOUT)
 
     @property

@@ -89,7 +89,7 @@ class Draft:
 
     @cached_property
     def connections(self) -> "Connections[NodeProto]":
-        """Of the main graph; subgraphs count with the node that contains them."""
+        """Connections of the main graph; subgraphs count with the node that contains them."""
         return connected(self.graph.node)
 
     @property

@@ -36,7 +36,7 @@ class ElementTypes:
     inputs: tuple[Formal, ...]
     outputs: tuple[Formal, ...]
     is_repeating: tuple[bool, bool]
-    """whether the last input, and the last output, stands for any number of them"""
+    """whether the last input, and the last output, may be any number of them"""
     body: "FunctionProto | None" = None
     """the function that the operator is an abbreviation of; without nodes if it is none"""
 

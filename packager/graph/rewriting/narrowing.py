@@ -59,7 +59,7 @@ class Types:
 
 
 def _has_wide_constants(signature: ElementTypes) -> bool:
-    """Whether the function that the operator stands for computes with constants in 32 bits, whatever its input is:
+    """Whether the operator's function computes with constants in 32 bits, whatever its input is:
     ONNX Runtime puts that function into the graph where it has no kernel."""
     if signature.body is None:
         return False

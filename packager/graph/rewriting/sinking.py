@@ -16,7 +16,7 @@ MAIN = ("", 0)
 
 
 def sink(core: "Sequence[NodeProto]", added: "Sequence[NodeProto]", outputs: frozenset[str]) -> "list[NodeProto]":
-    """Those of `added`, in order of computation, that stay; the others go to the branches of `core`, in place.
+    """Nodes of `added`, in order of computation, that stay; the others go to the branches of `core`, in place.
 
     `outputs` are the graph's.
     """

@@ -64,7 +64,7 @@ def _fits(own: Parameters, earlier: Parameters) -> "NDArray[Any]":
 
 
 def _ends(parameters: Parameters) -> "tuple[NDArray[Any], NDArray[Any]]":
-    """The smallest and the largest number that the integers stand for, for each scale."""
+    """The smallest and the largest number that the integers mean, for each scale."""
     import numpy
 
     scale, zero = (numpy.asarray(each, numpy.float64) for each in (parameters.scale, parameters.zero_point))

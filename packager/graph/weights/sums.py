@@ -40,7 +40,7 @@ class Sums:
 
     @property
     def cosine(self) -> float:
-        """Of the angle between x and y as vectors: 1 if both are all zeros, 0 if one is."""
+        """Cosine of the angle between x and y as vectors: 1 if both are all zeros, 0 if one is."""
         if not math.isfinite(self.noise):
             return 0.0
         length = math.sqrt(self.signal) * math.sqrt(self.other)

@@ -105,7 +105,7 @@ def _carriers(message: Any) -> Iterator[tuple[Any, list[Any]]]:
 
 
 def _external_tensors(message: Any) -> "Iterator[TensorProto]":
-    """All external tensors in `message`, at any depth."""
+    """Every external tensor in `message`, at any depth."""
     if message.DESCRIPTOR.name == "TensorProto":
         yield from [message] if _is_external(message) else []
     for _, children in _carriers(message):

@@ -119,7 +119,7 @@ class RowEntry:
     base_bytes: int | None
     """memory of the process before it opened the model"""
     cpu_ms: float
-    """CPU time of one run, all threads: what stands for energy"""
+    """CPU time of one run, all threads: a measure of energy"""
     ratio: float
     """median divided by that of the model's first row"""
     ratio_low: float

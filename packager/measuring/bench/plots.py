@@ -46,7 +46,7 @@ class LaneView:
 
 @dataclass(frozen=True, kw_only=True)
 class SpreadView:
-    """All runs of a row."""
+    """Every run of a row."""
 
     number: int
     name: str

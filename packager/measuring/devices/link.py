@@ -97,7 +97,7 @@ class Link(Protocol):
         ...
 
     def listed(self) -> tuple[ListedDevice, ...]:
-        """All devices of the link, by serial. Raises ToolError if its program is missing or does not work."""
+        """Every device of the link, by serial. Raises ToolError if its program is missing or does not work."""
         ...
 
     def advice(self, found: ListedDevice) -> str:

@@ -34,7 +34,7 @@ class WorkerAbout:
 
 
 def about(runners: Sequence[str] = (), files: Sequence[str] = (), dask_worker: Any = None) -> WorkerAbout:
-    """Of this process; `files` are those that it needs to see at these paths. Dask gives `dask_worker`, by its name,
+    """Facts about this process; `files` are paths that it needs to see. Dask gives `dask_worker`, by its name,
     where this process is a worker."""
     return WorkerAbout(
         mobpack=__version__,

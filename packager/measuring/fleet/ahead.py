@@ -57,7 +57,7 @@ class Ahead:
                 self._send(self.searches[key], address, (number, known + len(own)))
 
     def close(self) -> None:
-        """Waits a moment for the words of those that still evaluate, and lets go of them."""
+        """Waits a moment for the words of those that still evaluate, and releases them."""
         end = time.monotonic() + GATHER_S
         while self._helpers and time.monotonic() < end:
             self._gather()

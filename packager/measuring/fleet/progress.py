@@ -142,7 +142,7 @@ class LiveTable:
         return table
 
     def _shown(self) -> list[str]:
-        """Those that are not over, then the last ones that are."""
+        """Tasks that are not over, then the last ones that are."""
         open_ones = [each for each in self.projects if not self.board.is_over(each)]
         over = [each for each in self.projects if self.board.is_over(each)]
         rows = open_ones[:ROWS]

@@ -1,4 +1,4 @@
-"""Which workers can do a task. What none can is known before anything begins: Dask would wait for ever."""
+"""Finds workers that can do a task. One that none can do is known before anything begins: Dask would wait for ever."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

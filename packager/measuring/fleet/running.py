@@ -136,7 +136,7 @@ class GraphRuns:
         return sorted(self._places[task.key])
 
     def _next(self) -> list[Any]:
-        """All futures that have ended; waits for the first one, and returns none if nothing ends for a while."""
+        """Futures that have ended; waits for the first one, and returns none if nothing ends for a while."""
         if self._ended is None:
             return []
         try:
@@ -165,7 +165,7 @@ class GraphRuns:
                 return
 
     def _gathered(self, futures: Sequence[Any]) -> dict[str, TaskOutcome]:
-        """Outcomes by Dask's keys, in one request for all; those that cannot be had so are missing."""
+        """Outcomes by Dask's keys, in one request for all; those that are not available so are missing."""
         if len(futures) < 2:
             return {}
         client = self.cluster.client
@@ -179,7 +179,7 @@ class GraphRuns:
         )
 
     def _outcome(self, task: Task, future: Any) -> TaskOutcome | None:
-        """The outcome of a task that has ended; None if it cannot be had: it was lost with its worker, which Dask
+        """The outcome of a task that has ended; None if it is not available: it was lost with its worker, which Dask
         makes up for, or with the scheduler."""
         try:
             if future.status == "finished":

@@ -18,7 +18,7 @@ PART = "report/tuned.html.j2"
 
 @dataclass(frozen=True, kw_only=True)
 class SearchBounds:
-    """Of the search for a model on a device."""
+    """Bounds of the search for a model on a device."""
 
     most: int
     """candidates"""

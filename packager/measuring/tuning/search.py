@@ -17,7 +17,7 @@ from packager.measuring.tuning.candidates import Candidate
 from packager.providers import CPU
 
 SHARE = 3
-"""Of so many candidates, one goes on."""
+"""Number of candidates of which one goes on."""
 FINAL_ROUNDS = 5
 """of the best candidate and the one that ships today, in turn"""
 NO_VARIANTS: Mapping[str, str] = {}
@@ -44,7 +44,7 @@ class Measure(Protocol):
 
 @dataclass(kw_only=True)
 class Trial:
-    """All that is known of a candidate."""
+    """Facts about a candidate."""
 
     candidate: Candidate
     rounds: list[tuple[int, ...]] = field(default_factory=list)
@@ -181,7 +181,7 @@ def _home(trials: Iterable[Trial], ours: Trial) -> Trial | None:
 
 
 def _halved(alive: Sequence[Trial], rounds: int) -> list[Trial]:
-    """Those of `alive` that go on; the others say why not."""
+    """Trials of `alive` that go on; the others say why not."""
     kept = math.ceil(len(alive) / SHARE)
     for place, trial in enumerate(alive[kept:], kept + 1):
         trial.left = f"place {place} of {len(alive)} in round {rounds}"

@@ -13,7 +13,7 @@ NS_PER_MS = 1e6
 
 
 def cells(trial: Trial, outcome: SearchOutcome) -> tuple[str, ...]:
-    """Of COLUMNS; times of all runs of all rounds. The error is a share of what the self-test allows."""
+    """Cells of COLUMNS; times of all runs of all rounds. The error is a share of what the self-test allows."""
     error = "" if trial.error_share is None else share(trial.error_share)
     times = [each / NS_PER_MS for each in statistics.all_of(trial.rounds)]
     if not times:
@@ -31,7 +31,7 @@ def cells(trial: Trial, outcome: SearchOutcome) -> tuple[str, ...]:
 
 
 def short(cells: Sequence[str]) -> tuple[str, ...]:
-    """Those of SHORT."""
+    """Cells of SHORT."""
     return tuple(cells[each] for each in SHORT)
 
 

@@ -32,7 +32,7 @@ costs two runs."""
 
 @dataclass(frozen=True, kw_only=True)
 class LayerError:
-    """A layer and its quantization errors. Infinity stands for no difference at all."""
+    """A layer and its quantization errors. Infinity means no difference at all."""
 
     name: str
     operator: str

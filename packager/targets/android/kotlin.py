@@ -193,5 +193,5 @@ def _write(texts: Mapping[str, str], folder: Path) -> list[str]:
 
 
 def files(folder: Path) -> list[Path]:
-    """All files in `folder`, sorted."""
+    """Every file in `folder`, sorted."""
     return sorted(path for path in folder.rglob("*") if path.is_file())

@@ -153,7 +153,7 @@ class Flutter:
         )
 
     def render(self, view: FlutterView) -> Sources:
-        """All files of the pub package."""
+        """Every file of the pub package."""
         return Sources(
             texts=dict(
                 sorted(

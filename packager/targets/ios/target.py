@@ -231,7 +231,7 @@ class Ios:
         return allowed.releases[0] if allowed else self.runtime_from
 
     def render(self, view: IosView) -> Sources:
-        """All files of the Swift package."""
+        """Every file of the Swift package."""
         home = package.sources(view.runtime.module)
         printed = {
             package.MANIFEST: package.manifest(view),

@@ -162,7 +162,7 @@ def shared_files(view: IosView) -> tuple[str, ...]:
 
 
 def _of_kinds(view: IosView, names: Mapping[type, tuple[str, ...]]) -> tuple[str, ...]:
-    """Those of the kinds that the models' contracts have."""
+    """Names of the kinds that the models' contracts have."""
     kinds = [type(each) for contract in view.contracts for each in (*contract.inputs, *contract.outputs)]
     return tuple(dict.fromkeys(name for kind, each in names.items() if kind in kinds for name in each))
 

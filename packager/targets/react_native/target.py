@@ -170,7 +170,7 @@ class ReactNative:
         )
 
     def render(self, view: ReactNativeView) -> Sources:
-        """All files of the npm package."""
+        """Every file of the npm package."""
         models = {_path(each, view.names.asset_folder): each.content.file for each in view.files}
         licenses = {PurePosixPath(each.name): each.file for each in view.licenses}
         return Sources(

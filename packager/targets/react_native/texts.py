@@ -9,7 +9,7 @@ from packager.targets.typescript.texts import PARTIAL, TEMPLATE
 ROOT = PurePosixPath("react_native")
 """below templates/"""
 MODULE = "Module"
-"""stands for the package's module in names of templates"""
+"""replaced by the package's module in names of templates"""
 KOTLIN = PurePosixPath("android/src/main/kotlin")
 OF_PICTURES = frozenset({"image", "Pictures"})
 """stems of templates that packages without pictures lack"""

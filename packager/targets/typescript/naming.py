@@ -68,5 +68,5 @@ def refuse_version(version: str) -> None:
 
 
 def tarball_name(npm_name: str, version: str) -> str:
-    """Tarball name of `npm pack`: `@example/vision` -> `example-vision-1.0.0.tgz`"""
+    """Tarball name of `npm pack`: `@example/vision` -> `example-vision-1.0.0.tgz`."""
     return f"{npm_name.removeprefix('@').replace('/', '-')}-{version}.tgz"

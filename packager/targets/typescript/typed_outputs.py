@@ -63,7 +63,7 @@ def labels(output: TypedOutput) -> LabelsView | None:
 
 
 def _lines(texts: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """As many texts per line as fit."""
+    """Splits texts into lines of as many as fit."""
     line: list[str] = []
     length = 0
     for text in texts:

@@ -178,7 +178,7 @@ class Web:
         )
 
     def render(self, view: WebView) -> Sources:
-        """All files of the npm package."""
+        """Every file of the npm package."""
         return Sources(
             texts=dict(sorted({**texts.texts(view), **_signed_list(view)}.items())),
             files={

@@ -28,7 +28,7 @@ class Inspected:
 
 
 def lint(root: Path) -> Inspected:
-    """All findings about the .xcframework folder `root`.
+    """Every finding about the .xcframework folder `root`.
 
     Raises ToolError if its Info.plist is unreadable, or a link leads out of it.
     """

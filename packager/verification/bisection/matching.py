@@ -102,7 +102,7 @@ class ChunkPlanner:
     _allowed: int = FEW
 
     def chunks(self, values: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """All of `values` in order; each chunk is planned after the one before it has run."""
+        """Chunks of `values` in order; each chunk is planned after the one before it has run."""
         start = 0
         while start < len(values):
             end = self._end(values, start)

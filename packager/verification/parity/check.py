@@ -224,7 +224,7 @@ def _refused(session: Session, drawn: Drawn, refusal: str) -> Ran:
 
 
 class Comparing:
-    """All outputs of a file, and the runner's outputs for the sample with the largest error."""
+    """Every output of a file, and the runner's outputs for the sample with the largest error."""
 
     def __init__(self, judges: Sequence[Judge], settings: ParitySettings, folder: Path, rows: Rows) -> None:
         self.made = folder / "outputs"

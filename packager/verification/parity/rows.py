@@ -72,7 +72,7 @@ class Rows:
         return Outcome(outputs=folder)
 
     def scores_in(self, index: int, arrays: "Sequence[NDArray[Any]]") -> "NDArray[Any] | None":
-        """Which numbers of an output sort its rows in all `arrays`, as booleans of its shape: they stay where they are.
+        """Numbers of an output that sort its rows in all `arrays`, as booleans of its shape: they stay where they are.
         None if there are none, or shapes differ."""
         import numpy
 

@@ -25,7 +25,7 @@ class Subject:
 
     @property
     def sha256(self) -> str:
-        """Of the file, or of the graph without its weights."""
+        """SHA-256 of the file, or of the graph without its weights."""
         return self.compiled.sha256 if self.compiled else hashlib.sha256(self.variant.graph).hexdigest()
 
     @property

@@ -104,7 +104,7 @@ def measure(
     scratch: Path,
     settings: Mapping[str, str] = NO_SETTINGS,
 ) -> OfferedNodes:
-    """Has `provider` open `model` (.ort or .onnx) with the session's `settings`; returns which of its nodes it takes.
+    """Lets `provider` open `model` (.ort or .onnx) with the session's `settings`; returns which of its nodes it takes.
 
     `data_folder` holds the external data of a graph whose weights lie elsewhere. For an ORT-format file the provider is
     asked about an ONNX file of the same nodes, because ONNX Runtime records no assignment for ORT format; then the file

@@ -1,7 +1,7 @@
 """Tells a model's own nodes from those that its contract added: a provider is judged by the former.
 
 A runtime's rewrites keep the name of one of the nodes that they join. Where a node of the contract and one of the model
-become one (two casts in a row, or the same cast of one value) with the contract's name, it stands for the model's.
+become one (two casts in a row, or the same cast of one value) with the contract's name, it replaces the model's.
 """
 
 from collections.abc import Iterator, Set

@@ -78,7 +78,7 @@ class Unprinted(Console):
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceWork:
-    """All that is the same for every device."""
+    """The work that is the same for every device."""
 
     config: Config
     plans: tuple[Plan, ...]
@@ -202,7 +202,7 @@ def bisected(
 
 
 def providers(plans: tuple[Plan, ...], wanted: Wanted) -> list[str]:
-    """Those that files ship for, the CPU last; or those that were asked for."""
+    """Providers that files ship for, the CPU last; or those that were asked for."""
     shipped = dict.fromkeys(choice.provider for plan in plans for choice in plan.choices)
     return list(wanted.providers or shipped)
 

@@ -24,7 +24,7 @@ class ListedDevice:
 
 
 def listing() -> tuple[ListedDevice, ...]:
-    """All devices, iPhones after the others where Xcode's tools are. Raises ToolError if there is no adb and no
+    """Every device, iPhones after the others where Xcode's tools are. Raises ToolError if there is no adb and no
     iPhone."""
     described: list[Device | Absent] = []
     problems: list[ToolError] = []

@@ -29,7 +29,7 @@ from packager.workflows.device.preparing import (
 
 
 def self_test(wanted: Wanted, console: Console) -> TestDocument:
-    """Has every model test itself on every device with every provider that starts there.
+    """Lets every model test itself on every device with every provider that starts there.
 
     Raises ToolError if nothing could be tested.
     """

@@ -108,7 +108,7 @@ def failed_gates(asked: Asked, entries: Sequence[ProjectEntry], changes: Sequenc
 
 
 def exit_code_of(entries: Sequence[ProjectEntry], gates: Sequence[str]) -> int:
-    """That of the first project that failed; 6 for a gate of the fleet."""
+    """Exit code of the first project that failed; 6 for a gate of the fleet."""
     failed = [each.exit_code for each in entries if each.state == "failed"]
     return failed[0] if failed else 6 if gates else 0
 

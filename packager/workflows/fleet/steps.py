@@ -295,5 +295,5 @@ STEPS: Mapping[TaskKind, Callable[[TaskWork, FleetFolders, Store, Console], None
 
 
 def made_in(ledger: Path) -> list[str]:
-    """All results that the workers of a run have made, a line each."""
+    """Every result that the workers of a run have made, a line each."""
     return [line for file in sorted(ledger.glob("*.txt")) for line in file.read_text(encoding="utf-8").splitlines()]

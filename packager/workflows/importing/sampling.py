@@ -89,7 +89,7 @@ def reason(error: Exception) -> str:
 
 
 def plain(value: Any) -> "numpy.ndarray[Any, Any]":
-    """As an array with a type that files can hold: texts with a fixed width."""
+    """The value as an array with a type that files can hold: texts with a fixed width."""
     import numpy
 
     array = numpy.asarray(value)

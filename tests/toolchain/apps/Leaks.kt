@@ -11,7 +11,7 @@ import device.report
 import device.reportFailure
 import java.io.File
 
-/** An app whose assets cannot be had. */
+/** An app whose assets are not available. */
 private class Broken(task: Task, private val failure: Throwable) :
     InstalledApp(File(task.text("apk")), File(task.text("data"))) {
     override fun getAssets(): AssetManager = throw failure

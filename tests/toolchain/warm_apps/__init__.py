@@ -1,7 +1,7 @@
 """Apps of tests, one after the other in one process of Java.
 
 Starting Java and loading ONNX Runtime takes most of the time of an app that opens a small model. Each app has classes
-of its own: the app's, the library's, and those that stand for Android. ONNX Runtime's, Kotlin's and Java's stay, with
+of its own: the app's, the library's, and those that simulate Android. ONNX Runtime's, Kotlin's and Java's stay, with
 what they remember: ONNX Runtime's environment. A test module that imports the fixture `warm` ends the process with its
 last test.
 

@@ -111,7 +111,7 @@ def _in_graphemes(writer: Writer, text: Points, texts: tuple[str, ...], known: t
 
 
 def _shortest(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of `texts` that fit into a short grapheme, and do not begin with another one."""
+    """The shortest of `texts`: they fit into a short grapheme, and do not begin with another one."""
     known = {each for each in texts if len(each.encode()) <= graphemes.LONGEST_BYTES}
     return tuple(each for each in sorted(known) if not any(each[:size] in known for size in range(1, len(each))))
 

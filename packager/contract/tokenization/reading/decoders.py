@@ -9,7 +9,7 @@ from packager.contract.tokenization.decoder import Decoder, Decoding, LeadingStr
 from packager.contract.tokenization.reading.part import Part
 
 BYTE_TOKEN = re.compile(r"<0x(\+[0-9A-Fa-f]|[0-9A-Fa-f]{2})>")
-"""a token that stands for a byte, as Rust's from_str_radix reads it"""
+"""a token of a byte, as Rust's from_str_radix reads it"""
 CLEANED = (
     *((f" {each}", each) for each in (".", "?", "!", ",")),
     (" ' ", "'"),
@@ -65,7 +65,7 @@ def special_tokens(whole: Part) -> Mapping[str, int]:
 
 
 def all_tokens(whole: Part) -> Mapping[str, int]:
-    """All tokens, special ones too, by their names."""
+    """Every token, special ones too, by its name."""
     model = whole.part("model")
     assert model is not None
     listed = model.value.get("vocab")
@@ -118,7 +118,7 @@ def _mapped(pieces: Pieces, change: Callable[[str], Piece]) -> Pieces:
 
 
 def _bytes(token: str) -> bytes:
-    """The bytes that its characters stand for; those of UTF-8 for a token with other characters."""
+    """The bytes that its characters encode; those of UTF-8 for a token with other characters."""
     known = [BYTES.get(each) for each in token]
     found = [each for each in known if each is not None]
     return bytes(found) if len(found) == len(known) else token.encode()

@@ -211,7 +211,7 @@ def _is_found(piece: Piece) -> bool:
 
 
 def _merges(path: Path, pieces: Sequence[Piece]) -> Iterator[tuple[tuple[int, int], Merge]]:
-    """All pairs of pieces that are one, the highest score first. Raises ConfigError for unknown characters in pairs."""
+    """Every pair of pieces that is one, the highest score first. Raises ConfigError for unknown characters in pairs."""
     known = {each.text: number for number, each in enumerate(pieces) if each.type == NORMAL}
     symbols = {each.text for each in pieces if each.type == DEFINED}
     ranks = _ranks(pieces)

@@ -88,7 +88,7 @@ def _ranks(path: Path, content: str) -> Iterator[tuple[bytes, int]]:
 
 
 def _merges(ranks: Mapping[bytes, int]) -> Iterator[tuple[tuple[int, int], Merge]]:
-    """All pairs of tokens that are one, with its rank: any of them may be what a piece has become."""
+    """Every pair of tokens that is one, with its rank: any of them may be what a piece has become."""
     for token, rank in ranks.items():
         for size in range(1, len(token)):
             first, second = ranks.get(token[:size]), ranks.get(token[size:])

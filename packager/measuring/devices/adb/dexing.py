@@ -49,7 +49,7 @@ def driver(classes: Path, onnxruntime: str, store: Store) -> Path:
 
 
 def java_package(classes: Path) -> str:
-    """That of the classes of ONNX Runtime, which may have been renamed."""
+    """Package of ONNX Runtime's classes, which may have been renamed."""
     with zipfile.ZipFile(classes) as archive:
         found = next(name for name in archive.namelist() if name.endswith(SESSION))
     return found.removesuffix(SESSION).replace("/", ".")
@@ -68,7 +68,7 @@ def libraries(store: Store) -> tuple[Path, ...]:
 def dexed(jars: Sequence[Path], store: Store, *, classpath: Sequence[Path] = ()) -> Path:
     """A jar with the classes of all `jars` in Android's form, `classes.dex` and more if they need it.
 
-    `classpath` has classes that these refer to. Raises ToolError if D8 cannot be had, or refuses a class.
+    `classpath` has classes that these refer to. Raises ToolError if D8 is not available, or refuses a class.
     """
     inputs = [
         downloads.pin(android_tools.PIN).sha256,

@@ -193,6 +193,6 @@ def _state(text: str) -> str:
 
 
 def _soc(values: dict[str, str]) -> str:
-    """Android tells the chip's name from version 12 on; before, names of the board stand for it."""
+    """Android tells the chip's name from version 12 on; before, names of the board replace it."""
     names = ("ro.soc.model", "ro.board.platform", "ro.hardware.chipname", "ro.product.board")
     return next((values[name] for name in names if values.get(name)), "")

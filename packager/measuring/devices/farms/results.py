@@ -78,7 +78,7 @@ class SearchEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class FarmDocument:
-    """All that an app or a test leaves."""
+    """Document that an app or a test leaves."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 

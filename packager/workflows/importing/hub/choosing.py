@@ -1,4 +1,4 @@
-"""Which files of a repository make the model."""
+"""Chooses the files of a repository that make the model."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatch

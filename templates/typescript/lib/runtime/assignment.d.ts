@@ -3,7 +3,7 @@ import type { Opened } from './backend.js';
 import { type Provider } from './descriptor.js';
 import type { ProviderAssignment } from './options.js';
 /**
- * What each provider runs of a model that was opened for `asked`; undefined where ONNX Runtime cannot say.
+ * The share of each provider of a model that was opened for `asked`; undefined where ONNX Runtime cannot say.
  *
  * Of the nodes that it lays out anew for a provider it records nothing: those with multiply-accumulates are counted as
  * theirs.

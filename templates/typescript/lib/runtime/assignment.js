@@ -4,7 +4,7 @@ const CPU = 'CPUExecutionProvider';
 /** Name for nodes that ONNX Runtime has not recorded. */
 const UNRECORDED = '';
 /**
- * What each provider runs of a model that was opened for `asked`; undefined where ONNX Runtime cannot say.
+ * The share of each provider of a model that was opened for `asked`; undefined where ONNX Runtime cannot say.
  *
  * Of the nodes that it lays out anew for a provider it records nothing: those with multiply-accumulates are counted as
  * theirs.

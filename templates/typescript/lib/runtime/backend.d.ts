@@ -212,7 +212,7 @@ export declare function provideBackend(make: Make): void;
 /** Chooses what runs the models that are loaded from now on. */
 export declare function chooseBackend(make: Make): void;
 /**
- * What runs models.
+ * The engine that runs models.
  *
  * @throws ModelError `unsupported` where nothing was provided or chosen, and what making it throws
  */

@@ -15,7 +15,7 @@ export function chooseBackend(make) {
     made = undefined;
 }
 /**
- * What runs models.
+ * The engine that runs models.
  *
  * @throws ModelError `unsupported` where nothing was provided or chosen, and what making it throws
  */

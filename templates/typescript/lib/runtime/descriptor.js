@@ -1,7 +1,7 @@
 // What a generated file says of its model.
 import { ModelError } from './errors.js';
 /**
- * What there is for a platform. A package for apps has no files for the web: there it opens those for the CPU of any
+ * Files for a platform. A package for apps has no files for the web: there it opens those for the CPU of any
  * Android device.
  *
  * @throws ModelError `unsupported`

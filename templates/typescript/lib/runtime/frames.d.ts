@@ -10,7 +10,7 @@ export type FrameCall<Frame, Result> = (frame: Frame, signal: AbortSignal) => Pr
 /** Where an engine lacks the symbol, `for await` as Babel compiles it looks for a name. */
 export declare const ITERATOR: symbol | string;
 /**
- * What `call` gives for the frames of `source`, in order, one call at a time. Of frames that come meanwhile all but the
+ * Results of `call` for the frames of `source`, in order, one call at a time. Of frames that come meanwhile all but the
  * last are dropped. It ends with its source, or with the first error.
  */
 export declare function latestOf<Frame, Result>(source: FrameSource<Frame>, call: FrameCall<Frame, Result>): Frames<Result>;

@@ -29,7 +29,7 @@ export declare class AnyModel<Inputs extends object, Outputs extends object> {
     /** Providers that were tried before `provider` and did not start, or failed, in this order, with the reasons. */
     readonly fallbacks: readonly Fallback[];
     /**
-     * What each provider runs of the model, the CPU included. Undefined where ONNX Runtime does not say: in a browser, and
+     * The share of each provider, the CPU included. Undefined where ONNX Runtime does not say: in a browser, and
      * of files in ORT format.
      */
     readonly assignment: readonly ProviderAssignment[] | undefined;

@@ -22,7 +22,7 @@ export class AnyModel {
     /** Providers that were tried before `provider` and did not start, or failed, in this order, with the reasons. */
     fallbacks;
     /**
-     * What each provider runs of the model, the CPU included. Undefined where ONNX Runtime does not say: in a browser, and
+     * The share of each provider, the CPU included. Undefined where ONNX Runtime does not say: in a browser, and
      * of files in ORT format.
      */
     assignment;

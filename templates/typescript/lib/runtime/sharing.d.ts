@@ -23,7 +23,7 @@ export interface Sharing<M> {
 }
 type Watcher<M> = (found: Sharing<M>) => void;
 /**
- * Has `watch` called with each state of the model that is wished for, from now on, until the function that this returns
+ * Calls `watch` with each state of the model that is wished for, from now on, until the function that this returns
  * is called. Who watches must not dispose of the model.
  */
 export declare function share<M extends Disposable>(wish: Wish<M>, watch: Watcher<M>): () => void;

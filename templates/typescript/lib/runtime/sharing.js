@@ -6,7 +6,7 @@ const GRACE_MS = 1000;
 /** By the function that loads them, then by their options. */
 const shared = new WeakMap();
 /**
- * Has `watch` called with each state of the model that is wished for, from now on, until the function that this returns
+ * Calls `watch` with each state of the model that is wished for, from now on, until the function that this returns
  * is called. Who watches must not dispose of the model.
  */
 export function share(wish, watch) {

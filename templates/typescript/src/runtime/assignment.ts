@@ -11,7 +11,7 @@ const CPU = 'CPUExecutionProvider';
 const UNRECORDED = '';
 
 /**
- * What each provider runs of a model that was opened for `asked`; undefined where ONNX Runtime cannot say.
+ * The share of each provider of a model that was opened for `asked`; undefined where ONNX Runtime cannot say.
  *
  * Of the nodes that it lays out anew for a provider it records nothing: those with multiply-accumulates are counted as
  * theirs.

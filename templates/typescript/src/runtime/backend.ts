@@ -264,7 +264,7 @@ export function chooseBackend(make: Make): void {
 }
 
 /**
- * What runs models.
+ * The engine that runs models.
  *
  * @throws ModelError `unsupported` where nothing was provided or chosen, and what making it throws
  */

@@ -140,7 +140,7 @@ export interface ModelDescriptor {
 }
 
 /**
- * What there is for a platform. A package for apps has no files for the web: there it opens those for the CPU of any
+ * Files for a platform. A package for apps has no files for the web: there it opens those for the CPU of any
  * Android device.
  *
  * @throws ModelError `unsupported`

@@ -22,7 +22,7 @@ function nameOfIterator(): symbol | string {
 }
 
 /**
- * What `call` gives for the frames of `source`, in order, one call at a time. Of frames that come meanwhile all but the
+ * Results of `call` for the frames of `source`, in order, one call at a time. Of frames that come meanwhile all but the
  * last are dropped. It ends with its source, or with the first error.
  */
 export function latestOf<Frame, Result>(

@@ -39,7 +39,7 @@ const GRACE_MS = 1000;
 const shared = new WeakMap<Load<Disposable>, Map<string, Shared<Disposable>>>();
 
 /**
- * Has `watch` called with each state of the model that is wished for, from now on, until the function that this returns
+ * Calls `watch` with each state of the model that is wished for, from now on, until the function that this returns
  * is called. Who watches must not dispose of the model.
  */
 export function share<M extends Disposable>(wish: Wish<M>, watch: Watcher<M>): () => void {

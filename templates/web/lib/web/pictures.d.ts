@@ -1,8 +1,8 @@
 import { type PictureOptions } from '../runtime/typed/decoding.js';
 import type { Picture } from '../runtime/typed/picture.js';
 /**
- * What a browser can draw: an element of the page, a canvas, a frame of a video, an `ImageBitmap`, a file that the user has
- * chosen (`Blob`), or the address of a picture.
+ * A picture that a browser can draw: an element of the page, a canvas, a frame of a video, an `ImageBitmap`, a file
+ * that the user has chosen (`Blob`), or its address.
  */
 export type PictureSource = string | Blob | ImageBitmapSource;
 /**

@@ -77,8 +77,8 @@ function interleaved(planes: readonly Float32Array[]): Float32Array {
 }
 
 /**
- * What `node` plays, in blocks of `length` samples, each sample once and in order: none is lost while a model is busy,
- * they wait. A block whose number of channels changes is begun again. It ends when the loop over it is left, and when `signal`
+ * The sound that `node` plays, in blocks of `length` samples, each once and in order: while a model is busy, they
+ * wait. A block whose number of channels changes is begun again. It ends when the loop over it is left, and when `signal`
  * is aborted; samples of a block that is not full are dropped. For a microphone, `node` is
  * `context.createMediaStreamSource(stream)`; a context with the rate of the model,
  * `new AudioContext({ sampleRate: 16000 })`, saves it the resampling.

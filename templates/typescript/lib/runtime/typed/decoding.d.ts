@@ -3,7 +3,7 @@ import type { Picture } from './picture.js';
 /** How a picture is decoded. */
 export interface PictureOptions {
     /**
-     * Of the longest side, in pixels: larger pictures are made smaller while they are decoded. No model needs more than a
+     * Longest side, in pixels: larger pictures are made smaller while they are decoded. No model needs more than a
      * few times the size that it looks at. By default a picture keeps its size, up to 67 million pixels.
      */
     readonly maxSize?: number;

@@ -3,7 +3,7 @@ import type { ModelObserver } from '../observer.js';
 import type { Channel } from './asking.js';
 import { type StoredModel, type StoredState } from './state.js';
 /**
- * What is at fault where a release cannot be opened, or computes something else:
+ * The part at fault where a release cannot be opened, or computes something else:
  *
  * - `release`: it is the same everywhere.
  * - `runtime`: ONNX Runtime has failed, for a reason that may pass.

@@ -33,7 +33,7 @@ export declare class Updater {
     freeze(): Promise<void>;
     unfreeze(): Promise<void>;
     /**
-     * Has the next updates take that version of a model, and no other.
+     * Makes the next updates take that version of a model, and no other.
      *
      * @throws ModelError `bad-options` for a model that there is not
      */

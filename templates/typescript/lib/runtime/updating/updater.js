@@ -67,7 +67,7 @@ export class Updater {
         await this.change((state) => ({ ...state, isFrozen: false }));
     }
     /**
-     * Has the next updates take that version of a model, and no other.
+     * Makes the next updates take that version of a model, and no other.
      *
      * @throws ModelError `bad-options` for a model that there is not
      */

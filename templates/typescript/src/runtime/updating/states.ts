@@ -6,7 +6,7 @@ import type { Source } from '../options.js';
 import type { DeviceState } from './platform.js';
 
 /**
- * What an updater does for a model, or what came of it:
+ * Present or last action of an updater on a model:
  *
  * - `unchecked`: nothing was asked yet.
  * - `checking`, `downloading`, `patching`, `trying`: an update is under way.

@@ -87,7 +87,7 @@ export class Updater {
   }
 
   /**
-   * Has the next updates take that version of a model, and no other.
+   * Makes the next updates take that version of a model, and no other.
    *
    * @throws ModelError `bad-options` for a model that there is not
    */

@@ -39,7 +39,7 @@ internal class Download(
     private var deadline = Deadline(0)
 
     /**
-     * What [use] makes of the file, when it is there; it is told whether that is new, and may refuse it once if not. Others
+     * Calls [use] with the file, once it is there, and whether it is new; [use] may refuse it once if not. Others
      * who want the file meanwhile wait for this download, and nobody removes it.
      */
     fun <T> run(use: (isNew: Boolean) -> T): T {

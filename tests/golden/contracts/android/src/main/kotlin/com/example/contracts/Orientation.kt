@@ -47,7 +47,7 @@ public enum class Orientation {
         public fun ofExif(number: Int): Orientation = entries.getOrElse(number - 1) { UP }
 
         /**
-         * Of the clockwise turn that makes the picture upright, as CameraX gives it in `imageInfo.rotationDegrees`.
+         * Orientation for the clockwise turn that makes the picture upright: CameraX's `imageInfo.rotationDegrees`.
          *
          * @throws IllegalArgumentException when it is no multiple of 90
          */

@@ -71,7 +71,7 @@ public abstract class Source private constructor(private val name: String) {
         public fun file(file: File, sha256: String? = null): Source = of("file") { _, _, _ -> OwnFile(file, sha256) }
 
         /**
-         * As [file], from memory: what is in [bytes] from its position, as it is now, to its limit. A direct buffer is not
+         * Like [file], from memory: [bytes] from its position, as it is now, to its limit. A direct buffer is not
          * copied: nobody may write to it before the model is closed.
          */
         @JvmStatic

@@ -114,7 +114,7 @@ public abstract class TypedModel<Input : ModelInput, Output : ModelOutput> inter
 }
 
 /**
- * What [answer] makes of each of [frames] with this model, in order. A frame that comes while the model is busy takes
+ * Results of [answer] for each of [frames] with this model. A frame that comes while the model is busy takes
  * the place of the one before, which nobody sees.
  *
  * ```kotlin

@@ -19,7 +19,7 @@ internal object Envelope {
     )
 
     /**
-     * What was signed in [bundle], once a key has vouched for it.
+     * The signed payload of [bundle], once a key has vouched for it.
      *
      * @throws EnvelopeException when none has, or when it is of another [type]
      * @throws IllegalArgumentException for a text that is no bundle

@@ -1,0 +1,83 @@
+"""Sentences stand alone and are in the field's words; `python -m tests.unit.words` lists them for an editor."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.unit.words import CODE, ROOT, Sentence, of_comments, of_python, sentences
+
+FIRST = ("All", "As", "Has", "Of", "Those", "What", "Whatever")
+"""words that lean on what stands before the sentence; `The files of`, `Like`, `Lets` say the same"""
+DROPPED = {
+    "(is|are|cannot) (to )?be had": "available",
+    "stands for": "means, replaces, simulates",
+    "(lets?|letting) go of": "releases",
+    "met silicon": "tested on hardware",
+    "nobody looked": "cause unknown",
+}
+"""phrases, and the words to write instead"""
+OTHERS = ("templates/ios/onnxruntime/", "templates/licenses/")
+"""texts of others"""
+PAGES = ("docs", "README.md", "CONTRIBUTING.md")
+
+
+def faults(each: Sentence) -> Iterator[str]:
+    if each.text.partition(" ")[0].rstrip(".,:;") in FIRST:
+        yield "begins with a word that leans on another sentence"
+    if not each.text:
+        yield "is empty"
+
+
+def test_every_sentence_stands_alone() -> None:
+    found = [each for each in sentences() if not each.place.startswith(OTHERS)]
+    assert len(found) > 10_000
+    assert [f"{each} ({fault})" for each in found for fault in faults(each)] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ('"""Of the file."""', "a.py"),
+        ('class C:\n    x: int\n    """What x is."""', "a.py"),
+        ("/** All of them. */\nval size: Int", "a.kt"),
+        ("/**\n * As [map], for a model.\n */", "a.ts"),
+        ("  /// Those that it opens.\n  let files: [File]", "a.swift"),
+    ],
+)
+def test_a_sentence_that_leans_on_another_is_found(source: str, place: str) -> None:
+    found = of_python(source, place) if place.endswith(".py") else of_comments(source, place)
+    assert [each for each in found if list(faults(each))] != []
+
+
+def test_dropped_words_are_in_no_text() -> None:
+    pattern = re.compile("|".join(DROPPED))
+    texts = [path for name in (*CODE, *PAGES) for path in ([ROOT / name] if "." in name else (ROOT / name).rglob("*"))]
+    found = []
+    for path in sorted(each for each in texts if each.is_file()):
+        place, content = path.relative_to(ROOT).as_posix(), path.read_bytes()
+        if b"\0" not in content and "/adr/" not in place and not place.startswith(OTHERS):
+            lines = enumerate(content.decode().splitlines(), 1)
+            found += [f"{place}:{number}: {line.strip()}" for number, line in lines if pattern.search(line)]
+    assert found == [], f"write instead: {DROPPED}"
+
+
+def test_a_docstring_that_begins_like_a_sentence_ends_like_one() -> None:
+    assert [
+        name for name in sorted((ROOT / "packager").rglob("*.py")) for _ in unfinished(name.read_text("utf-8"))
+    ] == []
+
+
+def unfinished(source: str) -> list[str]:
+    """First paragraphs of modules, classes and functions that begin with a capital letter and lack an end."""
+    nodes = [
+        each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.Module | ast.ClassDef | ast.FunctionDef)
+    ]
+    first = [(ast.get_docstring(each) or "").partition("\n\n")[0].strip() for each in nodes]
+    return [text for text in first if re.match(r"[A-Z]\w* ", text) and not re.search(r"[.:?)]`?$", text)]
+
+
+def test_a_docstring_without_an_end_is_found() -> None:
+    assert unfinished('def f():\n    """Returns a file"""') == ["Returns a file"]
+    assert unfinished('def f():\n    """Returns a file."""') == []

@@ -1,0 +1,63 @@
+"""All sentences of mobpack in one list, for an editor: `python -m tests.unit.words [FOLDER]`.
+
+Messages are printed by `pytest -s tests/unit/test_messages.py`. Here, one a line, are docstrings' first lines and doc
+comments of templates: `place kind: text`.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+CODE = ("packager", "templates", "scripts", "benchmarks", "sample_apps")
+"""folders whose sentences follow the rules"""
+SUFFIXES = (".kt", ".java", ".swift", ".ts", ".tsx", ".dart", ".h", ".mm", ".cpp")
+"""languages whose doc comments are read; compiled JavaScript repeats those of TypeScript"""
+DOC_COMMENT = re.compile(
+    r"/\*\*\s*(?:\*\s+)?(?P<block>[^\n]*?)\s*(?:\*/|\n)|(?<!/)///\s?(?P<line>[^\n]*)(?:\n\s*///[^\n]*)*"
+)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    place: str
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.place} {self.kind}: {self.text}"
+
+
+def sentences(*folders: str) -> Iterator[Sentence]:
+    for folder in folders or CODE:
+        for path in sorted((ROOT / folder).rglob("*")):
+            place = path.relative_to(ROOT).as_posix()
+            if path.suffix == ".py":
+                yield from of_python(path.read_text("utf-8"), place)
+            elif place.removesuffix(".j2").endswith(SUFFIXES) and not place.removesuffix(".j2").endswith(".d.ts"):
+                yield from of_comments(path.read_text("utf-8"), place)
+
+
+def of_python(source: str, place: str) -> Iterator[Sentence]:
+    """First lines of docstrings, those below fields and constants among them."""
+    for node in ast.walk(ast.parse(source)):
+        body = getattr(node, "body", None)
+        for statement in body if isinstance(body, list) else ():
+            match statement:
+                case ast.Expr(value=ast.Constant(value=str(text))):
+                    yield Sentence(f"{place}:{statement.lineno}", "docstring", text.strip().partition("\n")[0])
+
+
+def of_comments(source: str, place: str) -> Iterator[Sentence]:
+    """First lines of the comments that become pages of an API: `/** ... */` and `/// ...`."""
+    for found in DOC_COMMENT.finditer(source):
+        text = found["block"] if found["block"] is not None else found["line"]
+        yield Sentence(f"{place}:{source.count(chr(10), 0, found.start()) + 1}", "comment", text.strip())
+
+
+if __name__ == "__main__":
+    for each in sentences(*sys.argv[1:]):
+        print(each)
