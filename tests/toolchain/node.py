@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -25,13 +24,11 @@ from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
 from tests.toolchain import npm_packages
 from tests.toolchain.debian_root import make_alone
-from tests.toolchain.npm_packages import NotFetchedError
 from tests.toolchain.require import require
 
 PROJECTS = Path(__file__).with_name("npm")
 OLDEST = (22, 13)
 """The version that React Native requires. The tests' requirements install a pinned and hashed one."""
-ATTEMPTS = 3
 TIMEOUT_S = 600
 NPM_OPTIONS = (
     *downloads.NPM_OPTIONS,
@@ -127,10 +124,7 @@ def install(locked: Path) -> Path:
         for path in files:
             shutil.copy(path, made)
         others = [path.parent for path in folder.parent.glob("*-*/package-lock.json")]
-        try:
-            npm_packages.install(made / "package-lock.json", made, registry(), others)
-        except NotFetchedError:
-            _npm_ci(made, locked.name)
+        npm_packages.install(made / "package-lock.json", made, registry(), others)
 
     make_alone(folder, make)
     return folder
@@ -141,24 +135,6 @@ def registry() -> str:
     """The address of the registry that npm is set to use."""
     with tempfile.TemporaryDirectory() as scratch:
         return npm("config", "get", "registry", cwd=Path(scratch)).stdout.strip()
-
-
-def _npm_ci(folder: Path, name: str) -> None:
-    """Has npm find and fetch what is locked, with all its settings; it checks every hash, too. Raises ToolError."""
-    for attempt in range(1, ATTEMPTS + 1):
-        done = npm("ci", cwd=folder)
-        if done.returncode == 0:
-            return
-        if "EINTEGRITY" in done.stderr:
-            raise ToolError(
-                f"a package of {name} is not the locked one: {commands.last_lines(done.stderr, 3)}",
-                hint=npm_packages.OTHER_BYTES,
-            )
-        time.sleep(2**attempt if attempt < ATTEMPTS else 0)
-    commands.refuse_full_disk(done.stderr, folder)
-    raise ToolError(
-        f"npm ci of {name} failed: {commands.last_lines(done.output, 5)}", hint="check the network, then run again"
-    )
 
 
 def npm(*arguments: str | Path, cwd: Path, environment: Mapping[str, str] | None = None) -> Finished:
@@ -255,7 +231,16 @@ def lock(folder: Path) -> None:
         done = npm("install", "--package-lock-only", cwd=Path(scratch))
         if done.returncode != 0:
             raise ToolError(f"npm cannot lock {folder.name}: {commands.last_lines(done.output)}")
-        shutil.copy(Path(scratch, "package-lock.json"), folder)
+        write_lock(folder / "package-lock.json", Path(scratch, "package-lock.json").read_text(encoding="utf-8"))
+
+
+def write_lock(path: Path, text: str) -> None:
+    """Writes what npm locks, with one line for each package. It remains a lock that npm reads."""
+    whole = json.loads(text)
+    packages = whole.pop("packages")
+    head = "".join(f" {json.dumps(name)}: {json.dumps(value)},\n" for name, value in whole.items())
+    lines = ",\n".join(f"  {json.dumps(place)}: {json.dumps(entry)}" for place, entry in packages.items())
+    path.write_text(f'{{\n{head} "packages": {{\n{lines}\n }}\n}}\n', encoding="utf-8", newline="\n")
 
 
 def main() -> None:

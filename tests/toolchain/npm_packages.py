@@ -33,6 +33,7 @@ TIMEOUT_S = 60
 GZIP = 16 + zlib.MAX_WBITS
 EXECUTABLE = 0o111
 OTHER_BYTES = "the registry serves other bytes than package-lock.json names; do not use them"
+NOT_THERE = "check the network and the registry that npm is set to (npm config get registry), then run again"
 SYSTEM = {"linux": "linux64-bin", "darwin": "osx-bin"}
 MACHINES = {"x86_64": "x64", "AMD64": "x64", "aarch64": "arm64"}
 MACHINE = MACHINES.get(platform.machine(), platform.machine())
@@ -46,10 +47,6 @@ LEFT_OUT = re.compile(
     re.VERBOSE,
 )
 """Files by their package and the path in it: a twelfth of all, a sixth of their bytes."""
-
-
-class NotFetchedError(Exception):
-    """The registry does not answer, or not with archives where most registries have them."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ class Locked:
     """whether its archive holds packages that it depends on"""
 
     def address(self, registry: str) -> str:
-        """The place of the archive in most registries, which npm otherwise looks up in a list of all versions."""
+        """The place of the archive in a registry."""
         return f"{registry.strip().rstrip('/')}/{self.name}/-/{self.name.rpartition('/')[2]}-{self.version}.tgz"
 
 
@@ -103,10 +100,7 @@ def _suits(names: Sequence[str], own: str) -> bool:
 
 
 def install(lock: Path, folder: Path, registry: str, others: Sequence[Path]) -> None:
-    """Fills `folder` with what `lock` names; `others` are projects that may have some of it.
-
-    Raises NotFetchedError, and ToolError for an archive with another hash.
-    """
+    """Fills `folder` with what `lock` names; `others` are projects that may have some of it. Raises ToolError."""
     packages = packages_of(lock)
     there = {each.integrity: other / each.place for other in others for each in _whole(other)}
     pool = _connections(registry)
@@ -129,7 +123,7 @@ def _connections(registry: str) -> urllib3.PoolManager:
     options: dict[str, Any] = {
         "maxsize": CONNECTIONS,
         "timeout": TIMEOUT_S,
-        "retries": urllib3.Retry(3, backoff_factor=0.5),
+        "retries": urllib3.Retry(3, backoff_factor=0.5, status_forcelist=(429, 500, 502, 503, 504)),
     }
     if proxy and not proxy_bypass(parts.hostname or ""):
         return urllib3.ProxyManager(proxy, **options)
@@ -154,9 +148,9 @@ def _fetched(address: str, pool: urllib3.PoolManager) -> bytes:
     try:
         answer = pool.request("GET", address)
     except urllib3.exceptions.HTTPError as error:
-        raise NotFetchedError(f"{address}: {error}") from error
+        raise ToolError(f"{address}: {error}", hint=NOT_THERE) from error
     if answer.status != 200:
-        raise NotFetchedError(f"{address}: status {answer.status}")
+        raise ToolError(f"{address}: status {answer.status}", hint=NOT_THERE)
     return answer.data
 
 

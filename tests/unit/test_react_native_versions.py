@@ -1,15 +1,12 @@
-"""Packages in apps on older versions of React Native and Expo; all other tests use the newest of both."""
+"""The documentation and the pins name the versions of React Native and Expo that tests use."""
 
 import re
 from pathlib import Path
 
 from packager.files.processes import downloads
-from tests.cases.react_native_versions import OLDER, project
 from tests.toolchain import node
 from tests.toolchain.jsc import NEWEST
 from tests.toolchain.react_native import expo
-
-__all__ = ["project"]
 
 DOCS = Path(__file__).parents[2] / "docs" / "react-native.md"
 
@@ -23,10 +20,10 @@ def versions(project: str, expo_project: str) -> tuple[str, str]:
 
 
 def test_the_documentation_lists_the_versions_that_are_tested() -> None:
-    tested = [versions(each, each) for each in OLDER] + [versions(NEWEST, expo.NEWEST)]
+    tested = [versions(expo.OLDEST, expo.OLDEST), versions(NEWEST, expo.NEWEST)]
     assert ROW.findall(DOCS.read_text(encoding="utf-8")) == tested
 
 
 def test_the_oldest_version_that_packages_take_is_tested() -> None:
-    oldest, _ = versions(OLDER[0], OLDER[0])
+    oldest, _ = versions(expo.OLDEST, expo.OLDEST)
     assert downloads.pins()["react-native"]["oldest"] == f"{oldest}.0"

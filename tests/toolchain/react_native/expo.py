@@ -14,6 +14,8 @@ from tests.toolchain.react_native.packages import Built
 
 NAME = "Fixture"
 NEWEST = "expo"
+OLDEST = "expo_54"
+"""the npm project with the oldest React Native that packages take, and its Expo"""
 FIXTURE = Path(__file__).with_name("expo_app")
 
 
