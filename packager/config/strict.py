@@ -18,7 +18,6 @@ class Strict(BaseModel):
         extra="forbid",
         strict=True,
         alias_generator=names.kebab_case,
-        use_attribute_docstrings=True,
     )
 
 

@@ -8,6 +8,5 @@ STRICT: Mapping[str, object] = {
     "extra": "forbid",
     "strict": True,
     "alias_generator": names.kebab_case,
-    "use_attribute_docstrings": True,
 }
 """Value of a dataclass's `__pydantic_config__`: keys are its fields in kebab-case, and unknown keys are errors."""

@@ -70,7 +70,6 @@ class PackageApi:
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {
         "alias_generator": kebab_case,
-        "use_attribute_docstrings": True,
     }
 
     schema_version: Literal[1] = 1

@@ -326,7 +326,6 @@ class ReportDocument:
     __pydantic_config__: ClassVar[dict[str, Any]] = {
         "alias_generator": kebab_case,
         "extra": "forbid",
-        "use_attribute_docstrings": True,
     }
 
     schema_version: Literal[1]

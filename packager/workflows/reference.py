@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.config import FILE_NAME, Config
+from packager.config.documented import documented_schema
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS
 from packager.description import PackageApi
 from packager.measuring.bench.document import BenchDocument
@@ -49,42 +50,36 @@ TABLES = {
 
 def schema() -> dict[str, Any]:
     """JSON schema of mobpack.toml, for editors."""
-    return {"$schema": DIALECT, **Config.model_json_schema()}
+    return _schema_of(Config)
 
 
 def report_schema() -> dict[str, Any]:
     """JSON schema of report.json, for programs that read it."""
-    from pydantic import TypeAdapter
-
-    return {"$schema": DIALECT, **TypeAdapter(ReportDocument).json_schema()}
+    return _schema_of(ReportDocument)
 
 
 def api_schema() -> dict[str, Any]:
     """JSON schema of the api.json in packages."""
-    from pydantic import TypeAdapter
-
-    return {"$schema": DIALECT, **TypeAdapter(PackageApi).json_schema()}
+    return _schema_of(PackageApi)
 
 
 def bench_schema() -> dict[str, Any]:
     """JSON schema of what mobpack bench writes."""
-    from pydantic import TypeAdapter
-
-    return {"$schema": DIALECT, **TypeAdapter(BenchDocument).json_schema()}
+    return _schema_of(BenchDocument)
 
 
 def devices_schema() -> dict[str, Any]:
     """JSON schema of what mobpack device bench writes."""
-    from pydantic import TypeAdapter
-
-    return {"$schema": DIALECT, **TypeAdapter(DeviceDocument).json_schema()}
+    return _schema_of(DeviceDocument)
 
 
 def fleet_schema() -> dict[str, Any]:
     """JSON schema of what mobpack fleet writes."""
-    from pydantic import TypeAdapter
+    return _schema_of(FleetDocument)
 
-    return {"$schema": DIALECT, **TypeAdapter(FleetDocument).json_schema()}
+
+def _schema_of(kind: type) -> dict[str, Any]:
+    return {"$schema": DIALECT, **documented_schema(kind)}
 
 
 def markdown() -> str:

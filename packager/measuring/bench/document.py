@@ -165,7 +165,6 @@ class BenchDocument:
     __pydantic_config__: ClassVar[dict[str, Any]] = {
         "alias_generator": kebab_case,
         "extra": "forbid",
-        "use_attribute_docstrings": True,
     }
 
     schema_version: Literal[1]

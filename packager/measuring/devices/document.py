@@ -8,7 +8,7 @@ from packager.measuring.bench.document import ComparisonEntry, RowEntry
 from packager.measuring.devices.conditions import Conditions
 from packager.measuring.devices.device_answers import Assigned, OutputTest
 
-STRICT: dict[str, Any] = {"alias_generator": kebab_case, "extra": "forbid", "use_attribute_docstrings": True}
+STRICT: dict[str, Any] = {"alias_generator": kebab_case, "extra": "forbid"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -94,7 +94,6 @@ class FleetDocument:
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {
         "alias_generator": kebab_case,
-        "use_attribute_docstrings": True,
         "extra": "forbid",
     }
 
