@@ -48,9 +48,10 @@ def _docstrings(kind: type) -> Mapping[str, str]:
         [body] = ast.parse(inspect.getsource(kind)).body
         assert isinstance(body, ast.ClassDef)
         return {
-            field.target.id: inspect.cleandoc(below.value.value)
+            field.target.id: inspect.cleandoc(text)
             for field, below in pairwise(body.body)
             if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
             if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+            if isinstance(text := below.value.value, str)
         }
     return {}

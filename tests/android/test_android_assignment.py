@@ -22,10 +22,9 @@ from packager.targets.android import Android
 from tests.cases.onnx_text import onnx_model, saved
 from tests.toolchain import jvm, weights_apart
 from tests.toolchain.device import Device, Library, device, library
-from tests.toolchain.forks import forked
 from tests.toolchain.warm_apps import warm
 
-__all__ = ["forked", "warm"]
+__all__ = ["warm"]
 
 
 CONVOLUTIONS = """(float[1, 3, 8, 8] x) => (float[1, 3, 8, 8] y) {

@@ -30,13 +30,10 @@ from tests.toolchain import delivered_android as delivered
 from tests.toolchain import ecj, jvm, trusted
 from tests.toolchain.delivered_android import Shelf, bundle, sum_of
 from tests.toolchain.device import Library, write_apk
-from tests.toolchain.forks import forked
 from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import serving
 from tests.toolchain.trusted_android import with_list
-
-__all__ = ["forked"]
 
 
 @dataclass(kw_only=True)

@@ -17,9 +17,6 @@ from tests.cases.archives import read_zip
 from tests.cases.encryption_cases import CHANGES, KEY, KEY_ID, PACKAGE, contents, write_changed, write_vectors
 from tests.toolchain import jvm, trusted
 from tests.toolchain.device import library, write_apk
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
 
 
 @pytest.fixture(scope="module")

@@ -25,10 +25,9 @@ from packager.files.user_cache import cache_folder
 from packager.targets.android import Android
 from tests.toolchain import jvm, models, weights_apart
 from tests.toolchain.device import Device, Library, device, library, write_apk
-from tests.toolchain.forks import forked
 from tests.toolchain.warm_apps import warm
 
-__all__ = ["forked", "warm"]
+__all__ = ["warm"]
 
 
 Installer = Callable[..., Device]

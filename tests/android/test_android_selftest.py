@@ -39,10 +39,9 @@ from tests.cases.archives import read_zip
 from tests.cases.onnx_text import onnx_model, saved
 from tests.toolchain import jvm, models, warm_apps
 from tests.toolchain.device import Device, Library, device
-from tests.toolchain.forks import forked
 from tests.toolchain.warm_apps import warm
 
-__all__ = ["forked", "warm"]
+__all__ = ["warm"]
 
 
 Run = Callable[..., Mapping[str, str]]

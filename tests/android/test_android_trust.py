@@ -6,9 +6,6 @@ import pytest
 
 from tests.cases.trust_vectors import OPENED, SWAPPED, VECTORS
 from tests.toolchain import jvm, trusted_android
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
 
 
 @pytest.fixture(scope="module")

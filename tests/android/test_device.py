@@ -16,10 +16,6 @@ from packager.targets.android import Android
 from packager.verification.partition.report import Gates, enforce_partition_gates, measured, partitions
 from tests.cases.onnx_text import loaded, onnx_model
 from tests.toolchain.environments import have
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 CHANNELS = 512
 """Their biases and scales have 2048 bytes: more than stays in the graph when weights are taken out."""

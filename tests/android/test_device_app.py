@@ -24,10 +24,6 @@ from packager.workflows.device import farming
 from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.toolchain import command, device_java, jvm
 from tests.toolchain.device import library
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 CHAIN = "(float[8, 64] x) => (float[8, 64] y) { h = MatMul (x, w) y = Relu (h) }"
 PROJECT = """\

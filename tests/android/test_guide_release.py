@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ from tests.cases.onnx_text import linear, saved
 from tests.cases.registries import Server, serving
 from tests.cases.signing_cases import make_key
 from tests.toolchain import vision
-from tests.toolchain.command_on_path import on_path
 from tests.toolchain.require import fetched
 
 ROOT = Path(__file__).parents[2]
@@ -98,21 +97,14 @@ def test_what_the_guide_says_of_steps_names_those_that_there_are() -> None:
 
 
 @pytest.fixture(scope="module")
-def mobpack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with the program."""
-    with on_path(tmp_path_factory.mktemp("programs")) as folder:
-        yield folder
-
-
-@pytest.fixture(scope="module")
-def released(mobpack: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder `models` after all steps of the job `package` except the installation."""
     folder = tmp_path_factory.mktemp("release") / str(workflow()["defaults"]["run"]["working-directory"])
     made = vision.root() / vision.FOLDER
     shutil.copytree(made, folder, ignore=shutil.ignore_patterns("dist", "downloads"))
     for name, lines in steps("package").items():
         if name != "Install":
-            done = run(lines, folder, mobpack)
+            done = run(lines, folder)
             assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
     return folder
 
@@ -155,11 +147,11 @@ def test_the_steps_check_and_build(released: Path) -> None:
     assert (released / "check.html").is_file()
 
 
-def test_what_a_gate_refuses_is_not_built(released: Path, mobpack: Path, tmp_path: Path) -> None:
+def test_what_a_gate_refuses_is_not_built(released: Path, tmp_path: Path) -> None:
     folder = tmp_path / "models"
     shutil.copytree(released, folder, ignore=shutil.ignore_patterns("dist"))
     lines = steps("package")["Build"].replace("min-share=0.9", "max-partitions=1")
-    done = run(lines, folder, mobpack)
+    done = run(lines, folder)
     assert (done.returncode, (folder / "dist").exists()) == (6, False), done.stderr
 
 
@@ -173,7 +165,7 @@ esac
 """GitHub's own client, replaced by a program that has one release and logs what it gets."""
 
 
-def test_a_release_is_compared_signed_and_published(released: Path, mobpack: Path, tmp_path: Path) -> None:
+def test_a_release_is_compared_signed_and_published(released: Path, tmp_path: Path) -> None:
     """Every file that is uploaded is there, and the Maven repository has what was built."""
     programs = program(tmp_path / "programs" / "gh", GH).parent
     folder = tmp_path / "models"
@@ -192,7 +184,7 @@ def test_a_release_is_compared_signed_and_published(released: Path, mobpack: Pat
         printed = {}
         for name, lines in steps("release").items():
             if name != "Install":
-                done = run(lines, folder, programs, mobpack, **variables)
+                done = run(lines, folder, programs, **variables)
                 assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
                 printed[name] = done.stdout
         stored = {path.rpartition("/")[2] for path in server.files}
@@ -206,9 +198,7 @@ def test_a_release_is_compared_signed_and_published(released: Path, mobpack: Pat
     assert [each for each in files if not each.is_file()] == []
 
 
-def test_a_version_that_was_published_with_other_content_is_not_signed(
-    released: Path, mobpack: Path, tmp_path: Path
-) -> None:
+def test_a_version_that_was_published_with_other_content_is_not_signed(released: Path, tmp_path: Path) -> None:
     programs = program(tmp_path / "programs" / "gh", GH).parent
     folder = tmp_path / "models"
     shutil.copytree(released / "dist", folder / "dist")
@@ -218,7 +208,7 @@ def test_a_version_that_was_published_with_other_content_is_not_signed(
     shutil.copytree(folder / "dist", old)
     (old / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8", newline="\n")
     previous = archived(old, tmp_path)
-    done = run(steps("release")["Compare"], folder, programs, mobpack, PREVIOUS=previous)
+    done = run(steps("release")["Compare"], folder, programs, PREVIOUS=previous)
     assert done.returncode == 6, done.stdout + done.stderr
     assert "a published version does not change" in done.stderr
 
@@ -272,9 +262,7 @@ def commands_of(pipeline: str) -> str:
 
 
 @pytest.mark.parametrize("pipeline", ["github", "gitlab", "gradle", "xcode"])
-def test_a_pipeline_works_on_a_machine_that_has_what_it_installs_alone(
-    pipeline: str, mobpack: Path, tmp_path: Path
-) -> None:
+def test_a_pipeline_works_on_a_machine_that_has_what_it_installs_alone(pipeline: str, tmp_path: Path) -> None:
     """With nothing but the ONNX Runtimes that ship, and an old Node.js on PATH. The command that installs what is
     missing has nothing left to do: no gate needs anything else."""
     saved(tmp_path / "models" / "net.onnx", linear())
@@ -284,13 +272,13 @@ def test_a_pipeline_works_on_a_machine_that_has_what_it_installs_alone(
     ship = ("runtime", "web")
     others = {path.name for path in (OWN / "environments").iterdir()} - {*ship, "zig"}
     cache = empty_cache(tmp_path / "cache", without=others)
-    done = run(commands_of(pipeline), tmp_path / "models", old, mobpack, XDG_CACHE_HOME=str(cache))
+    done = run(commands_of(pipeline), tmp_path / "models", old, XDG_CACHE_HOME=str(cache))
     assert done.returncode == 0, done.stdout + done.stderr
     assert {path.name for path in (cache / "mobpack" / "environments").iterdir()} <= {*ship, "zig"}
     assert "skipped" not in done.stderr
 
 
-def test_a_pipeline_installs_what_its_project_names(mobpack: Path, tmp_path: Path) -> None:
+def test_a_pipeline_installs_what_its_project_names(tmp_path: Path) -> None:
     """Runners, and providers that nothing else examines: asked on a machine without any, which says what it would
     install."""
     saved(tmp_path / "models" / "net.onnx", linear())
@@ -299,7 +287,7 @@ def test_a_pipeline_installs_what_its_project_names(mobpack: Path, tmp_path: Pat
     )
     (tmp_path / "models" / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
     cache = tmp_path / "cache"
-    done = run(steps("package")["Check"], tmp_path / "models", mobpack, XDG_CACHE_HOME=str(cache))
+    done = run(steps("package")["Check"], tmp_path / "models", XDG_CACHE_HOME=str(cache))
     assert done.returncode == 6, done.stderr
     assert "hint: mobpack doctor --install mnn --install qnn" in done.stderr
     with pytest.MonkeyPatch.context() as patched:
@@ -308,7 +296,7 @@ def test_a_pipeline_installs_what_its_project_names(mobpack: Path, tmp_path: Pat
         assert environments_to_install(("project",)) == ["mnn", "qnn", "runtime"]
 
 
-def test_gitlab_releases_a_first_version_and_a_second_one(mobpack: Path, tmp_path: Path) -> None:
+def test_gitlab_releases_a_first_version_and_a_second_one(tmp_path: Path) -> None:
     """The first tag has nothing before it; the second one is compared with the files of the first tag's job."""
     programs = program(tmp_path / "programs" / "curl", CURL).parent
     project = tmp_path / "project"
@@ -319,7 +307,7 @@ def test_gitlab_releases_a_first_version_and_a_second_one(mobpack: Path, tmp_pat
     key = make_key(folder)
     secret = key.private.rename(tmp_path / "secret.pem")
     secret.chmod(0o666)  # as GitLab writes variables of the type File
-    assert run("mobpack lock", folder, mobpack).returncode == 0
+    assert run("mobpack lock", folder).returncode == 0
     git(tmp_path, "init", "--quiet", "project")
     previous = tmp_path / "previous.zip"
     with serving(Server()) as server:
@@ -336,12 +324,12 @@ def test_gitlab_releases_a_first_version_and_a_second_one(mobpack: Path, tmp_pat
         for tag, version in (("models-1.0.0", "1.0.0"), ("models-1.1.0", "1.1.0")):
             text = SMALL.replace("[model", f'version = "{version}"\n\n[model', 1)
             (folder / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
-            assert run("mobpack lock", folder, mobpack).returncode == 0
+            assert run("mobpack lock", folder).returncode == 0
             git(project, "add", ".")
             git(project, "commit", "--quiet", "--message", version)
             git(project, "tag", tag)
             lines = "\n".join(["cd models", *yaml_of(PIPELINE)["release"]["script"]])
-            done = run(lines, project, programs, mobpack, CI_COMMIT_TAG=tag, **variables)
+            done = run(lines, project, programs, CI_COMMIT_TAG=tag, **variables)
             assert done.returncode == 0, done.stdout + done.stderr
             made = json.loads((folder / "release.json").read_text(encoding="utf-8"))
             assert made["version"] == version

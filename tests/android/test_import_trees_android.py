@@ -14,11 +14,7 @@ from packager.workflows.importing import starting, steps
 from tests.android.test_android_selftest import described, packaged, planned, settings_of
 from tests.toolchain import jvm
 from tests.toolchain.device import Library, device
-from tests.toolchain.forks import forked
 from tests.toolchain.importing import answers_of
-
-__all__ = ["forked"]
-
 
 MODELS = {"boosted": "classes.ubj", "sets": "sets.txt", "grown": "grown.cbm"}
 APP = Path(__file__).parents[1] / "toolchain" / "import_apps" / "Trees.kt"

@@ -12,10 +12,7 @@ from packager.targets.android import Android
 from tests.cases import decoders
 from tests.toolchain import generation_models, jvm
 from tests.toolchain.device import device, library
-from tests.toolchain.forks import forked
 from tests.toolchain.generation_models import PROMPT, SEEDS, Heard, Made, shown
-
-__all__ = ["forked"]
 
 
 @pytest.fixture(scope="module")

@@ -23,11 +23,7 @@ from tests.golden.cases import reshaped
 from tests.toolchain import apptools, class_files, jvm, typed_models, typed_texts
 from tests.toolchain.class_files import Member
 from tests.toolchain.device import Library, device, library
-from tests.toolchain.forks import forked
 from tests.toolchain.require import require
-
-__all__ = ["forked"]
-
 
 Facts = Mapping[str, str]
 

@@ -16,10 +16,6 @@ from packager.core.characters import any_unseen, unseen
 from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.toolchain import command
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 NAMES = {"x": "im\u202eage\x01", "y": "out\u200b\u2028put", "h": "hidden\x1b[31m\ufeff", "n": "batch\u2066"}
 PERSIAN, FAMILY = "می\u200cخو\u0627\u0647م", "👩\u200d👩\u200d👧"

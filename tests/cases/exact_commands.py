@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 from tests.cases import haswell
 from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import onnx_model
-from tests.toolchain import forks
 from tests.toolchain.environments import have
 from tests.toolchain.models import digits
 
@@ -86,24 +84,15 @@ class Side:
         return {path.relative_to(top).as_posix(): path.read_bytes() for path in top.rglob("*") if path.is_file()}
 
 
-LIBRARIES = """
-onnx onnxruntime packager.cli packager.quantization.calibration.statistics packager.quantization.measurement.running
-packager.workflows.build packager.workflows.quantize
-""".split()
-"""Modules that the commands and their programs have in common."""
-
-
 def sides(command: str, folder: Path) -> tuple[Side, Side]:
-    """A command here and on a Haswell, at the same time. Python takes seconds to start there: it starts once, and the
-    command and its programs are forks of it."""
+    """A command here and on a Haswell, at the same time."""
     have("x86_64")
-    pythons = {"here": Path(sys.executable), "there": haswell.interpreter(folder / "haswell")}
-    with ExitStack() as stack:
-        running = {}
-        for where, python in pythons.items():
-            client, _ = stack.enter_context(forks.served(LIBRARIES, command=(str(python), "-P")))
-            running[where] = started(folder / where, [*client, "-m", "packager.cli", *COMMANDS[command]])
-        return finished(folder / "here", running["here"]), finished(folder / "there", running["there"])
+    pythons = {"here": sys.executable, "there": str(haswell.interpreter(folder / "haswell"))}
+    running = {
+        where: started(folder / where, [python, "-P", "-m", "packager", *COMMANDS[command]])
+        for where, python in pythons.items()
+    }
+    return finished(folder / "here", running["here"]), finished(folder / "there", running["there"])
 
 
 def started(folder: Path, command: Sequence[str]) -> "subprocess.Popen[str]":

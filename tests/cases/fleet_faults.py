@@ -9,7 +9,6 @@ import subprocess
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import pytest
 
 from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import linear, saved
-from tests.toolchain import forks
+from tests.toolchain.command import MOBPACK
 
 FLEET = """
 [fleet]
@@ -71,30 +70,15 @@ def project(folder: Path) -> dict[str, str]:
     return {**os.environ, "XDG_CACHE_HOME": str(empty_cache(folder / "cache"))}
 
 
-MODULES = (
-    *forks.LIBRARIES,
-    *"dask.__main__ distributed.cli.dask_scheduler distributed.cli.dask_worker distributed.nanny jinja2".split(),
-    *"packager.cli packager.workflows.build packager.workflows.fleet.steps packager.workflows.unchanged".split(),
-    *"rich.console s3fs".split(),
-)
-"""Modules that fleets, schedulers, workers and builds import, which takes two seconds."""
-
-
-@cache
-def forking() -> tuple[str, ...]:
-    """The command that starts a program as a fork. The workers of a fleet itself are new Pythons."""
-    return forks.lasting(MODULES)[0]
-
-
 def kill_group(process: "subprocess.Popen[Any]") -> None:
-    """Kills a program, which is the leader of its group, with its client."""
+    """Kills a program, which is the leader of its group."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
 def fleet(folder: Path, environment: dict[str, str], *options: str) -> "subprocess.Popen[str]":
-    command = [*forking(), "-m", "packager.cli", "fleet", "--json", *options]
+    command = [MOBPACK, "fleet", "--json", *options]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True, process_group=0)
 
@@ -122,7 +106,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The files that `mobpack build` makes of one of the projects, in a store of its own."""
     folder = tmp_path_factory.mktemp("alone")
     environment = project(folder)
-    command = [*forking(), "-m", "packager.cli", "build"]
+    command = [MOBPACK, "build"]
     subprocess.run(command, cwd=folder / "alone", env=environment, check=True, capture_output=True, timeout=PATIENCE_S)
     return files(folder / "alone" / "dist")
 

@@ -8,9 +8,6 @@ import onnx
 
 from tests.cases.arm64 import FLOAT32, content, convert, saved
 from tests.cases.onnx_text import onnx_model
-from tests.toolchain.emulated import emulated
-
-__all__ = ["emulated"]
 
 
 def test_what_other_interpreters_save_with_is_refused_in_onnx_runtimes_words(tmp_path: Path) -> None:

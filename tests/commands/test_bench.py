@@ -20,9 +20,8 @@ from tests.cases.bench_cases import Scripted, add, jittered, results, row
 from tests.cases.cli import Answer, Mobpack, mobpack
 from tests.cases.onnx_text import linear, onnx_model, saved, weight
 from tests.cases.schemas import jsonschema
-from tests.toolchain.forks import forked, unforked
 
-__all__ = ["forked", "mobpack", "unforked"]
+__all__ = ["mobpack"]
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "bench.schema.json"
 COPY = "(float[batch, 4] x) => (float[batch, 4] y) { y = Identity (x) }"
@@ -48,7 +47,6 @@ def test_the_schema_is_up_to_date() -> None:
     assert json.loads(SCHEMA.read_text(encoding="utf-8")) == reference.bench_schema()
 
 
-@pytest.mark.usefixtures("unforked")
 def test_a_model_is_timed_on_the_cpu(mobpack: Mobpack, net: Path) -> None:
     """Rounds take 0.1 s: a clock of processors may count in ticks of 0.01 s."""
     answer = mobpack("bench", net, "--rounds", "2", "--seconds", "0.1", "--against", "cpu", "--json")

@@ -12,10 +12,6 @@ from packager.core.errors import ConfigError, ParityError, ToolError
 from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.toolchain import command
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 Answer = subprocess.CompletedProcess[str]
 NET = """(float[1,16] x) => (float[1,8] y) {

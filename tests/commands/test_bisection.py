@@ -37,9 +37,6 @@ from tests.cases.bisection_cases import (
 from tests.cases.onnx_text import onnx_model, quantized_by, weight
 from tests.cases.random_nets import nets
 from tests.cases.rewriting_cases import outcome, run, samples_for, static
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
 
 
 def test_a_changed_weight_in_the_middle_is_found(tmp_path: Path) -> None:

@@ -17,9 +17,6 @@ from packager.core.errors import ConfigError, ModelError, ParityError, ToolError
 from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import linear, onnx_model, saved
 from tests.toolchain import command
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
 
 
 def mobpack(*arguments: str | Path, cwd: Path, cache: Path) -> subprocess.CompletedProcess[str]:

@@ -17,10 +17,6 @@ from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.target import Planned
 from tests.cases.onnx_text import loaded, onnx_model, weight
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 NET = """(float[1,3,8,8] x) => (float[1,16,8,8] y) {
     [conv] c = Conv <pads = [1,1,1,1]> (x, w)

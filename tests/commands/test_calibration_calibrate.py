@@ -14,10 +14,6 @@ from packager.quantization.calibration import CalibrationRequest, Range, RangeMe
 from packager.quantization.calibration.calibrate import _inputs, unfinished_file
 from tests.cases.calibration_cases import BLOCK, normal, request, written
 from tests.cases.onnx_text import onnx_model, weight
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 BLOCK_MODEL = onnx_model(BLOCK, weights={"w": weight(4, 4, 3, 3)})
 

@@ -27,10 +27,6 @@ from packager.verification.partition.report import Gates
 from packager.workflows.build import Examination
 from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import compiled, linear, onnx_model, saved, weight
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 NET = """(float[1,3,8,8] x) => (float[1,16,8,8] y) {
     c = Conv <pads = [1,1,1,1]> (x, w)

@@ -44,9 +44,8 @@ from tests.cases.encryption_cases import KEY, KEY_ID
 from tests.cases.onnx_text import loaded, onnx_model
 from tests.cases.plan import Kind as KindOf
 from tests.cases.plan import quiet, store, variant
-from tests.toolchain.forks import forked
 
-__all__ = ["forked", "quiet", "store", "variant"]
+__all__ = ["quiet", "store", "variant"]
 
 
 TUNED = {

@@ -25,10 +25,6 @@ from packager.core.values import Compiled, Format, Style, Variant, baseline
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from tests.cases.onnx_text import linear, loaded, onnx_model, weight
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 NET = """(float[1,3,8,8] x) => (float[1,16,8,8] y) {
     [conv] c = Conv <pads = [1,1,1,1]> (x, w)

@@ -31,10 +31,6 @@ from packager.workflows.shared_builds import equal
 from tests.cases.bisection_cases import Array, Inside, bisected, side
 from tests.cases.onnx_text import compiled, loaded, onnx_model, weight
 from tests.cases.rewriting_cases import run
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 WIDTH = 32
 GAIN = 1e7

@@ -23,11 +23,7 @@ from packager.workflows.options import contracts_of
 from packager.workflows.requested import BuildRequest
 from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import loaded, onnx_model, saved
-from tests.toolchain.forks import forked
 from tests.unit.test_attachment import tables
-
-__all__ = ["forked"]
-
 
 OLD = "(float[1, 8] x) => (float[1, 8] y) { z = Mul (x, x) y = Softmax <axis = 1> (z) }"
 FINDER = """(float[1, 3, 32, 32] x) => (float[1, 5, 64] d) <int64[3] shape = {1, 1, 64}> {

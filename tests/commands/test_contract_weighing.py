@@ -26,10 +26,6 @@ from packager.verification.partition.rules import Prediction
 from packager.verification.partition.weighing import weigh
 from tests.cases.contract_nets import NETS, model
 from tests.cases.onnx_text import onnx_model
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 TARGETS: Mapping[str, Target] = {
     "coreml": Ios(providers=("coreml",)),

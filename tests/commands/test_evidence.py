@@ -14,10 +14,6 @@ from packager.core.errors import ConfigError, ParityError
 from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.toolchain import command
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 Mobpack = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -13,10 +13,6 @@ from packager.verification.failures import Case, explained, file_name, new_folde
 from packager.verification.parity import CheckedParity, ParitySettings, Subject
 from packager.verification.parity.drawing import Drawn, draw
 from tests.cases.onnx_text import linear, loaded
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 SETTINGS = ParitySettings(random_samples=1)
 REFUSED = Parity(

@@ -16,10 +16,6 @@ from packager.cli.text_tables import Table
 from tests.cases.onnx_text import loaded, onnx_model, saved
 from tests.cases.tokenizer_graphs import bert, changed
 from tests.toolchain import models
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 INPUTS = "int64[batch, tokens] input_ids, int64[batch, tokens] attention_mask"
 NUMBERS = (

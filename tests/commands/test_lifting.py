@@ -21,10 +21,6 @@ from packager.graph.rewriting.lifting import settle
 from packager.verification import parity
 from packager.verification.parity import ParitySettings, Subject
 from tests.cases.onnx_text import onnx_model, saved, weight
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 BRANCHES = """
 (bool c, float[1, 64] x) => (float[p, q] y) {

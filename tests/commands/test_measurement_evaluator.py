@@ -18,10 +18,6 @@ from packager.quantization.measurement.child import ScoringJob, prepared, serve
 from packager.samples.recorded import OUTPUTS, record, recorded
 from tests.cases.measurement_cases import classifier, inputs, quantized, samples, subject
 from tests.cases.onnx_text import onnx_model, weight
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 ROOT = Path(__file__).parents[2]
 CASES = "tests.cases.measurement_cases"

@@ -22,10 +22,6 @@ from packager.targets.xcframework import folder as xcframework_folder
 from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import linear, saved
 from tests.toolchain import command
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 Special = Callable[[Path], None]
 

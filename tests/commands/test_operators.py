@@ -10,10 +10,6 @@ from onnxruntime.tools.reduced_build_config_parser import parse_config
 from packager.compile.operators import operator_config, required_operators
 from packager.core.values import Compiled
 from tests.cases.onnx_text import compiled, onnx_model, weight
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 # Both have a Cast and a OneHot, each with other types.
 VISION = """(float[1, 3, 4, 4] x) => (float[1, 8] y, int64[1] best, int32[1] small, int64[1, 5] hot) {

@@ -33,10 +33,6 @@ from packager.distribution.release.ort_package_check import (
 )
 from packager.files.hashes import sha256_of
 from tests.cases.onnx_text import compiled, linear, onnx_model, saved
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 QNN, XNNPACK, CPU = "QNNExecutionProvider", "XnnpackExecutionProvider", "CPUExecutionProvider"
 

@@ -22,10 +22,6 @@ from packager.quantizers.dequantized import Dequantized
 from packager.verification import parity
 from packager.verification.parity import CheckedParity, OriginalOutputs, ParitySettings, Subject, Tolerance
 from tests.cases.onnx_text import compiled, linear, loaded, onnx_model, quantized_by
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 SETTINGS = ParitySettings(random_samples=2)
 

@@ -16,10 +16,6 @@ from packager.verification.parity import OriginalOutputs, ParitySettings, Subjec
 from packager.verification.parity.rows import Group, Rows, groups_of
 from tests.cases.onnx_text import compiled, onnx_model, weight
 from tests.cases.rewriting_cases import Array
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 SETTINGS = ParitySettings(random_samples=2)
 SCORES = """c1 = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (images, w1) s1 = Sigmoid (c1) m1 = Mul (c1, s1)

@@ -19,9 +19,6 @@ from packager.verification.numbers import settings_for
 from packager.verification.parity import ParitySettings, Subject, Tolerance
 from tests.cases.bisection_cases import bisected, side
 from tests.cases.onnx_text import compiled, loaded, onnx_model
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
 
 
 def checked(

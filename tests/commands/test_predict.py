@@ -13,10 +13,6 @@ from PIL import Image
 from packager.cli import main
 from tests.cases.onnx_text import onnx_model, saved
 from tests.cases.tokenizer_graphs import bert, changed, vocabulary
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 NET = """(float[batch, 3, 8, 8] x) => (float[batch, 3] logits) <int64[2] axes = {2, 3}>
     { logits = ReduceMean <keepdims = 0> (x, axes) }"""

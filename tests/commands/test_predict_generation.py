@@ -18,10 +18,6 @@ from packager.workflows.inputs import model_files
 from tests.cases import decoders, encoder_decoders
 from tests.cases.generation import plain_greedy
 from tests.cases.onnx_text import saved
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 PROJECT = """
 [package]

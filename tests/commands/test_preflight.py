@@ -10,9 +10,8 @@ from packager.engines.environments import web
 from tests.cases.caches import OWN, empty_cache
 from tests.cases.cli import Mobpack, mobpack
 from tests.cases.onnx_text import linear, onnx_model, saved, weight
-from tests.toolchain.forks import forked
 
-__all__ = ["forked", "mobpack"]
+__all__ = ["mobpack"]
 
 
 PROJECT = """

@@ -19,9 +19,8 @@ from tests.cases.cli import Answer, Mobpack, mobpack
 from tests.cases.disks import tiny_disk
 from tests.cases.onnx_text import loaded, onnx_model, saved, weight
 from tests.toolchain import command
-from tests.toolchain.forks import forked
 
-__all__ = ["forked", "mobpack"]
+__all__ = ["mobpack"]
 
 NET = """(float[1, 3, 16, 16] x) => (float[1, 2] y) {
     c = Conv <pads = [1, 1, 1, 1]> (x, w)

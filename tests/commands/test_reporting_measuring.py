@@ -16,10 +16,6 @@ from packager.quantization.worth import require_gain
 from packager.quantizers import Calibration, NoQuantizer, StaticQdq
 from packager.reporting import measured
 from tests.cases.onnx_text import onnx_model, saved, weight
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 NET = """(float[1, 64] x) => (float[1, 8] y) {
     h = Gemm (x, w)

@@ -16,9 +16,8 @@ from packager.engines.runners import GRAPH, Outcome, Runnable, Runner
 from packager.engines.runners.reference import OnnxReference
 from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.cases.runners import ISOLATED, RELU, no_environments
-from tests.toolchain.forks import unforked
 
-__all__ = ["no_environments", "unforked"]
+__all__ = ["no_environments"]
 
 
 def given(folder: Path, **arrays: Any) -> Path:
@@ -130,7 +129,6 @@ class TestReference:
             OnnxReference().open(model, tmp_path)
 
     @pytest.mark.skipif(sys.platform != "linux", reason="other systems limit nothing")
-    @pytest.mark.usefixtures("unforked")
     def test_a_run_that_would_take_all_memory_is_refused_in_words(self, tmp_path: Path) -> None:
         graph = "(int64[1] n) => (float[?] y) { y = ConstantOfShape (n) }"
         model = Runnable(path=saved(tmp_path / "m.onnx", onnx_model(graph)))

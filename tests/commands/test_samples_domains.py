@@ -17,9 +17,6 @@ from packager.samples.domains import domains_of
 from packager.verification import parity
 from packager.verification.parity import Accepted, ParitySettings, Subject, reference
 from tests.cases.onnx_text import compiled, loaded, onnx_model, weight
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
 
 
 def accepted(model: Model, folder: Path, *, count: int = 2) -> Accepted:

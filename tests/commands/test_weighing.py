@@ -24,10 +24,6 @@ from packager.workflows.packages import narrowed
 from packager.workflows.planning import plan_all
 from packager.workflows.shared_builds import left_out
 from tests.cases.onnx_text import linear, loaded, onnx_model, saved, weight
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 FASTER = Estimate(cpu_ms=10, work_ms=10, own_ms=5, calls_ms=0, copies_ms=0)
 MEASURED = Partition(

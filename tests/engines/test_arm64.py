@@ -16,10 +16,7 @@ from packager.engines.environments.arm64 import Arm64
 from packager.files.hashes import sha256_of
 from packager.files.processes import commands, downloads
 from tests.cases.arm64 import FLOAT32, content, convert, saved
-from tests.toolchain.emulated import emulated
 from tests.toolchain.require import require
-
-__all__ = ["emulated"]
 
 FLOAT16 = "(float16[1,64] x) => (float16[1,32] y) { a = MatMul (x, w) y = Relu (a) }"
 
@@ -45,7 +42,6 @@ def test_each_runtime_is_the_pinned_one_for_arm64(installed: None, runtime: Any,
     assert json.loads(done) == [version, "aarch64"]
 
 
-@pytest.mark.usefixtures("emulated")
 def test_float16_stays_float16_on_a_processor_that_computes_it(installed: None, tmp_path: Path) -> None:
     model = saved(tmp_path, FLOAT16, numpy.float16)
 
@@ -54,7 +50,6 @@ def test_float16_stays_float16_on_a_processor_that_computes_it(installed: None, 
     assert content(tmp_path / "model.ort") == (Counter(MatMul=1, Relu=1), {onnx.TensorProto.FLOAT16})
 
 
-@pytest.mark.usefixtures("emulated")
 def test_float16_becomes_float32_on_a_processor_without_it(installed: None, tmp_path: Path) -> None:
     model = saved(tmp_path, FLOAT16, numpy.float16)
 
@@ -64,7 +59,6 @@ def test_float16_becomes_float32_on_a_processor_without_it(installed: None, tmp_
     assert (operators["Cast"], types) == (2, {onnx.TensorProto.FLOAT})
 
 
-@pytest.mark.usefixtures("emulated")
 def test_conversions_of_one_model_have_the_same_bytes(installed: None, tmp_path: Path) -> None:
     model = saved(tmp_path, FLOAT16, numpy.float16)
     hashes = set()
@@ -77,7 +71,6 @@ def test_conversions_of_one_model_have_the_same_bytes(installed: None, tmp_path:
     assert len(hashes) == 1
 
 
-@pytest.mark.usefixtures("emulated")
 def test_a_float32_model_has_the_same_bytes_as_without_emulation(installed: None, tmp_path: Path) -> None:
     model = saved(tmp_path, FLOAT32, numpy.float32)
     for name, environment in (("emulated", Arm64()), ("own", None)):

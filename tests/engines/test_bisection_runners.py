@@ -18,10 +18,7 @@ from tests.cases.bisection_cases import bisected, side
 from tests.cases.bisection_runners import converted
 from tests.cases.onnx_text import onnx_model, weight
 from tests.toolchain import models
-from tests.toolchain.emulated import emulated
 from tests.toolchain.environments import have
-
-__all__ = ["emulated"]
 
 
 def test_a_weight_changed_in_a_real_model_is_found(tmp_path: Path) -> None:
@@ -67,7 +64,6 @@ def saturating() -> onnx.ModelProto:
     )
 
 
-@pytest.mark.usefixtures("emulated")
 @pytest.mark.skipif(platform.machine() != "x86_64" or sys.platform != "linux", reason="emulates x86_64 on x86_64")
 def test_int8_numbers_that_saturate_on_older_x86_are_found(tmp_path: Path) -> None:
     have("arm64")

@@ -20,9 +20,6 @@ from packager.verification.parity import Tolerance
 from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.engines.test_runners_isolated import PICTURE, Array, convolution, ready, run, worst
 from tests.toolchain import models
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
 
 pytestmark = pytest.mark.skipif(
     (sys.platform, platform.machine()) != ("linux", "x86_64"), reason="one of them has wheels for no other system"

@@ -4,9 +4,7 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy
@@ -14,30 +12,19 @@ import onnxruntime
 import pytest
 
 from tests.cases.disks import tiny_disk
-from tests.toolchain import forks
+from tests.toolchain.command import MOBPACK
 from tests.toolchain.torch import nets, variables
 
-MODULES = (
-    "packager.cli packager.files.processes.channel packager.workflows.export.child packager.workflows.export.steps "
-    "tests.toolchain.torch_started"
-).split()
-"""Modules that the command and its program take longest to import, and one that has traced a net."""
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-"""PyTorch starts no others."""
 
-
-@pytest.fixture(scope="module")
-def python() -> Iterator[tuple[str, ...]]:
-    """Runs Python as a fork of one that has traced a net; programs of the command are forks, too."""
-    with forks.served(MODULES, environment={**variables(), **ONE_THREAD}) as (client, _):
-        yield client
-
-
-def started(python: Sequence[str], folder: Path, *options: str) -> "subprocess.Popen[str]":
+def started(folder: Path, *options: str) -> "subprocess.Popen[str]":
     """The command, running in a user's folder that has nets.py in it."""
-    command = [*python, "-m", "packager.cli", "export", *options]
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=nets(folder), env=variables()
+        [MOBPACK, "export", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=nets(folder),
+        env=variables(),
     )
 
 
@@ -46,9 +33,9 @@ def left_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name not in ("nets.py", "__pycache__"))
 
 
-def test_a_module_becomes_a_model_and_samples_that_a_check_takes(python: Sequence[str], tmp_path: Path) -> None:
+def test_a_module_becomes_a_model_and_samples_that_a_check_takes(tmp_path: Path) -> None:
     options = ("nets:prints", "-o", "classifier.onnx", "--dynamic", "batch", "--keep-samples", "kept", "--json")
-    running = started(python, tmp_path, *options)
+    running = started(tmp_path, *options)
     out, err = running.communicate()
     assert running.returncode == 0, err
     document = json.loads(out)
@@ -65,14 +52,12 @@ def test_a_module_becomes_a_model_and_samples_that_a_check_takes(python: Sequenc
         numpy.testing.assert_allclose(found, recorded["output"], 1e-3, 1e-5)
 
 
-def test_a_factory_opens_the_files_beside_its_module_and_hostile_modules_there_are_not_run(
-    python: Sequence[str], tmp_path: Path
-) -> None:
+def test_a_factory_opens_the_files_beside_its_module_and_hostile_modules_there_are_not_run(tmp_path: Path) -> None:
     weights = numpy.random.default_rng(0).normal(size=(5, 3)).astype("float32")
     numpy.save(tmp_path / "weights.npy", weights)
     for name in ("onnxruntime", "packager", "sitecustomize"):
         (tmp_path / f"{name}.py").write_text("open('hostile', 'w').close()\n")
-    running = started(python, tmp_path, "nets:from_file", "-o", "made.onnx")
+    running = started(tmp_path, "nets:from_file", "-o", "made.onnx")
     _, err = running.communicate()
     assert running.returncode == 0, err
     given = numpy.arange(6, dtype="float32").reshape(2, 3)
@@ -81,23 +66,19 @@ def test_a_factory_opens_the_files_beside_its_module_and_hostile_modules_there_a
     assert not list(tmp_path.rglob("hostile"))
 
 
-def test_a_missing_file_of_a_factory_is_named_with_the_folder_that_it_is_looked_for_in(
-    python: Sequence[str], tmp_path: Path
-) -> None:
-    running = started(python, tmp_path, "nets:from_file", "-o", "made.onnx")
+def test_a_missing_file_of_a_factory_is_named_with_the_folder_that_it_is_looked_for_in(tmp_path: Path) -> None:
+    running = started(tmp_path, "nets:from_file", "-o", "made.onnx")
     _, err = running.communicate()
     assert running.returncode == 2
     assert "No such file or directory: 'weights.npy'" in err
     assert f"hint: the code runs in {tmp_path}" in err
 
 
-def test_a_model_that_computes_something_else_is_not_written_unless_forced(
-    python: Sequence[str], tmp_path: Path
-) -> None:
+def test_a_model_that_computes_something_else_is_not_written_unless_forced(tmp_path: Path) -> None:
     options = ("nets:size_branch", "--dynamic", "batch")
-    plain = started(python, tmp_path / "plain", *options)
-    forced = started(python, tmp_path / "forced", *options, "--force")
-    strict = started(python, tmp_path / "strict", *options, "--force", "--strict")
+    plain = started(tmp_path / "plain", *options)
+    forced = started(tmp_path / "forced", *options, "--force")
+    strict = started(tmp_path / "strict", *options, "--force", "--strict")
     out, err = plain.communicate()
     assert (plain.returncode, out, left_in(tmp_path / "plain")) == (5, "", []), err
     assert "output 'output' on sample 2 (batch = 1), node by node: 3 of 3 numbers differ" in err
@@ -110,17 +91,16 @@ def test_a_model_that_computes_something_else_is_not_written_unless_forced(
     assert (strict.returncode, left_in(tmp_path / "strict")) == (3, []), err
 
 
-def test_a_full_disk_leaves_nothing(python: Sequence[str], tmp_path: Path) -> None:
+def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
     with tiny_disk(tmp_path):
-        running = started(python, tmp_path, "nets:large")
+        running = started(tmp_path, "nets:large")
         _, err = running.communicate()
         assert (running.returncode, left_in(tmp_path)) == (4, []), err
         assert "No space left" in err
 
 
 def test_ctrl_c_leaves_nothing_and_ends_pytorch(tmp_path: Path) -> None:
-    """Of a command that has started by itself, as all do elsewhere."""
-    running = started((sys.executable, "-P"), tmp_path, "nets:waits")
+    running = started(tmp_path, "nets:waits")
     deadline = time.monotonic() + 60
     while not (tmp_path / "waiting").exists():
         assert running.poll() is None, running.communicate()

@@ -4,6 +4,7 @@ finished is lost or done twice, and the bytes are those of `mobpack build`."""
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,7 +21,6 @@ from tests.cases.fleet_faults import (
     ended,
     files,
     fleet,
-    forking,
     free_port,
     kill_group,
     project,
@@ -55,7 +55,7 @@ class Machine:
     def start(self, *command: str, within: str = "") -> "subprocess.Popen[bytes]":
         """A program whose output goes to a log of the machine."""
         with (self.folder / f"{self.name}.log").open("ab") as log:
-            program = [*forking(), "-m", *command]
+            program = [sys.executable, "-P", "-m", *command]
             place = self.folder / within
             return subprocess.Popen(program, cwd=place, env=self.variables, stdout=log, stderr=log, process_group=0)
 

@@ -27,10 +27,6 @@ from tests.cases import decoders, encoder_decoders
 from tests.cases.generation import DTYPES
 from tests.cases.onnx_text import saved
 from tests.toolchain import generation_models
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 MOST = 12
 START = ("a", "d")

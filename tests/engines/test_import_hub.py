@@ -15,10 +15,7 @@ from packager.workflows.importing.hub import fetching
 from packager.workflows.importing.hub.choosing import chosen
 from packager.workflows.importing.hub.naming import HubModel, parse
 from tests.cases.onnx_text import linear, saved
-from tests.toolchain.forks import forked
 from tests.toolchain.hub import COMMIT, Hub, hub
-
-__all__ = ["forked"]
 
 SOURCE = "hf:acme/scorer"
 OTHER = "f" * 40

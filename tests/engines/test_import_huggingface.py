@@ -12,12 +12,8 @@ from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.files.store import Store
 from packager.workflows.conversion.graph import ports
 from packager.workflows.importing import ImportRequest, run, starting, steps
-from tests.toolchain.forks import forked
 from tests.toolchain.huggingface_models import SOURCES
 from tests.toolchain.importing import answers_of
-
-__all__ = ["forked"]
-
 
 Answers = Mapping[str, Mapping[str, Any]]
 

@@ -9,12 +9,8 @@ import pytest
 from packager.core.console import Console
 from packager.workflows.conversion.graph import ports
 from packager.workflows.importing import ImportRequest, starting, steps
-from tests.toolchain.forks import forked
 from tests.toolchain.importing import answers_of
 from tests.toolchain.jax_models import SOURCES
-
-__all__ = ["forked"]
-
 
 Answers = Mapping[str, Mapping[str, Any]]
 

@@ -15,12 +15,8 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ParityError
 from packager.workflows.conversion.graph import ports
 from packager.workflows.importing import ImportRequest, layout, starting, steps
-from tests.toolchain.forks import forked
 from tests.toolchain.importing import answers_of
 from tests.toolchain.keras_models import SOURCES
-
-__all__ = ["forked"]
-
 
 Answers = Mapping[str, Mapping[str, Any]]
 RIGHT = """

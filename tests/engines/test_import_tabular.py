@@ -16,12 +16,8 @@ from packager.importers import trees
 from packager.importers.trees import Ensemble, Leaf, Tree, TreeSplit
 from packager.workflows.conversion.graph import ports
 from packager.workflows.importing import ImportRequest, starting, steps
-from tests.toolchain.forks import forked
 from tests.toolchain.importing import answers_of
 from tests.toolchain.tabular_models import SOURCES
-
-__all__ = ["forked"]
-
 
 Answers = Mapping[str, Mapping[str, Any]]
 RIGHT = """

@@ -16,10 +16,9 @@ from packager.targets.android import Android
 from packager.targets.ios import Ios
 from tests.cases.onnx_text import loaded, onnx_model, weight
 from tests.cases.plan import FIXED, ONNX, ORT, UNFUSED, Kind, quiet, rows, store, variant
-from tests.toolchain.emulated import emulated
 from tests.toolchain.environments import have
 
-__all__ = ["emulated", "store", "variant"]
+__all__ = ["store", "variant"]
 
 
 def test_files_for_chips_go_before_the_one_for_all_phones(variant: Kind, store: Store) -> None:
@@ -39,7 +38,6 @@ def test_files_for_chips_go_before_the_one_for_all_phones(variant: Kind, store: 
     assert "EPContext" in {node.op_type for node in onnx.load(made.files[0].path).graph.node}
 
 
-@pytest.mark.usefixtures("emulated")
 class TestFloat16OnArm:
     """Conversion on an emulated ARM core with 16-bit arithmetic."""
 

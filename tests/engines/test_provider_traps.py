@@ -13,7 +13,6 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy
@@ -40,9 +39,7 @@ from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import linear, onnx_model, saved, weight
 from tests.engines.test_runners_isolated import run
 from tests.toolchain import models as real
-from tests.toolchain.emulated import emulated, served
 from tests.toolchain.environments import have
-from tests.toolchain.forks import forked, isolated
 from tests.toolchain.ort_tool import (
     MODELS,
     ON_X86,
@@ -59,9 +56,6 @@ from tests.toolchain.ort_tool import (
     source,
 )
 from tests.toolchain.require import fetched
-
-__all__ = ["emulated", "forked", "isolated"]
-
 
 POOLING = """(float16[1,4,8,8] x) => (float16[1,4,8,8] y) {
     c = Conv <pads = [1,1,1,1]> (x, w)
@@ -129,12 +123,10 @@ def test_16_the_runtime_that_ships_replays_them_whether_asked_to_or_not(tool: To
 
 
 @pytest.fixture(scope="module")
-def old_x86() -> Iterator[tuple[str, ...]]:
+def old_x86() -> tuple[str, ...]:
     """Starts a program of this Python on an x86 core without 8-bit dot products: Intel's Haswell, of 2013."""
     have("x86_64")
-    core = (*OlderX86(cpu="Haswell-v4").emulator(), sys.executable, "-P")
-    with served(core, {}, "packager.engines.session.exact") as (client, _):
-        yield client
+    return (*OlderX86(cpu="Haswell-v4").emulator(), sys.executable, "-P")
 
 
 @ON_X86
@@ -165,7 +157,6 @@ def test_17_an_int8_model_runs_on_old_x86(
     assert numpy.array_equal(*results)
 
 
-@pytest.mark.usefixtures("emulated")
 def test_18_a_16_bit_file_with_pooling_loads(tmp_path: Path) -> None:
     """On an ARM core ONNX Runtime, asked as the tool asks it, gives pooling a layout that it then cannot read."""
     have("arm64")

@@ -13,10 +13,6 @@ from packager.workflows.requested import BuildRequest
 from tests.cases.caches import empty_cache
 from tests.commands.test_quantize import net
 from tests.toolchain.environments import have
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 FORMS = ("int8", "uint8", "uint16")
 

@@ -15,10 +15,6 @@ from packager.quantizers.dynamic import Dynamic
 from packager.quantizers.float16 import Float16
 from packager.quantizers.weight_only import WeightOnly
 from tests.cases.rewriting_cases import outcome, samples_for, static
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 MODELS = sorted((Path(__file__).parents[1] / "models").glob("torch_*.onnx"))
 QUANTIZERS: dict[str, tuple[Quantizer, float]] = {

@@ -22,12 +22,8 @@ from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.engines.test_assign import ort_format
 from tests.nights import at_night
 from tests.toolchain import models
-from tests.toolchain.emulated import emulated
 from tests.toolchain.environments import have
-from tests.toolchain.forks import forked, isolated
 from tests.toolchain.require import fetched
-
-__all__ = ["emulated", "forked", "isolated"]
 
 Array = numpy.typing.NDArray[Any]
 
@@ -142,7 +138,6 @@ def saturating(folder: Path) -> tuple[Path, dict[str, Array], Array]:
     return path, {"x": numpy.full((1, 64), 255, "uint8")}, exact
 
 
-@pytest.mark.usefixtures("emulated")
 def test_every_arm_core_computes_8_bit_numbers_exactly(tmp_path: Path) -> None:
     model, feed, exact = saturating(tmp_path)
     for runner in ready("arm64"):
@@ -151,7 +146,6 @@ def test_every_arm_core_computes_8_bit_numbers_exactly(tmp_path: Path) -> None:
 
 
 @on_x86
-@pytest.mark.usefixtures("emulated")
 def test_x86_without_vnni_saturates_unless_the_session_is_told_not_to(tmp_path: Path) -> None:
     (runner,) = ready("x86_64")
     model, feed, exact = saturating(tmp_path)
@@ -162,7 +156,6 @@ def test_x86_without_vnni_saturates_unless_the_session_is_told_not_to(tmp_path: 
 
 
 @on_x86
-@pytest.mark.usefixtures("emulated")
 def test_in_ort_format_x86_without_vnni_saturates_whatever_it_is_told(tmp_path: Path) -> None:
     """That key makes ONNX Runtime rewrite the graph, which it does to ONNX files alone."""
     (runner,) = ready("x86_64")
@@ -239,7 +232,6 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path
 
 
 @on_x86
-@pytest.mark.usefixtures("emulated")
 @pytest.mark.parametrize(
     ("runner", "model", "limit"),
     [
@@ -318,7 +310,6 @@ def test_files_in_ort_format_open_too(name: str, tmp_path: Path) -> None:
 
 
 @on_x86
-@pytest.mark.usefixtures("emulated")
 @pytest.mark.parametrize(("name", "words"), [("x86_64", "the runtime crashed while"), ("xnnpack", "crashed on it")])
 def test_a_model_that_takes_its_process_down_is_a_model_error_with_the_signal(
     name: str, words: str, tmp_path: Path
@@ -416,7 +407,6 @@ def onnx_name(kind: str) -> str:
     return {"float32": "float", "float64": "double"}.get(kind, kind)
 
 
-@pytest.mark.usefixtures("emulated")
 def test_a_file_that_computes_in_16_bits_runs_on_the_cores_that_can(tmp_path: Path) -> None:
     cores = [runner for runner in ready("arm64") if isinstance(runner, Arm64)]
     graph = "(float16[1,64] x) => (float16[1,8] y) { y = MatMul (x, w) }"

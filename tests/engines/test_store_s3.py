@@ -5,20 +5,19 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.toolchain import forks, stores
+from tests.toolchain import stores
 from tests.toolchain.unsteady import Behaviour, before
 
 COUNT = 12
-MODULES = "aiobotocore.session aiohttp botocore.auth s3fs tests.toolchain.shared_life".split()
-"""Modules that a machine takes longest to import."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,6 @@ class Bucket:
     folder: Path
     variables: Mapping[str, str]
     behaviour: Behaviour
-    python: Sequence[str]
-    """The command that runs a program as a fork of one that has imported what it needs."""
 
     def live(self, name: str, prefix: str, count: int = COUNT, **variables: str) -> dict[str, Any]:
         """One machine's requests for results; `name` is its cache."""
@@ -42,7 +39,7 @@ class Bucket:
         """A machine in the background, in a group of processes of its own."""
         url = prefix if "://" in prefix else f"s3://models/{prefix}"
         return subprocess.Popen(
-            [*self.python, "-m", "tests.toolchain.shared_life", url, str(self.folder / name), what],
+            [sys.executable, "-m", "tests.toolchain.shared_life", url, str(self.folder / name), what],
             env={**stores.environment_of(), **self.variables, **variables},
             cwd=stores.ROOT,
             stdout=subprocess.PIPE,
@@ -64,9 +61,8 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bucket]:
     folder = tmp_path_factory.mktemp("s3")
     with stores.s3(folder) as store:
         behaviour = Behaviour()
-        forking = forks.served(MODULES, environment=stores.environment_of())
-        with before(store.variables["AWS_ENDPOINT_URL"], behaviour) as address, forking as (python, _):
-            yield Bucket(folder, {**store.variables, "AWS_ENDPOINT_URL": address}, behaviour, python)
+        with before(store.variables["AWS_ENDPOINT_URL"], behaviour) as address:
+            yield Bucket(folder, {**store.variables, "AWS_ENDPOINT_URL": address}, behaviour)
 
 
 @pytest.fixture(autouse=True)

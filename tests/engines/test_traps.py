@@ -54,7 +54,6 @@ from tests.cases.onnx_text import linear, onnx_model, saved, weight
 from tests.commands.test_canonical import FILTERS, MIXED
 from tests.toolchain import ort_tool
 from tests.toolchain.environments import have
-from tests.toolchain.forks import forked
 from tests.toolchain.ort_tool import (
     ON_X86,
     PHONE,
@@ -70,9 +69,6 @@ from tests.toolchain.ort_tool import (
     run_tool,
     source,
 )
-
-__all__ = ["forked"]
-
 
 INT4 = """(float[1,64] x) => (float[1,64] y) {
     f = DequantizeLinear <axis = 0, block_size = 32> (w, s)

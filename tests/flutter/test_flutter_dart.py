@@ -18,11 +18,7 @@ from packager.files.zips import unpack
 from tests.cases.onnx_text import onnx_model, saved
 from tests.toolchain import models, projects
 from tests.toolchain.dart import PROBLEM, Dart, compile_kernel, configured_package, dart
-from tests.toolchain.forks import forked
 from tests.toolchain.swift import Finished
-
-__all__ = ["forked"]
-
 
 PROGRAM = Path(__file__).parents[1] / "toolchain" / "dart_programs" / "checks.dart"
 WRONG = "wrong.dart"

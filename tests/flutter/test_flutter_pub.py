@@ -19,11 +19,7 @@ from tests.flutter.test_flutter_target import there
 from tests.golden.cases import FLUTTER_CASES
 from tests.toolchain import projects
 from tests.toolchain.dart import dart, flutter_sdk
-from tests.toolchain.forks import forked
 from tests.toolchain.swift import Finished
-
-__all__ = ["forked"]
-
 
 URL = "https://example.com/contracts"
 PUBSPEC = """\

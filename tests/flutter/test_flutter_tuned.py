@@ -21,10 +21,6 @@ from tests.cases import varied
 from tests.golden.cases import Published
 from tests.toolchain import chip
 from tests.toolchain.dart import PROBLEM, compile_kernel, configured_package, dart
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 PROGRAMS = Path(__file__).parents[1] / "toolchain" / "dart_programs"
 MANY = 40

@@ -27,11 +27,7 @@ from tests.golden.cases import Case, Published
 from tests.npm.test_react_native_typed import MODELS, given_texts, made, planned
 from tests.toolchain import generation_models, objective_c, typed_texts
 from tests.toolchain.dart import compile_kernel, configured_package, dart
-from tests.toolchain.forks import forked
 from tests.toolchain.generation_models import PROMPT, SEEDS
-
-__all__ = ["forked"]
-
 
 PROGRAMS = Path(__file__).parents[1] / "toolchain" / "dart_programs"
 BRAIN = "(bfloat16[2, 3] x) => (bfloat16[3, 2] y) { y = Transpose (x) }"

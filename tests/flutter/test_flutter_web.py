@@ -23,12 +23,8 @@ from tests.golden.cases import FLUTTER_CASES
 from tests.toolchain import models, node, projects
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.dart import compile_program, configured_package
-from tests.toolchain.forks import forked
 from tests.toolchain.web.page import page_of
 from tests.toolchain.web.site import PAGE, files_of
-
-__all__ = ["forked"]
-
 
 PROGRAMS = Path(__file__).parents[1] / "toolchain" / "dart_programs"
 APP = "/shop/"

@@ -9,10 +9,6 @@ from packager.files.zips import unpack
 from tests.toolchain import projects
 from tests.toolchain.dart import dart
 from tests.toolchain.flutter_tester import FlutterTester, flutter_tester
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 TESTS = Path(__file__).parents[1] / "toolchain" / "flutter_tests" / "widgets_test.dart"
 LIBRARY = "/libonnxruntime.so"

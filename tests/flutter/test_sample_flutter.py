@@ -13,10 +13,6 @@ from PIL import Image
 from tests.toolchain import command, vision
 from tests.toolchain.dart import PROBLEM, dart
 from tests.toolchain.flutter_tester import FlutterTester, flutter_tester
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 ROOT = Path(__file__).parents[2]
 APP = Path("sample_apps", "flutter")

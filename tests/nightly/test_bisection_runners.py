@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from packager.compile.compile import FP16, compile_variant
 from packager.engines.runners.arm64 import Arm64
 from packager.engines.runners.cpu import Cpu
@@ -13,13 +11,9 @@ from packager.quantizers.float16 import Float16
 from packager.verification.bisection import BisectionKind, Side
 from tests.cases.bisection_cases import bisected, overflowing, side
 from tests.cases.onnx_text import loaded, quantized_by, weight
-from tests.toolchain.emulated import emulated
 from tests.toolchain.environments import have
 
-__all__ = ["emulated"]
 
-
-@pytest.mark.usefixtures("emulated")
 def test_a_number_too_large_for_float16_is_found_where_arm_computes_it(tmp_path: Path) -> None:
     have("arm64")
     model = overflowing()

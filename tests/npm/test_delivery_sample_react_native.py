@@ -7,15 +7,12 @@ import pytest
 
 from tests.cases.delivery_releases import Published
 from tests.toolchain import sample_releases, vision
-from tests.toolchain.forks import forked
 from tests.toolchain.npm_checks import compile_all
 from tests.toolchain.react_native import sample_app, sample_updates
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import serving
 from tests.toolchain.react_native.sample_updates import Sample
 from tests.toolchain.sample_releases import NEWER, OURS
-
-__all__ = ["forked"]
 
 ADDRESS = "https://models.example.com/vision/"
 BUTTON = "Look for a newer model"

@@ -15,11 +15,7 @@ from tests.cases.delivery_telling import TRICKLES, Language, impatient, serving_
 from tests.delivery_drivers.web import ANY_SITE, Driver, bundled_package, driver
 from tests.nights import AT_NIGHT, at_night
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.forks import forked
 from tests.toolchain.react_native.download.server import Fault
-
-__all__ = ["forked"]
-
 
 READING = ("rollback", "reused number", "a stolen key", "hostile text", "paths", "wrong software")
 """attacks that code tells which has nothing of the platform in it"""

@@ -16,14 +16,10 @@ from PIL import Image, ImageChops, ImageStat
 
 from tests.toolchain import command, vision
 from tests.toolchain.chromium import browser
-from tests.toolchain.forks import forked
 from tests.toolchain.sample_notes import QUERIES, nearest, notes
 from tests.toolchain.sample_package import NOTES
 from tests.toolchain.web.page import Page, page_of
 from tests.toolchain.web.site import files_of
-
-__all__ = ["forked"]
-
 
 ROOT = Path(__file__).parents[2]
 APP = Path("sample_apps", "web")

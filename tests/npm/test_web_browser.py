@@ -10,7 +10,6 @@ import pytest
 
 from tests.toolchain import typed_texts
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.forks import forked
 from tests.toolchain.web.page import (
     EMBED_LIST,
     READ_TEXTS,
@@ -24,9 +23,6 @@ from tests.toolchain.web.page import (
     vector,
 )
 from tests.toolchain.web.site import PAGE, files_of
-
-__all__ = ["forked"]
-
 
 ISOLATED = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}
 POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; img-src data:"

@@ -17,12 +17,8 @@ from packager.targets.web import Web
 from tests.golden.cases import CLASSES, IMAGE, PIXELS, SCORES, paged, typed
 from tests.toolchain import node
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.forks import forked
 from tests.toolchain.web.page import NAME, RUN_EMBEDDER, Page, app, package, page_of, vector
 from tests.toolchain.web.site import files_of
-
-__all__ = ["forked"]
-
 
 SECONDS = 1800.0
 """Time for all tests that share a browser."""

@@ -9,14 +9,10 @@ import onnxruntime
 import pytest
 
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.forks import forked
 from tests.toolchain.react_native.download.server import Fault, cut, status, whole
 from tests.toolchain.web.bundled import bundled
 from tests.toolchain.web.page import RUN_MINILM, Page, embedding, package, page_of
 from tests.toolchain.web.site import files_of
-
-__all__ = ["forked"]
-
 
 PIECE = 2 << 20
 CUT = 5_000_000

@@ -6,12 +6,8 @@ from typing import Any
 import pytest
 
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.forks import forked
 from tests.toolchain.web.page import Page, package, page_of
 from tests.toolchain.web.site import files_of
-
-__all__ = ["forked"]
-
 
 WATCH = """
 const workers = [], asked = [], unheard = [];

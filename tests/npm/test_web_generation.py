@@ -10,13 +10,9 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from tests.toolchain import generation_models, projects
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.forks import forked
 from tests.toolchain.generation_models import PROMPT, SEEDS, Made
 from tests.toolchain.web.page import Page, package, page_of
 from tests.toolchain.web.site import files_of
-
-__all__ = ["forked"]
-
 
 WHOLE = "const whole = async (text) => { let made = ''; for await (const part of text) made += part; return made; };"
 

@@ -8,13 +8,9 @@ from typing import Any
 import pytest
 
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.forks import forked
 from tests.toolchain.react_native.download.server import Address, serving
 from tests.toolchain.web.page import RUN_EMBEDDER, Page, package, page_of, vector
 from tests.toolchain.web.site import files_of
-
-__all__ = ["forked"]
-
 
 SECONDS = 1800.0
 """Time for all tests that share the browser."""

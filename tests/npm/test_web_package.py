@@ -8,12 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.toolchain import node, projects
-from tests.toolchain.forks import forked
 from tests.toolchain.npm_checks import compile_all
 from tests.toolchain.web.page import NAME, RUN_MINILM, app, embedding, package
-
-__all__ = ["forked"]
-
 
 FENCE = re.compile(r"^```(tsx?)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 MODELS = ("Embedder", "Minilm", "Names", "OrientationModel", "SileroVad", "Tokens")

@@ -9,13 +9,9 @@ import numpy as np
 import pytest
 
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.forks import forked
 from tests.toolchain.web.page import Page, package, page_of
 from tests.toolchain.web.site import files_of
 from tests.toolchain.web.sounds import HEAR, SOUND, heard
-
-__all__ = ["forked"]
-
 
 POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; img-src data:"
 RAMP = "(index) => ((index * 37) % 201 - 100) / 128"

@@ -10,14 +10,10 @@ from tests.cases.onnx_text import linear, saved
 from tests.cases.trust_vectors import IN_USE, OPENED, SWAPPED, VECTORS
 from tests.toolchain import command, node, trusted, trusted_web
 from tests.toolchain.chromium import browser
-from tests.toolchain.forks import forked
 from tests.toolchain.react_native.packages import unpack
 from tests.toolchain.trusted_web import Facts
 from tests.toolchain.web.page import page_of
 from tests.toolchain.web.site import files_of
-
-__all__ = ["forked"]
-
 
 LIST = "/vision/models/models.sig"
 ANSWER = "return await Scorer.load().then(({ provider }) => provider, (error) => error.problem ?? String(error));"

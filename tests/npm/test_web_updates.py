@@ -18,13 +18,9 @@ from tests.cases.trust_vectors import NEXT, STRANGER
 from tests.delivery_drivers.web import driver
 from tests.toolchain import updated_web
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.forks import forked
 from tests.toolchain.react_native.download.server import LONG_S, Handler, serving, slow, status
 from tests.toolchain.updated_web import NOW, POINTER, Blobs, Site, channel, digest, ort_file, path_of, release, samples
 from tests.toolchain.web.bundled import ENTRIES, bundled
-
-__all__ = ["forked"]
-
 
 OWN, SECOND, THIRD = "1.2.3", "1.2.4", "1.2.5"
 MOST_ATTEMPTS = 2

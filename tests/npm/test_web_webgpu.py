@@ -8,14 +8,10 @@ import pytest
 
 from tests.toolchain import projects
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.forks import forked
 from tests.toolchain.web import gpu
 from tests.toolchain.web.gpu import HINT, NO_WEBNN, has_passed, self_test
 from tests.toolchain.web.page import READ_TEXTS, Page, page_of, tokens
 from tests.toolchain.web.sounds import HEAR, heard
-
-__all__ = ["forked"]
-
 
 CHECKS = """
 globalThis.checks = 0;

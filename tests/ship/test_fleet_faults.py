@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +17,6 @@ from tests.cases.fleet_faults import (
     ended,
     files,
     fleet,
-    forking,
     free_port,
     kill_group,
     project,
@@ -93,7 +93,7 @@ def test_the_scheduler_is_killed_and_started_again(tmp_path: Path, alone: dict[s
 
     def dask(*command: str) -> "subprocess.Popen[bytes]":
         started = subprocess.Popen(
-            [*forking(), "-m", "dask", *command, *options],
+            [sys.executable, "-P", "-m", "dask", *command, *options],
             cwd=tmp_path,
             env=environment,
             stdout=subprocess.DEVNULL,

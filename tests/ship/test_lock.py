@@ -26,10 +26,9 @@ from packager.workflows.ingredients import BuildProject, refuse_changed
 from packager.workflows.project_code import modules_of
 from tests.cases.cli import Mobpack, mobpack
 from tests.cases.onnx_text import linear, saved
-from tests.toolchain.forks import forked
 from tests.toolchain.require import require
 
-__all__ = ["forked", "mobpack"]
+__all__ = ["mobpack"]
 
 
 PROJECT = """\

@@ -17,10 +17,6 @@ from packager.verification.failures import Case
 from packager.verification.majority import Pair, agreements, judged
 from packager.verification.parity import OriginalOutputs, ParitySettings, Subject
 from tests.cases.onnx_text import compiled, linear
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 SETTINGS = ParitySettings(random_samples=2)
 

@@ -15,10 +15,6 @@ from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import linear, saved
 from tests.cases.signing_cases import make_key
 from tests.toolchain import command
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 PROJECT = """[package]
 name = "pages"

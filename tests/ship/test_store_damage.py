@@ -19,10 +19,6 @@ from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import linear, saved
 from tests.nights import at_night
 from tests.toolchain import command
-from tests.toolchain.forks import forked
-
-__all__ = ["forked"]
-
 
 PROJECT = """\
 [package]

@@ -22,11 +22,7 @@ from packager.workflows import tune_recorded
 from packager.workflows.device import farming, iphone_tuning
 from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.toolchain import command, swift_packages
-from tests.toolchain.forks import forked
 from tests.toolchain.swift_packages import Compiled
-
-__all__ = ["forked"]
-
 
 CHAIN = "(float[8, 64] x) => (float[8, 64] y) { h = MatMul (x, w) y = Relu (h) }"
 TOML = """\

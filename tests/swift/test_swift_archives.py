@@ -17,11 +17,7 @@ from tests.cases.archives import read_zip
 from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import linear, saved
 from tests.toolchain import command
-from tests.toolchain.forks import forked
 from tests.toolchain.swift import swift
-
-__all__ = ["forked"]
-
 
 NAME, MODULE, STEM = "small-nets", "SmallNetsKit", "small-nets-2.0.1"
 PROJECT = f"""\

@@ -14,16 +14,12 @@ from typing import Any
 import pytest
 
 from tests.cases.disks import tiny_disk
-from tests.toolchain.forks import forked
 from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import Address, Certificate, serving
 from tests.toolchain.swift_app import App, trusting
 from tests.toolchain.swift_nets import AUTO
 from tests.toolchain.swift_sources import objects
-
-__all__ = ["forked"]
-
 
 CONTENT = bytes((index * 7 + index // 251) % 256 for index in range(100_000))
 OTHER = bytes(reversed(CONTENT))

@@ -11,13 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.toolchain.forks import forked
 from tests.toolchain.swift_app import App
 from tests.toolchain.swift_nets import LAYERS, ONNX, VERSION
 from tests.toolchain.swift_sources import objects
-
-__all__ = ["forked"]
-
 
 RANDOM = {f"{count} {seed}": (count, seed) for count in (1, 2, 99, 100, 1000) for seed in range(3)}
 ENDS: Mapping[str, Sequence[float]] = {

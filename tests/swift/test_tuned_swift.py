@@ -13,13 +13,9 @@ import pytest
 
 from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.toolchain import chip
-from tests.toolchain.forks import forked
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_app import HOME, App
 from tests.toolchain.swift_projects import build as swift_app
-
-__all__ = ["forked"]
-
 
 CHAIN = "(float[8, 64] x) => (float[8, 64] y) { h = MatMul (x, w) y = Relu (h) }"
 PROJECT = """\

@@ -13,7 +13,7 @@ import onnx
 from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.cases.signing_cases import Key, write_key
 from tests.cases.trust_vectors import IN_USE
-from tests.toolchain import command, environments, forks, without_classes
+from tests.toolchain import command, environments, without_classes
 from tests.toolchain.kept import kept, product
 
 MODEL, CHANNEL = "scorer", "stable"
@@ -125,8 +125,7 @@ def _build(project: Path, target: str, *, has_classes: bool) -> None:
 
 
 def _run(project: Path, *arguments: str, program: Path | None = None) -> None:
-    with forks.forking():
-        done = command.run(*arguments, folder=project, program=program)
+    done = command.run(*arguments, folder=project, program=program)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

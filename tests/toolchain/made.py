@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.toolchain import forks
 from tests.toolchain.kept import kept, product
 
 
@@ -23,5 +22,4 @@ class Package:
 
     def folder(self) -> Path:
         """The folder with its files. Nobody may write to them."""
-        with forks.forking():
-            return kept(f"package-{self.name}", self.make, product())
+        return kept(f"package-{self.name}", self.make, product())

@@ -7,9 +7,6 @@ import pytest
 from packager.core.errors import ToolError
 from packager.engines.environments.arm64 import Arm64
 from packager.files.processes import downloads
-from tests.toolchain.emulated import emulated
-
-__all__ = ["emulated"]
 
 
 def test_the_runtimes_are_the_converters_and_the_one_that_packages_depend_on() -> None:
