@@ -7,32 +7,32 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
 import onnx
 import pytest
 
-from packager.core.errors import ConfigError, ModelError, ParityError, ToolError
+from packager.core.errors import ConfigError, MobpackError, ModelError, ParityError, ToolError
 from tests.cases.caches import empty_cache
+from tests.cases.cli import Mobpack, mobpack
 from tests.cases.onnx_text import linear, onnx_model, saved
-from tests.toolchain import command
 
-
-def mobpack(*arguments: str | Path, cwd: Path, cache: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "XDG_CACHE_HOME": str(empty_cache(cache))}
-    return command.run(*arguments, folder=cwd, environment=environment)
+__all__ = ["mobpack"]
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A folder with a model and a previous release in dist/."""
-    saved(tmp_path / "model.onnx", linear())
-    previous = tmp_path / "dist" / "android"
+def project(mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a model and a previous release in dist/."""
+    folder = tmp_path / "project"
+    saved(folder / "model.onnx", linear())
+    previous = folder / "dist" / "android"
     previous.mkdir(parents=True)
     (previous / "old.aar").write_bytes(b"previous release")
-    (tmp_path / "dist" / "manifest.json").write_text(json.dumps({"mobpack": "0.0.1"}))
-    return tmp_path
+    (folder / "dist" / "manifest.json").write_text(json.dumps({"mobpack": "0.0.1"}))
+    monkeypatch.chdir(folder)
+    return folder
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -41,151 +41,47 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
-def assert_refused(
-    project: Path, tmp_path_factory: pytest.TempPathFactory, *arguments: str | Path, code: int, message: str, hint: str
-) -> None:
-    """`mobpack build ARGUMENTS` in `project` fails with this message and changes no file there."""
-    before = files(project)
-    done = mobpack("build", *arguments, cwd=project, cache=tmp_path_factory.mktemp("cache"))
-    assert done.returncode == code, done.stderr
-    assert message in done.stderr
-    assert f"hint: {hint}" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert files(project) == before
-    assert sorted(path.name for path in project.iterdir()) == sorted({name.split("/")[0] for name in before})
+def no_model(folder: Path) -> None:
+    (folder / "notes.onnx").write_text("these are notes, not a model, and long enough to look like one")
 
 
-def test_a_file_that_is_not_onnx_is_refused(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    (project / "notes.onnx").write_text("these are notes, not a model, and long enough to look like one")
-    assert_refused(
-        project,
-        tmp_path_factory,
-        "notes.onnx",
-        "-t",
-        "android",
-        code=ModelError.EXIT_CODE,
-        message="notes.onnx: not",
-        hint="",
-    )
+def half_a_model(folder: Path) -> None:
+    whole = (folder / "model.onnx").read_bytes()
+    (folder / "cut.onnx").write_bytes(whole[: len(whole) // 2])
 
 
-def test_a_truncated_model_is_refused(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    whole = (project / "model.onnx").read_bytes()
-    (project / "cut.onnx").write_bytes(whole[: len(whole) // 2])
-    assert_refused(
-        project,
-        tmp_path_factory,
-        "cut.onnx",
-        "-t",
-        "android",
-        code=ModelError.EXIT_CODE,
-        message="cut.onnx: not a complete ONNX file",
-        hint="download or export it again",
-    )
-
-
-def test_a_model_that_needs_a_newer_ir_is_refused(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def newer(folder: Path) -> None:
     model = linear()
     model.ir_version = 14
-    model.graph.value_info.append(
-        onnx.helper.make_tensor_value_info("xw", onnx.TensorProto.DataType.Value("FLOAT6E2M3"), [1])
-    )
-    saved(project / "new.onnx", model)
-    assert_refused(
-        project,
-        tmp_path_factory,
-        "new.onnx",
-        "-t",
-        "android",
-        code=ModelError.EXIT_CODE,
-        message="IR version 14 is newer than the runtime reads (13)",
-        hint="export without them",
-    )
+    saved(folder / "newer.onnx", model)
 
 
-def test_missing_external_data_is_named(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    onnx.save(linear(), project / "split.onnx", save_as_external_data=True, location="split.data", size_threshold=0)
-    (project / "split.data").unlink()
-    assert_refused(
-        project,
-        tmp_path_factory,
-        "split.onnx",
-        "-t",
-        "android",
-        code=ModelError.EXIT_CODE,
-        message="external data file not found",
-        hint="copy split.data beside the model",
-    )
+def newest(folder: Path) -> None:
+    """A model with a type that older versions of the IR lack."""
+    model = linear()
+    model.ir_version = 14
+    kind = onnx.TensorProto.DataType.Value("FLOAT6E2M3")
+    model.graph.value_info.append(onnx.helper.make_tensor_value_info("xw", kind, [1]))
+    saved(folder / "newest.onnx", model)
 
 
-def test_an_unknown_key_names_the_nearest(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    (project / "mobpack.toml").write_text(
-        '[package]\nname = "p"\n[model.m]\npath = "model.onnx"\n[target.android]\nmin_sdk = 26\n'
-    )
-    assert_refused(
-        project,
-        tmp_path_factory,
-        code=ConfigError.EXIT_CODE,
-        message="mobpack: error: target.android: unknown key 'min_sdk'",
-        hint="did you mean 'min-sdk'?",
-    )
+def without_weights(folder: Path) -> None:
+    onnx.save(linear(), folder / "split.onnx", save_as_external_data=True, location="split.data", size_threshold=0)
+    (folder / "split.data").unlink()
 
 
-def test_an_output_that_cannot_be_written_is_named(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    # A file where a folder is needed fails for root too, which a read-only folder would not.
-    assert_refused(
-        project,
-        tmp_path_factory,
-        "model.onnx",
-        "-t",
-        "android",
-        "--out",
-        "model.onnx/dist",
-        code=ToolError.EXIT_CODE,
-        message="cannot write to",
-        hint="choose another folder with --out",
-    )
+def misspelt_key(folder: Path) -> None:
+    text = '[package]\nname = "p"\n[model.m]\npath = "model.onnx"\n[target.android]\nmin_sdk = 26\n'
+    (folder / "mobpack.toml").write_text(text)
 
 
-@pytest.mark.skipif(
-    os.geteuid() == 0 and not Path("/proc/self/status").exists(), reason="root writes anywhere, and there is no /proc"
-)
-def test_a_read_only_output_is_named(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    assert_refused(
-        project,
-        tmp_path_factory,
-        "model.onnx",
-        "-t",
-        "android",
-        "--out",
-        "/proc/mobpack/dist",
-        code=ToolError.EXIT_CODE,
-        message="cannot write to /proc/mobpack",
-        hint="choose another folder with --out",
-    )
+def photos(folder: Path) -> None:
+    (folder / "photos").mkdir()
+    (folder / "photos" / "cat.jpg").write_bytes(b"jpeg")
 
 
-def test_a_folder_that_is_not_a_release_is_never_replaced(
-    project: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    (project / "photos").mkdir()
-    (project / "photos" / "cat.jpg").write_bytes(b"jpeg")
-    assert_refused(
-        project,
-        tmp_path_factory,
-        "model.onnx",
-        "-t",
-        "android",
-        "--out",
-        "photos",
-        code=ConfigError.EXIT_CODE,
-        message="is not a mobpack release",
-        hint="choose another folder with --out",
-    )
-
-
-def test_an_error_over_tolerance_stops_the_build(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    # Folding the normalization into the convolution changes the rounding; no tolerance is that tight.
+def fused(folder: Path) -> None:
+    """Folding the normalization into the convolution changes the rounding; no tolerance is as tight as 1e-12."""
     model = onnx_model(
         "(float[1, 64, 8, 8] x) => (float[1, 64, 8, 8] y) { a = Conv (x, w) y = BatchNormalization (a, s, b, m, v) }",
         weights={
@@ -196,39 +92,106 @@ def test_an_error_over_tolerance_stops_the_build(project: Path, tmp_path_factory
             },
         },
     )
-    saved(project / "fused.onnx", model)
-    evidence = tmp_path_factory.mktemp("outside") / "evidence"
-    assert_refused(
-        project,
-        tmp_path_factory,
-        "fused.onnx",
-        "-t",
-        "ios",
-        "--set",
-        "parity.tolerance=1e-12",
-        "--evidence",
-        str(evidence),
-        code=ParityError.EXIT_CODE,
-        message="output 'y' differs from the original on sample",
-        hint=f"{evidence}/fused-source-",
-    )
+    saved(folder / "fused.onnx", model)
 
 
-def test_strict_makes_a_warning_fail(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    model = linear()
-    model.ir_version = 14
-    saved(project / "new.onnx", model)
-    assert_refused(
-        project,
-        tmp_path_factory,
-        "new.onnx",
-        "-t",
-        "ios",
-        "--strict",
-        code=ModelError.EXIT_CODE,
-        message="warning(s); first warning: model 'new': IR version lowered from 14 to 13",
-        hint="fix the warnings",
-    )
+def nothing(folder: Path) -> None:
+    """Changes nothing in the project."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What is put into the project, the arguments of `mobpack build`, and how it is refused."""
+
+    given: Callable[[Path], None]
+    arguments: str
+    error: type[MobpackError]
+    message: str
+    hint: str
+
+
+REFUSED = (
+    Refusal(no_model, "notes.onnx -t android", ModelError, "notes.onnx: not", ""),
+    Refusal(
+        half_a_model,
+        "cut.onnx -t android",
+        ModelError,
+        "cut.onnx: not a complete ONNX file",
+        "download or export it again",
+    ),
+    Refusal(
+        newest,
+        "newest.onnx -t android",
+        ModelError,
+        "IR version 14 is newer than the runtime reads (13)",
+        "export without them",
+    ),
+    Refusal(
+        newer,
+        "newer.onnx -t ios --strict",
+        ModelError,
+        "warning(s); first warning: model 'newer': IR version lowered from 14 to 13",
+        "fix the warnings",
+    ),
+    Refusal(
+        without_weights,
+        "split.onnx -t android",
+        ModelError,
+        "external data file not found",
+        "copy split.data beside the model",
+    ),
+    Refusal(
+        misspelt_key,
+        "",
+        ConfigError,
+        "mobpack: error: target.android: unknown key 'min_sdk'",
+        "did you mean 'min-sdk'?",
+    ),
+    # A file where a folder is needed fails for root too, which a read-only folder would not.
+    Refusal(
+        nothing,
+        "model.onnx -t android --out model.onnx/dist",
+        ToolError,
+        "cannot write to",
+        "choose another folder with --out",
+    ),
+    Refusal(
+        nothing,
+        "model.onnx -t android --out /proc/mobpack/dist",
+        ToolError,
+        "cannot write to /proc/mobpack",
+        "choose another folder with --out",
+    ),
+    Refusal(
+        photos,
+        "model.onnx -t android --out photos",
+        ConfigError,
+        "is not a mobpack release",
+        "choose another folder with --out",
+    ),
+    Refusal(
+        fused,
+        "fused.onnx -t ios --set parity.tolerance=1e-12 --evidence ../evidence",
+        ParityError,
+        "output 'y' differs from the original on sample",
+        "../evidence/fused-source-",
+    ),
+)
+
+
+@pytest.mark.parametrize("refused", REFUSED, ids=lambda each: each.message)
+def test_a_build_that_is_refused_says_why_and_changes_no_file(
+    project: Path, mobpack: Mobpack, refused: Refusal
+) -> None:
+    refused.given(project)
+    before = files(project)
+    done = mobpack("build", *refused.arguments.split())
+    assert done.code == refused.error.EXIT_CODE, done.err
+    assert refused.message in done.err
+    assert f"hint: {refused.hint}" in done.err
+    assert "Traceback" not in done.err
+    assert files(project) == before
+    assert sorted(path.name for path in project.iterdir()) == sorted({name.split("/")[0] for name in before})
 
 
 @pytest.mark.parametrize(
@@ -271,16 +234,16 @@ def test_an_interrupted_build_leaves_the_previous_release_whole(
     assert sorted(path.name for path in project.iterdir()) == ["dist", "model.onnx"]
 
 
-def test_eight_models_end_on_one_screen(project: Path, tmp_path: Path) -> None:
+def test_eight_models_end_on_one_screen(project: Path, mobpack: Mobpack) -> None:
     names = [f"net{number}" for number in range(8)]
     models = "".join(f'[model.{name}]\npath = "model.onnx"\n' for name in names)
     (project / "mobpack.toml").write_text(
         f'[package]\nname = "eight"\nversion = "1.0.0"\nlicense = "MIT"\n{models}[target.ios]\n[target.web]\n'
     )
-    done = mobpack("build", cwd=project, cache=tmp_path / "cache")
-    assert done.returncode == 0, done.stderr
-    said = " ".join(done.stderr.split())
-    assert len(done.stderr.splitlines()) < 25
+    done = mobpack("build")
+    assert done.code == 0, done.err
+    said = " ".join(done.err.split())
+    assert len(done.err.splitlines()) < 25
     assert "plan files (16)" in said
     assert said.count("have no licence") == 1
     together = ", ".join(names)
@@ -291,20 +254,18 @@ def test_eight_models_end_on_one_screen(project: Path, tmp_path: Path) -> None:
     assert "dist/report.html has every check" in said
 
 
-def test_json_reports_the_error_on_standard_output(project: Path, tmp_path: Path) -> None:
-    done = mobpack("build", "nowhere.onnx", "-t", "android", "--json", cwd=project, cache=tmp_path / "cache")
-    answer = json.loads(done.stdout)
-    assert answer["error"]["exit-code"] == done.returncode == ModelError.EXIT_CODE
+def test_json_reports_the_error_on_standard_output(project: Path, mobpack: Mobpack) -> None:
+    done = mobpack("build", "nowhere.onnx", "-t", "android", "--json")
+    answer = json.loads(done.out)
+    assert answer["error"]["exit-code"] == done.code == ModelError.EXIT_CODE
     assert "nowhere.onnx: no such file or directory" in answer["error"]["message"]
 
 
-def test_a_class_that_is_renamed_is_named_once_with_the_reason(
-    project: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_class_that_is_renamed_is_named_once_with_the_reason(project: Path, mobpack: Mobpack) -> None:
     (project / "model.onnx").rename(project / "text.onnx")
-    done = mobpack("build", "text.onnx", "-t", "ios", "-t", "web", cwd=project, cache=tmp_path_factory.mktemp("cache"))
-    assert done.returncode == 0, done.stderr
-    [line] = [line for line in done.stderr.splitlines() if "class TextModel" in line]
+    done = mobpack("build", "text.onnx", "-t", "ios", "-t", "web")
+    assert done.code == 0, done.err
+    [line] = [line for line in done.err.splitlines() if "class TextModel" in line]
     assert line.strip() == (
         "model text: class TextModel, since Text is a name of Compose, SwiftUI, the browser, React Native and Flutter"
     )

@@ -1,19 +1,22 @@
 """Builds that end at once: when they may, and every change of an input is noticed."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
+from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import linear, saved
 from tests.cases.unchanged import flip
-from tests.commands.test_build import mobpack
+from tests.toolchain import command
 
 
 def test_the_command_says_the_same_again_without_a_step(tmp_path: Path) -> None:
     saved(tmp_path / "net.onnx", linear())
+    environment = {**os.environ, "XDG_CACHE_HOME": str(empty_cache(tmp_path / ".cache"))}
 
     def build(*more: str) -> subprocess.CompletedProcess[str]:
-        done = mobpack("build", "net.onnx", "-t", "ios", *more, cwd=tmp_path, cache=tmp_path / ".cache")
+        done = command.run("build", "net.onnx", "-t", "ios", *more, folder=tmp_path, environment=environment)
         assert done.returncode == 0, done.stderr
         return done
 
