@@ -1,8 +1,8 @@
-"""One machine of several with a shared store, as a program: `python -m tests.toolchain.shared_life URL CACHE COUNT`.
+"""One machine of several with a shared store, as a program: `python -m tests.toolchain.shared_life`.
 
-Asks for COUNT results, makes those that nobody has, compares all with what they must be, and prints in JSON which it
-made, what it counted and what it warned of. `--damage` changes a byte of every third object in the store instead, and
-empties every ninth.
+Each line of its input is a request in JSON, `[url, cache, count]`: it asks for `count` results, makes those that nobody
+has, compares all with what they must be, and prints in JSON which it made, what it counted and what it warned of.
+Without a count it changes a byte of every third object in the store instead, and empties every ninth.
 """
 
 import hashlib
@@ -65,6 +65,7 @@ def damage(url: str) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    url, cache, count = sys.argv[1:4]
-    result = damage(url) if count == "--damage" else live(url, Path(cache), int(count))
-    sys.stdout.write(json.dumps(result) + "\n")
+    for line in sys.stdin:
+        url, cache, count = json.loads(line)
+        result = damage(url) if count is None else live(url, Path(cache), count)
+        print(json.dumps(result), flush=True)
