@@ -101,7 +101,7 @@ def nothing(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Refusal:
-    """What is put into the project, the arguments of `mobpack build`, and how it is refused."""
+    """A build that is refused: additions to the project, arguments of `mobpack build`, and the answer."""
 
     given: Callable[[Path], None]
     arguments: str
