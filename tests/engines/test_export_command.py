@@ -66,14 +66,6 @@ def test_a_factory_opens_the_files_beside_its_module_and_hostile_modules_there_a
     assert not list(tmp_path.rglob("hostile"))
 
 
-def test_a_missing_file_of_a_factory_is_named_with_the_folder_that_it_is_looked_for_in(tmp_path: Path) -> None:
-    running = started(tmp_path, "nets:from_file", "-o", "made.onnx")
-    _, err = running.communicate()
-    assert running.returncode == 2
-    assert "No such file or directory: 'weights.npy'" in err
-    assert f"hint: the code runs in {tmp_path}" in err
-
-
 def test_a_model_that_computes_something_else_is_not_written_unless_forced(tmp_path: Path) -> None:
     options = ("nets:size_branch", "--dynamic", "batch")
     plain = started(tmp_path / "plain", *options)

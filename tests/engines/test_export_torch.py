@@ -40,7 +40,7 @@ ALONE = """
 training drops counts doubles numpy_doubles whole_doubles halves float_indices short_indices integers empty_weights
 elsewhere number_branch untranslatable gives_dict gives_tuple gives_named_tuple gives_dataclass gives_number
 gives_nothing gives_complex compiled writes shares many learns wrong_arguments module_alone no_inputs not_a_module
-raises absent named
+raises absent named from_file
 """.split()
 """Factories that export without a change."""
 
@@ -153,6 +153,7 @@ MISTAKES = {
         "factory nets:raises fails: FileNotFoundError: weights.pt is not there\n  nets.py, line N",
     ),
     "absent": ("ConfigError", "no function 'absent' in 'nets'"),
+    "from_file": ("ConfigError", "No such file or directory: 'weights.npy'"),
 }
 """Case -> class and part of its error message."""
 
@@ -169,6 +170,11 @@ def test_a_mistake_is_named(made: Mapping[str, Exported], name: str) -> None:
 def test_the_lines_that_led_to_a_failure_are_the_users_own_the_innermost_last(made: Mapping[str, Exported]) -> None:
     lines = made["raises"].message.splitlines()
     assert [line.rpartition(": ")[0].rpartition(" in ")[2] for line in lines[1:]] == ["raises", "missing_weights"]
+
+
+def test_the_hint_for_a_missing_file_names_the_folder_in_which_the_code_runs(made: Mapping[str, Exported]) -> None:
+    case = made["from_file"]
+    assert f"the code runs in {case.folder.parent / 'code'}" in case.answer["hint"]
 
 
 def test_training_mode_is_ended_and_the_layers_that_it_changes_are_named(made: Mapping[str, Exported]) -> None:

@@ -65,13 +65,21 @@ NEEDED = ("runtime", "web")
 
 
 def test_a_release_is_the_same_bytes_whatever_is_installed(tmp_path: Path) -> None:
-    """Measurements of the machine are in its evidence alone, and the same gate is passed."""
+    """A machine with every environment, and one with what a build makes by itself and an old Node.js first on PATH.
+
+    Measurements of the machine are in its evidence alone, and the same gate is passed.
+    """
     have("android")
     have("webgpu")
     optional = [each.name for each in (OWN / "environments").iterdir() if each.name not in NEEDED]
     weights = {"first": weight(8, 3, 3, 3), "second": weight(16, 8, 3, 3), "third": weight(16, 4)}
+    old = tmp_path / "programs"
+    old.mkdir()
+    (old / "node").write_text("#!/bin/sh\necho v20.11.1\n", encoding="utf-8", newline="\n")
+    (old / "node").chmod(0o755)
+    path = os.environ["PATH"]
     releases = []
-    for name, without in (("everything", ()), ("nothing", optional)):
+    for name, without, programs in (("everything", (), path), ("nothing", optional, f"{old}{os.pathsep}{path}")):
         folder = tmp_path / name
         folder.mkdir()
         saved(folder / "net.onnx", onnx_model(PICTURES, weights=weights))
@@ -80,7 +88,7 @@ def test_a_release_is_the_same_bytes_whatever_is_installed(tmp_path: Path) -> No
             pixels = numpy.random.default_rng(number).integers(0, 256, (32, 32, 3), numpy.uint8)
             Image.fromarray(pixels).save(folder / "pictures" / f"{number}.png")
         (folder / "mobpack.toml").write_text(EVERYWHERE, encoding="utf-8", newline="\n")
-        cache = {"XDG_CACHE_HOME": str(empty_cache(tmp_path / f"{name}-cache", without=without))}
+        cache = {"XDG_CACHE_HOME": str(empty_cache(tmp_path / f"{name}-cache", without=without)), "PATH": programs}
         run("build", folder=folder, environment={**os.environ, **cache})
         releases.append(contents(folder / "dist"))
     everything, nothing = releases
