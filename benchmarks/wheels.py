@@ -48,6 +48,7 @@ HOSTS = (
 )
 KNOWN = {
     ("onnxruntime", HOSTS[1].tag): "no wheels for Intel Macs since 1.24: mobpack does not run there",
+    ("cryptography", HOSTS[1].tag): "50.0.2 has no wheels for Intel Macs, where mobpack does not run",
     **{("docopt", host.tag): "pip builds it, without a compiler, for `mobpack xcode`" for host in HOSTS},
 }
 """Wheels that do not exist, and what follows."""
