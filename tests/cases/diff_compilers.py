@@ -23,7 +23,7 @@ NEW_PROVIDER = kotlin_texts(replace(ANDROID, target=Android(providers=("xnnpack"
 
 def says_breaking(language: str, each: Changed) -> bool:
     of_all = changed(language)
-    return is_major(interfaces.changes(of_all[each.of].api, of_all[each.name].api))
+    return is_major(interfaces.changes(of_all[each.of], of_all[each.name]))
 
 
 def is_major(found: Iterable[Change]) -> bool:

@@ -3,8 +3,6 @@
 Apps are written for the models `given` and `typed`; the same app with another class's name meets a changed model.
 """
 
-import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -18,8 +16,6 @@ from packager.targets.android import Android
 from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
-from tests.declarations import dart, kotlin, swift, typescript
-from tests.declarations.values import Declaration, DeclaredPackage
 from tests.golden.cases import (
     CLASSES,
     EMBEDDING,
@@ -29,7 +25,6 @@ from tests.golden.cases import (
     SCORES,
     VECTOR,
     Case,
-    Paged,
     Published,
     Wrapped,
     api_of,
@@ -207,17 +202,9 @@ def kotlin_texts(case: Case = ANDROID) -> dict[str, str]:
     return {path.relative_to(root).as_posix(): text for path, text in case.texts().items() if path.suffix == ".kt"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelAlone:
-    """A package as if one model were its only one, under the name `Model`."""
-
-    api: PackageApi
-    declared: DeclaredPackage
-
-
 @cache
-def changed(language: str) -> dict[str, ModelAlone]:
-    return each_alone(language, package(language, PLANS))
+def changed(language: str) -> dict[str, PackageApi]:
+    return each_alone(package(language, PLANS))
 
 
 def package(language: str, plans: tuple[Plan, ...]) -> Case | Wrapped | Published:
@@ -231,35 +218,10 @@ def package(language: str, plans: tuple[Plan, ...]) -> Case | Wrapped | Publishe
     return found[language]
 
 
-def each_alone(language: str, made: Case | Wrapped | Published) -> dict[str, ModelAlone]:
-    """By model."""
-    api, declared = api_of(made), declarations(language, made)
-    names = {each.class_name for each in api.models}
-    return {
-        each.name: ModelAlone(
-            api=replace(api, models=(replace(each, name="model", class_name="Model"),)),
-            declared=DeclaredPackage(
-                language=language,
-                declarations=tuple(
-                    _renamed(part, each.class_name) for part in declared if not _is_of(part, names - {each.class_name})
-                ),
-            ),
-        )
-        for each in api.models
-    }
-
-
-def declarations(language: str, made: Case | Wrapped | Published | Paged) -> tuple[Declaration, ...]:
-    texts = texts_of(made.sources())
-    if language == "Kotlin":
-        parts = [kotlin.declarations(text) for name, text in texts.items() if name.endswith(".kt")]
-        return kotlin.with_bases([each for part in parts for each in part])
-    if language == "Swift":
-        return swift.declarations([text for name, text in texts.items() if name.startswith("Sources/ChangesKit/")])
-    if language == "Dart":
-        return dart.declarations(texts, "lib/changes.dart")
-    exports = [each for each in json.loads(texts["package.json"])["exports"].values() if isinstance(each, dict)]
-    return typescript.declarations(texts, [each["types"].removeprefix("./") for each in exports if "types" in each])
+def each_alone(made: Case | Wrapped | Published) -> dict[str, PackageApi]:
+    """By model, the package as if the model were its only one, under the name `Model`."""
+    api = api_of(made)
+    return {each.name: replace(api, models=(replace(each, name="model", class_name="Model"),)) for each in api.models}
 
 
 def texts_of(sources: Sources) -> dict[str, str]:
@@ -270,25 +232,6 @@ def texts_of(sources: Sources) -> dict[str, str]:
         if path.name.endswith((".d.ts", ".dart"))
     }
     return {**copied, **{path.as_posix(): text for path, text in sources.texts.items()}}
-
-
-def _is_of(declared: Declaration, models: set[str]) -> bool:
-    first = declared.path.partition(".")[0].removeprefix("use")
-    return any(first.removesuffix(end) in models for end in ("", "Inputs", "Outputs", "Tensors", "Model", "Prediction"))
-
-
-def _renamed(declared: Declaration, name: str) -> Declaration:
-    def new(text: str) -> str:
-        return re.sub(f"{name}(?!Data)", "Model", text) if name in text else text  # Dart has a class TypedData
-
-    return replace(
-        declared,
-        container=new(declared.container),
-        name=new(declared.name),
-        type=new(declared.type),
-        parameters=tuple(replace(each, type=new(each.type)) for each in declared.parameters),
-        traits=frozenset(map(new, declared.traits)),
-    )
 
 
 APPS_IN_KOTLIN: Mapping[str, str] = {
