@@ -11,7 +11,6 @@ import pytest
 from packager.files.installed import templates_folder
 from tests.cases.disks import tiny_disk
 from tests.toolchain import jvm, react_native_api
-from tests.toolchain.class_files import Member
 from tests.toolchain.react_native import codegen, packages
 
 APP = [Path(react_native_api.FAKES.parent, name) for name in ("Answer.kt", "Locate.kt")]
@@ -154,16 +153,6 @@ def test_what_the_kotlin_classes_call_is_in_react_natives_api(classes: Classes) 
     assert not other
 
 
-def test_a_method_that_react_native_does_not_have_is_told() -> None:
-    text = "public final class com/facebook/A : com/facebook/B {\n\tpublic final fun a ()V\n}\n\n"
-    text += "public abstract interface class com/facebook/B {\n\tpublic abstract fun b (I)V\n}\n\n"
-    api = react_native_api.read(text)
-    assert api.has(Member("com/facebook/A", "b", "(I)V"))
-    assert not api.has(Member("com/facebook/A", "b", "(J)V"))
-    assert not api.has(Member("com/facebook/B", "a", "()V"))
-    assert api.abstract == {Member("com/facebook/B", "b", "(I)V")}
-
-
 MISSING = ("mobpack/PageOrientation/other.ort", "../../secret", "mobpack//x")
 RIGHT, WRONG, UNKNOWN = len(CONTENT), 4, -1
 """sizes that JavaScript may expect"""
@@ -216,19 +205,16 @@ def test_an_asset_that_is_stored_is_used_where_it_lies(told: Told) -> None:
 
 
 @pytest.mark.parametrize(("is_stored", "padding"), [(False, 0), (True, UNALIGNED)], ids=["compressed", "unaligned"])
-def test_another_asset_is_copied_once(phone: Phone, is_stored: bool, padding: int) -> None:
+def test_another_asset_is_copied_once_for_calls_at_once_and_later_ones(
+    phone: Phone, is_stored: bool, padding: int
+) -> None:
     phone.install(is_stored=is_stored, padding=padding)
-    first, again = phone.locate(), phone.locate()
+    first, again = phone.locate(calls=8), phone.locate()
+    assert first["same"] == "1"
     assert (first["path"], first["offset"]) == (str((phone.kept / "orientation.ort.tflite").resolve()), "0")
     assert first["thread"] == "PageOrientation", "not the thread that other modules wait for"
     assert (first["read"], again["read"]) == ("1", "0")
     assert bytes_at(again, len(CONTENT) + 1) == CONTENT
-
-
-def test_calls_at_once_make_one_copy(phone: Phone) -> None:
-    phone.install(is_stored=False)
-    facts = phone.locate(calls=8)
-    assert (facts["same"], facts["read"]) == ("1", "1")
 
 
 def test_another_version_of_the_app_has_its_own_copy_and_those_that_no_version_reads_any_more_are_removed(
@@ -279,10 +265,9 @@ def test_an_asset_of_another_size_is_refused_and_one_whose_size_nobody_knows_is_
         assert not list(of.kept.glob("orientation*"))
 
 
-@pytest.mark.parametrize("number", range(len(MISSING)), ids=MISSING)
-def test_an_asset_that_is_not_there_is_told(told: Told, number: int) -> None:
-    facts = told.missing[number]
-    assert (facts["code"], facts["words"]) == ("missing", f"[missing] the app has no asset {MISSING[number]}")
+def test_an_asset_that_is_not_there_is_told(told: Told) -> None:
+    found = [(facts["code"], facts["words"]) for facts in told.missing]
+    assert found == [("missing", f"[missing] the app has no asset {name}") for name in MISSING]
 
 
 def test_a_full_device_is_told_and_left_as_it_was(phone: Phone) -> None:

@@ -27,15 +27,12 @@ RUNS: Mapping[str, tuple[Mapping[str, object] | None, bool]] = {
     "default again": (None, False),
     "app after default": ({"models": "app"}, False),
     "package after app": ({"models": "package"}, False),
-    "package again": ({"models": "package"}, False),
     "app": ({"models": "app"}, True),
     "app again": ({"models": "app"}, False),
     "none after app": ({"models": "none"}, False),
-    "none": ({"models": "none"}, True),
-    "none again": ({"models": "none"}, False),
 }
 """Runs of `expo prebuild`, one after the other: the plugin's options, and whether the projects are made anew."""
-PLACES = {"package": "package after app", "app": "app", "none": "none", "default": "default"}
+PLACES = {"package": "package after app", "app": "app", "none": "none after app", "default": "default"}
 """Run after which models come from a place."""
 
 
@@ -94,31 +91,19 @@ def test_copies_are_in_both_projects_as_they_are_in_the_package(app: ExpoApp, ma
     assert (info["CFBundleName"], info["CFBundlePackageType"]) == ("PageOrientationModels", "BNDL")
 
 
-@pytest.mark.parametrize("place", ["package", "none", "default"])
-def test_nothing_is_copied_where_models_come_from_elsewhere(made: Mapping[str, Files], place: str) -> None:
-    files = made[PLACES[place]]
-    assert not [name for name in files if "mobpack" in name or BUNDLE in name]
-    assert b"PageOrientation" not in files[PBXPROJ]
-
-
-@pytest.mark.parametrize(("place", "words"), [("package", None), ("app", "app"), ("none", "none"), ("default", None)])
-def test_gradle_and_cocoapods_are_told_where_models_come_from(
-    made: Mapping[str, Files], place: str, words: str | None
+def test_every_place_of_models_is_told_to_gradle_and_cocoapods_and_only_the_app_gets_copies(
+    app: ExpoApp, made: Mapping[str, Files]
 ) -> None:
-    assert properties(made[PLACES[place]]).get(PROPERTY) == words
-    assert podfile_properties(made[PLACES[place]]).get(PROPERTY) == words
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_gradle_takes_one_onnxruntime(made: Mapping[str, Files], place: str) -> None:
-    assert properties(made[PLACES[place]])[PICK_FIRSTS] == "**/libonnxruntime.so"
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_the_apps_own_gradle_file_is_left_alone(app: ExpoApp, made: Mapping[str, Files], place: str) -> None:
-    """Android's build stores models as they are because of their names' end."""
-    assert app.package.encode() not in made[PLACES[place]]["android/app/build.gradle"]
+    """Android's build stores models as they are because of their names' end: the app's build file stays as it is."""
     assert {Path(name).suffix for name in models(app, "android")} <= {".tflite", ".safetensors"}
+    for place, run in PLACES.items():
+        files = made[run]
+        told = place if place in ("app", "none") else None
+        assert properties(files).get(PROPERTY) == podfile_properties(files).get(PROPERTY) == told, place
+        assert properties(files)[PICK_FIRSTS] == "**/libonnxruntime.so", place
+        assert app.package.encode() not in files["android/app/build.gradle"], place
+        assert (b"PageOrientation" in files[PBXPROJ]) == (place == "app"), place
+        assert any("mobpack" in name or BUNDLE in name for name in files) == (place == "app"), place
 
 
 def test_the_xcode_project_copies_the_bundle_that_is_there(made: Mapping[str, Files], tmp_path: Path) -> None:
@@ -159,25 +144,13 @@ def folder_of(objects: Any, identifier: str) -> Path:
     return folder_of(objects, group.get_id()) / (group["path"] or "" if "path" in group else "")
 
 
-@pytest.mark.parametrize(
-    ("again", "first"),
-    [
-        ("default again", "default"),
-        ("package again", "package after app"),
-        ("app again", "app"),
-        ("none again", "none"),
-        ("package after app", "default"),
-    ],
-)
-def test_a_second_run_changes_nothing_and_options_undo_what_earlier_ones_did(
-    made: Mapping[str, Files], again: str, first: str
-) -> None:
-    assert made[again] == made[first]
-
-
-@pytest.mark.parametrize(("after", "clean"), [("app after default", "app"), ("none after app", "none")])
-def test_other_options_make_of_projects_what_they_make_anew(made: Mapping[str, Files], after: str, clean: str) -> None:
-    assert comparable(made[after]) == comparable(made[clean]) != comparable(made["default"])
+def test_a_second_run_changes_nothing_and_options_undo_what_earlier_ones_did(made: Mapping[str, Files]) -> None:
+    assert made["default again"] == made["package after app"] == made["default"]
+    assert made["app again"] == made["app"]
+    assert comparable(made["app after default"]) == comparable(made["app"]) != comparable(made["default"])
+    none, default = comparable(made["none after app"]), comparable(made["default"])
+    differing = {name for name in {*none, *default} if none.get(name) != default.get(name)}
+    assert differing == {GRADLE_PROPERTIES, "ios/Podfile.properties.json"}
 
 
 def comparable(files: Files) -> dict[str, bytes]:
@@ -197,8 +170,8 @@ def test_expo_links_the_package_on_both_platforms(app: ExpoApp, made: Mapping[st
     assert bare.dependency(config, "react-native-other", "ios") is None
 
 
-def test_values_of_the_app_are_kept(app: ExpoApp) -> None:
-    prebuilt(app, None)
+def test_values_of_the_app_are_kept(app: ExpoApp, made: Mapping[str, Files]) -> None:
+    assert made
     path = app.folder / GRADLE_PROPERTIES
     text, count = re.subn(
         rf"(?m)^{re.escape(PICK_FIRSTS)}=.*$",
@@ -219,12 +192,3 @@ def test_a_mistake_in_the_options_ends_prebuild(app: ExpoApp) -> None:
     done = app.prebuild({"modles": "app"})
     assert done.returncode != 0
     assert f"{app.package}: the config plugin has no option 'modles', did you mean 'models'?" in done.output
-
-
-def test_a_package_without_its_plugin_ends_prebuild(app: ExpoApp) -> None:
-    plugin = app.folder / "node_modules" / app.package / "app.plugin.js"
-    kept = plugin.rename(plugin.with_name("kept.js"))
-    try:
-        assert app.prebuild({"models": "app"}).returncode != 0
-    finally:
-        kept.rename(plugin)

@@ -20,11 +20,9 @@ def app(code: native.Code, tmp_path: Path) -> native.App:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(
-    "case", ["worksInWorklets", "worksOnPartsOfBuffers", "refusesInWorklets", "disposesInWorklets"]
-)
-def test_worklets_run_models_on_threads_of_their_own(app: native.App, case: str, engine: str) -> None:
-    assert app.run(case, engine=engine) is None
+def test_worklets_run_models_on_threads_of_their_own(app: native.App, engine: str) -> None:
+    for case in ("worksInWorklets", "worksOnPartsOfBuffers", "refusesInWorklets", "disposesInWorklets"):
+        assert app.run(case, engine=engine) is None, case
 
 
 @pytest.mark.parametrize("delay", [0, 20])

@@ -52,12 +52,14 @@ def page(open_browser: Browser, files: dict[str, bytes]) -> Iterator[Page]:
         yield opened
 
 
-@pytest.mark.parametrize("has_worker", [True, False])
-def test_a_page_computes_what_python_computes(page: Page, has_worker: bool) -> None:
+def test_a_page_computes_what_python_computes(page: Page) -> None:
     page.visit()
-    found = page.run(f"setUp({{ worker: {json.dumps(has_worker)} }}); {RUN_MINILM}")
-    assert found == pytest.approx(embedding(), abs=1e-5)
-    assert (WORKER in page.asked()) == has_worker
+    assert page.run(RUN_MINILM) == pytest.approx(embedding(), abs=1e-5)
+    assert WORKER in page.asked()
+    found = page.run(EMBED_LIST, "Embedder")
+    typed_texts.same(found["together"], typed_texts.listed()["embedder"])
+    typed_texts.same(found["alone"], typed_texts.listed()["embedder"])
+    assert found["none"] == []
     assert page.warnings() == []
 
 
@@ -75,27 +77,13 @@ def test_a_page_runs_models_whatever_its_headers_forbid(page: Page, headers: dic
     assert page.warnings() == []
 
 
-@pytest.mark.parametrize("name", ["OrientationModel", "SileroVad", "Minilm"])
-def test_every_model_passes_its_self_test_in_a_worker(page: Page, name: str) -> None:
+def test_every_model_passes_its_self_test_in_a_worker_and_texts_have_the_tokens_of_every_language(page: Page) -> None:
     page.visit()
-    tested = page.run(f"const model = await {name}.load(); return await model.selfTest();", name)
-    assert tested["passed"], tested
-    assert len(tested["outputs"]) >= 1
-
-
-def test_awkward_texts_have_the_tokens_that_they_have_in_every_language(page: Page) -> None:
-    page.visit()
+    for name in ("OrientationModel", "SileroVad", "Minilm"):
+        tested = page.run(f"const model = await {name}.load(); return await model.selfTest();", name)
+        assert tested["passed"], tested
+        assert len(tested["outputs"]) >= 1
     assert page.run(READ_TEXTS, "Tokens") == tokens()
-    assert page.warnings() == []
-
-
-@pytest.mark.parametrize("has_worker", [True, False])
-def test_each_of_several_texts_has_its_vector(page: Page, has_worker: bool) -> None:
-    page.visit()
-    found = page.run(f"setUp({{ worker: {json.dumps(has_worker)} }}); {EMBED_LIST}", "Embedder")
-    typed_texts.same(found["together"], typed_texts.listed()["embedder"])
-    typed_texts.same(found["alone"], typed_texts.listed()["embedder"])
-    assert found["none"] == []
     assert page.warnings() == []
 
 
@@ -182,7 +170,6 @@ def changed(page: Page, ending: str, content: bytes | None) -> None:
     [
         (".ort", None, "missing", "answers with status 404"),
         (".ort", b"short", "corrupted", "has 5 bytes"),
-        (".wasm", None, "missing", "answers with status 404"),
         (".wasm", b"short", "corrupted", "has 5 bytes"),
         (".bundle.min.mjs", None, "missing", "ONNX Runtime's script"),
         ("worker.js", None, "host", "its script was not loaded. A Content-Security-Policy must allow worker-src"),
@@ -333,18 +320,15 @@ def test_two_packages_and_two_models_on_one_page_do_not_disturb_each_other(page:
     assert {path for path in page.asked() if path.endswith("worker.js")} == {WORKER, WORKER.replace("vision", "other")}
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
+def test_wrong_options_are_refused(page: Page) -> None:
+    page.visit()
+    for options, words in (
         ("{ base: '/copy' }", "does not end in /"),
         ("{ threads: 0 }", "no number from 1 on"),
         ("{ wasm: 1 }", "unknown option"),
-    ],
-)
-def test_wrong_options_are_refused(page: Page, options: str, words: str) -> None:
-    page.visit()
-    code, message = page.run(f"setUp({options});")
-    assert (code, words in message) == ("bad-options", True), message
+    ):
+        code, message = page.run(f"setUp({options});")
+        assert (code, words in message) == ("bad-options", True), message
 
 
 def test_a_browser_without_simd_is_told_to_update(page: Page) -> None:
