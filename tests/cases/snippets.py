@@ -13,6 +13,15 @@ PAGES = (
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs" / "guides").glob("*.md")),
 )
 FENCE = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+QUICK_START = {
+    "com.example.rapidorientation": "com.example.vision",
+    "RapidOrientationKit": "VisionModels",
+    "react-native-rapid-orientation": "react-native-vision",
+    "RapidOrientation": "Classifier",
+    "dynamicDimension0": "batch",
+    "fetchName0": "logits",
+}
+"""names in the packages that README's quick start builds -> those of the golden packages, which are alike"""
 METHOD = re.compile(
     r"\.(classify|detect|segment|embed|embedAll|read|entities|score|rank|predict|generate|frames)(Blocking)?\b"
     r"|\bPicture\b|/image'|/sound'"
@@ -51,6 +60,8 @@ class Snippet:
 def snippets(*languages: str) -> list[Snippet]:
     """All code in these languages, in the order of the pages."""
     texts = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
+    for name, golden in QUICK_START.items():
+        texts["README.md"] = texts["README.md"].replace(name, golden)
     return [each for page, text in texts.items() for each in blocks(page, text, languages)]
 
 

