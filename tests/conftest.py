@@ -63,7 +63,6 @@ def stand_in_compiler() -> None:
 @pytest.fixture(scope="session")
 def onnxruntime_android(stand_in_compiler: None) -> jvm.AndroidRuntime:
     """ONNX Runtime's own libraries for Android, which can be loaded here."""
-    fetched("onnxruntime-binaries")
     return jvm.android_runtime()
 
 

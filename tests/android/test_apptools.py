@@ -11,6 +11,7 @@ import onnxruntime
 import pytest
 
 from packager.core.errors import ToolError
+from packager.engines.environments import onnxruntime_android
 from packager.files.processes import downloads
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
@@ -95,25 +96,14 @@ APP_MANIFEST_WITHOUT_TELEMETRY = """\
 </manifest>
 """
 
-# The manifest of Microsoft's onnxruntime-android 1.29.0; the repackaged .aar that tests fetch has lost these parts.
-ONNXRUNTIME_MANIFEST = """\
-<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="ai.onnxruntime">
-    <uses-sdk android:minSdkVersion="24" />
-    <uses-permission android:name="android.permission.INTERNET" />
-    <application>
-        <provider android:name="ai.onnxruntime.TelemetryInitializer" android:exported="false"
-            android:authorities="${applicationId}.onnxruntime_telemetry_initializer" />
-    </application>
-</manifest>
-"""
-
 
 @pytest.fixture(scope="module", autouse=True)
 def fetched() -> None:
     """Every tool; skips the tests if one is missing."""
     try:
-        for pin in (*apptools.PINS, "onnxruntime-binaries", "model-orientation"):
+        for pin in (*apptools.PINS, "model-orientation"):
             downloads.fetch(pin)
+        onnxruntime_android.archive()
     except ToolError as error:
         require(False, f"{error}; {error.hint}")
 
@@ -175,7 +165,7 @@ def manifests(tmp_path: Path, aar: Path) -> Path:
     """A folder with the manifests of an app and its two libraries."""
     apptools.extract(aar, "AndroidManifest.xml", tmp_path / "library.xml")
     (tmp_path / "app.xml").write_text(APP_MANIFEST, encoding="utf-8")
-    (tmp_path / "onnxruntime.xml").write_text(ONNXRUNTIME_MANIFEST, encoding="utf-8")
+    apptools.extract(jvm.android_runtime().aar, "AndroidManifest.xml", tmp_path / "onnxruntime.xml")
     return tmp_path
 
 

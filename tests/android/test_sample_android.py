@@ -20,7 +20,6 @@ from PIL import Image
 
 from packager.core.errors import ToolError
 from packager.files.processes import downloads
-from tests.android.test_apptools import ONNXRUNTIME_MANIFEST
 from tests.cases.archives import read_zip
 from tests.toolchain import apptools, jvm, sample_notes
 from tests.toolchain.device import device, library, write_apk
@@ -140,7 +139,7 @@ def merged_manifest(aars: list[Path], folder: Path, build_type: Path = OFFLINE) 
     own = text("app/src/main/AndroidManifest.xml").replace("<manifest ", f'<manifest package="{PACKAGE}" ', 1)
     sdk = f'<uses-sdk android:minSdkVersion="{apptools.MIN_SDK}" android:targetSdkVersion="{TARGET_SDK}" />'
     (folder / "app.xml").write_text(own.replace("<application", f"{sdk}<application", 1), encoding="utf-8")
-    (folder / "onnxruntime.xml").write_text(ONNXRUNTIME_MANIFEST, encoding="utf-8")
+    apptools.extract(jvm.android_runtime().aar, "AndroidManifest.xml", folder / "onnxruntime.xml")
     libraries = [apptools.extract(aar, "AndroidManifest.xml", folder / f"{aar.stem}.xml") for aar in aars]
     merged = apptools.merge_manifests(
         folder / "app.xml", [*libraries, folder / "onnxruntime.xml"], build_type=build_type / "AndroidManifest.xml"

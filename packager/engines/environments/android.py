@@ -5,10 +5,8 @@ compute. Shims replace the parts of Android: its system libraries (`bionic/`), a
 every model without computing, so that ONNX Runtime's NNAPI provider reports which nodes it would take.
 """
 
-import io
 import platform
 import sys
-import tarfile
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -17,14 +15,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from packager.core.errors import ModelError, ToolError
-from packager.engines.environments import bionic
+from packager.engines.environments import bionic, onnxruntime_android
 from packager.engines.environments.environment import folder_for, make_once, not_installed
 from packager.files.processes import commands, downloads
 from packager.files.processes.children import python
 from packager.providers import CPU, provider_of
 
-PACKAGE = "onnxruntime-binaries"
-AAR_IN_PACKAGE = "package/Plugins/Android/onnxruntime.aar"
 LIBRARY_IN_AAR = "jni/x86_64/libonnxruntime.so"
 HEADER_IN_AAR = "headers/onnxruntime_c_api.h"
 PROBE = Path(__file__).with_name("android_probe.py")
@@ -131,16 +127,12 @@ class ProbeJob:
 
 
 def _folder() -> Path:
-    return folder_for("android", [downloads.pin(PACKAGE).sha256, bionic.content_key()])
+    return folder_for("android", [downloads.pin(onnxruntime_android.PUBLISHED).sha256, bionic.content_key()])
 
 
 def _install(folder: Path) -> None:
-    with tarfile.open(downloads.fetch(PACKAGE)) as package:
-        content = package.extractfile(AAR_IN_PACKAGE)
-        assert content is not None
-        aar = content.read()
     (folder / "onnxruntime").mkdir()
-    with zipfile.ZipFile(io.BytesIO(aar)) as archive:
+    with zipfile.ZipFile(onnxruntime_android.archive()) as archive:
         for member in (LIBRARY_IN_AAR, HEADER_IN_AAR):
             (folder / "onnxruntime" / Path(member).name).write_bytes(archive.read(member))
     (folder / "system").mkdir()

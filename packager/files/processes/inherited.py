@@ -45,6 +45,7 @@ NETWORK = tuple(
 """Variables of programs that fetch something."""
 PIP = (*PYTHON, *NETWORK, "PIP_*", "NETRC")
 NPM = (*NETWORK, "NPM_CONFIG_*", "npm_config_*")
+MAVEN = (*NETWORK, "JAVA_HOME", "MAVEN_*", "M2_HOME")
 
 
 def users_code() -> tuple[str, ...]:

@@ -1,23 +1,20 @@
 """A package that was built for Android, taken apart: its classes, models, samples and native libraries."""
 
 import re
-import tarfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from packager import vectors
 from packager.core.errors import ConfigError, ToolError
+from packager.engines.environments import onnxruntime_android
 from packager.engines.environments.environment import folder_for, make_once
 from packager.files.hashes import known_sha256, sha256_of
 from packager.files.processes import downloads
 from packager.files.zips import DAMAGE
 from packager.vectors import GoldenFile
 
-PINNED = "onnxruntime-binaries"
-AAR_IN_PINNED = "package/Plugins/Android/onnxruntime.aar"
 ASSETS = "assets/mobpack/"
 GOLDEN = ".golden.safetensors"
 RUNTIME_JAR = "libs/onnxruntime.jar"
@@ -142,12 +139,12 @@ def runtime_of(archive: Path | None, folder: Path) -> AndroidRuntime:
     ConfigError for an archive without one."""
     if archive:
         return _runtime(archive, folder)
-    made = folder_for("device-runtime-files", downloads.pin(PINNED).sha256)
+    made = folder_for("device-runtime-files", downloads.pin(onnxruntime_android.PUBLISHED).sha256)
     make_once(made, _unpack_pinned)
     libraries: dict[str, dict[str, Path]] = {}
     for path in sorted(made.glob("jni/*/*.so")):
         libraries.setdefault(path.parent.name, {})[path.name] = path
-    return AndroidRuntime(classes=made / "classes.jar", libraries=libraries, words=PurePosixPath(AAR_IN_PINNED).name)
+    return AndroidRuntime(classes=made / "classes.jar", libraries=libraries, words=onnxruntime_android.file_name())
 
 
 def _class_names(classes: Path) -> Iterator[str]:
@@ -222,11 +219,7 @@ def _runtime(path: Path, folder: Path) -> AndroidRuntime:
 
 
 def _unpack_pinned(folder: Path) -> None:
-    with tarfile.open(downloads.fetch(PINNED)) as package:
-        content = package.extractfile(AAR_IN_PINNED)
-        if content is None:
-            raise ToolError(f"{PINNED} has no {AAR_IN_PINNED}", hint="report this as a bug")
-        with zipfile.ZipFile(BytesIO(content.read())) as archive:
-            for name in archive.namelist():
-                if name == "classes.jar" or name.endswith(".so"):
-                    archive.extract(name, folder)
+    with zipfile.ZipFile(onnxruntime_android.archive()) as archive:
+        for name in archive.namelist():
+            if name == "classes.jar" or name.endswith(".so"):
+                archive.extract(name, folder)
