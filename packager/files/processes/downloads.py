@@ -99,7 +99,8 @@ def _other_bytes(wanted: Pin, found: str) -> ToolError:
 
 
 def _download(wanted: Pin, scratch: Path) -> Path:
-    """The file in `scratch`, as its client fetched it. No client runs code of a package before its hash is known."""
+    """The file in `scratch`, as its client fetched it. No client runs code of a package before its hash is known; Maven
+    runs its own plug-in."""
     folder = scratch / "downloaded"
     folder.mkdir()
     if wanted.client == "npm":
@@ -125,7 +126,7 @@ def _download(wanted: Pin, scratch: Path) -> Path:
         if ABSENT in done.stdout:
             break
         time.sleep(2**attempt if attempt < FETCH_ATTEMPTS else 0)
-    refuse_full_disk(done.stderr, folder)
+    refuse_full_disk(done.stderr + done.stdout, folder)
     raise ToolError(
         f"cannot fetch {wanted.package}: {_words(done)}",
         hint=f"check the network, then run again; the command was: {' '.join(command[:3])} ...",
