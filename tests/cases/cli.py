@@ -1,7 +1,14 @@
-"""The command line: where output goes, exit codes, and start-up time."""
+"""Commands of mobpack in the process of the tests, for tests of what they say and make.
 
+`tests/toolchain/command.py` starts the program, as users do.
+"""
+
+import io
+import os
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,3 +42,24 @@ def mobpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
         return Answer(code, *capfd.readouterr())
 
     return run
+
+
+def in_process(
+    *arguments: str | Path, folder: Path | None = None, environment: Mapping[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """As `command.run`, in this process: in `folder`, with all variables of `environment`."""
+    out, err = io.StringIO(), io.StringIO()
+    given = ["mobpack", *map(str, arguments)]
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(folder or Path.cwd())
+        variables = os.environ.copy() if environment is None else environment
+        for name in os.environ.keys() - variables.keys():
+            patch.delenv(name)
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        patch.setattr(sys, "argv", given)
+        with pytest.raises(SystemExit) as exited:
+            main()
+    code = exited.value.code
+    assert isinstance(code, int)
+    return subprocess.CompletedProcess(given, code, out.getvalue(), err.getvalue())

@@ -20,8 +20,8 @@ from packager.runtimes import library, shipping
 from packager.samples.given import files
 from packager.targets.xcframework import folder as xcframework_folder
 from tests.cases.caches import empty_cache
+from tests.cases.cli import in_process
 from tests.cases.onnx_text import linear, saved
-from tests.toolchain import command
 
 Special = Callable[[Path], None]
 
@@ -106,7 +106,7 @@ def test_no_command_waits_for_a_special_file(
     for path in ("x", "samples/1.npz", "recorded/0.npz", "out/mobpack.json"):
         make(Path(path))
     environment = {**os.environ, "XDG_CACHE_HOME": str(empty_cache(tmp_path / "cache"))}
-    done = command.run(*arguments, environment=environment)
+    done = in_process(*arguments, environment=environment)
     assert done.returncode in (2, 3, 4), done.stderr
     assert "mobpack: error:" in done.stderr
     assert words in done.stderr or place in ("runtime", "release"), done.stderr

@@ -12,6 +12,7 @@ import pytest
 
 from packager.files.store.remote import LAYOUT
 from tests.cases.caches import empty_cache
+from tests.cases.cli import in_process
 from tests.cases.onnx_text import linear, saved
 from tests.cases.signing_cases import make_key
 from tests.toolchain import command
@@ -28,10 +29,14 @@ MADE = "compare model 'pages'"
 
 def mobpack(folder: Path, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
     """mobpack in `folder`, which must succeed."""
-    known = {name: value for name, value in os.environ.items() if not name.startswith("MOBPACK_CACHE")}
-    done = command.run(*arguments, folder=folder, environment={**known, **variables})
+    done = in_process(*arguments, folder=folder, environment={**without_cache(), **variables})
     assert done.returncode == 0, done.stderr
     return done
+
+
+def without_cache() -> dict[str, str]:
+    """The variables of this process, without those that name a shared cache."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("MOBPACK_CACHE")}
 
 
 class Runner:
@@ -59,7 +64,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A shared folder, to which one machine has sent its build."""
     folder = tmp_path_factory.mktemp("shared")
     first = Runner(folder / "first")
-    done = first.build("--cache", str(folder / "cache"))
+    environment = {**without_cache(), "XDG_CACHE_HOME": str(first.cache)}
+    done = command.run("build", "--cache", folder / "cache", folder=first.project, environment=environment)
+    assert done.returncode == 0, done.stderr
     assert MADE in done.stderr
     assert "sent" in done.stderr
     return folder
@@ -226,7 +233,7 @@ def test_nothing_of_an_encrypted_project_reaches_a_shared_cache(tmp_path: Path) 
         done = mobpack(elsewhere, *alone.split(), "--cache", str(cache), **known)
         assert "is left out: a project encrypts these models" in done.stderr, alone
         assert plain() == [], alone
-    refused = command.run(
+    refused = in_process(
         "cache", "--push", "--cache", str(cache), folder=own.project, environment={**os.environ, **known}
     )
     assert (refused.returncode, plain()) == (2, [])

@@ -10,8 +10,8 @@ import pytest
 
 from packager.files.store import Store
 from packager.files.store.pruning import prune
+from tests.cases.cli import in_process
 from tests.cases.store_pruning import ONE, folder, kept, store, used
-from tests.toolchain import command
 
 __all__ = ["folder", "store"]
 
@@ -46,7 +46,7 @@ def test_what_a_running_build_may_have_used_stays_until_it_ends_or_is_killed(sto
 
 
 def cache(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return command.run("cache", *arguments, environment={**os.environ, "XDG_CACHE_HOME": str(folder)})
+    return in_process("cache", *arguments, environment={**os.environ, "XDG_CACHE_HOME": str(folder)})
 
 
 def test_the_command_shows_what_is_stored(folder: Path) -> None:
