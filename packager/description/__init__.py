@@ -4,5 +4,16 @@ from packager.core.described import API
 from packager.description.api import MethodParameter, MethodResult, ModelApi, PackageApi
 from packager.description.describing import describe
 from packager.description.document import printed, read
+from packager.description.language import Language
 
-__all__ = ["API", "MethodParameter", "MethodResult", "ModelApi", "PackageApi", "describe", "printed", "read"]
+__all__ = [
+    "API",
+    "Language",
+    "MethodParameter",
+    "MethodResult",
+    "ModelApi",
+    "PackageApi",
+    "describe",
+    "printed",
+    "read",
+]

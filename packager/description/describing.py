@@ -9,6 +9,7 @@ from packager.core.contract import LOWEST, Contract, TextInput, TypedInput, Type
 from packager.core.described import Plain
 from packager.core.values import Package, Plan
 from packager.description.api import MethodParameter, MethodResult, ModelApi, PackageApi
+from packager.description.language import Language
 from packager.vectors import Golden
 
 
@@ -16,7 +17,7 @@ class DescribedTarget(Protocol):
     """The part of a target that its packages describe."""
 
     NAME: ClassVar[str]
-    LANGUAGE: ClassVar[str]
+    LANGUAGE: ClassVar[Language]
     REVISION: ClassVar[tuple[int, int]]
 
 
@@ -35,7 +36,7 @@ def describe(package: Package, plans: Sequence[Plan], golden: Golden, target: De
         package=package.name,
         version=package.version,
         target=target.NAME,
-        language=target.LANGUAGE,
+        language=target.LANGUAGE.name,
         revision=target.REVISION,
         features=tuple(name for name, value in given.items() if value),
         providers=tuple(sorted({choice.provider for plan in plans for choice in plan.choices})),

@@ -11,6 +11,7 @@ from packager.core.errors import SettingError
 from packager.core.findings import Report
 from packager.core.tuned import Chips, Tunable, names_of
 from packager.core.values import Artifact, Package, Plan, Sources
+from packager.description import Language
 from packager.engines.environments.release import releases
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
@@ -221,7 +222,7 @@ class PrintedOf(Protocol[GivenView]):
     """Steps that targets and wrappers share: render a view, assemble the package."""
 
     NAME: ClassVar[str]
-    LANGUAGE: ClassVar[str]
+    LANGUAGE: ClassVar[Language]
     """language of its API"""
     REVISION: ClassVar[tuple[int, int]]
     """revision of the API that all its packages share, whatever their models: options, sources, errors, events, and the

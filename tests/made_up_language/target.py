@@ -18,7 +18,7 @@ from packager.core.errors import ModelError
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, ElementType, Model, Package, Plan, Sources, TensorSpec
-from packager.description import API
+from packager.description import API, Language
 from packager.engines.environments.runtime import Runtime, shipped_version
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
@@ -84,7 +84,7 @@ class PythonView:
 @dataclass(frozen=True, kw_only=True)
 class Python:
     NAME: ClassVar[str] = "python"
-    LANGUAGE: ClassVar[str] = "Python"
+    LANGUAGE: ClassVar[Language] = Language(name="Python")
     REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"wheel": "/models/"}
     VERIFIES: ClassVar[bool] = False

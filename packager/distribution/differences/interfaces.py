@@ -1,45 +1,33 @@
 """Compares the APIs of two packages of one target: does code that compiled with the old one still?
 
-What a language makes of a model decides: Kotlin and Swift have a parameter for each open size, TypeScript has shapes in
-its types, Dart neither.
+The facts of the language decide (`packager/description/language.py`).
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from packager.core.signature import TensorSpec
-from packager.description import MethodParameter, MethodResult, ModelApi, PackageApi
+from packager.description import Language, MethodParameter, MethodResult, ModelApi, PackageApi
 from packager.distribution.differences.values import Change, Level
+from packager.targets import KNOWN_TARGETS
 from packager.targets.dimensions import sizes
 
-WITH_SIZES = ("Kotlin", "Swift")
-BY_POSITION = ("Kotlin",)
-"""languages in which calls may leave names of parameters out: one more in front of others takes their place"""
-WITH_SHAPES = ("TypeScript",)
-WITH_LISTS_OF_PROVIDERS = ("Kotlin", "Swift")
-"""languages in which a package has names for its own providers alone; the others name all"""
-WITH_OWN_SELF_TESTS = ("Kotlin", "Swift")
-"""languages in which a class without expected outputs has no self-test"""
-WITHOUT = {"encryption": ("Dart", "TypeScript")}
-"""feature -> languages in which it adds nothing to the API"""
-OBSERVED = {"channel": ("Kotlin", "Swift")}
-"""feature -> languages in which classes of apps that implement `ModelObserver` must then have one more method"""
 NEW = "code that compiles today does so tomorrow"
 COMPILED_AGAIN = "apps compile as they are; libraries that were compiled with the old one must be compiled again"
 
 
 def changes(old: PackageApi, new: PackageApi) -> Iterator[Change]:
-    where = f"{new.target}: {new.language}"
+    where, language = f"{new.target}: {new.language}", KNOWN_TARGETS[new.target].LANGUAGE
     yield from _revision(old.revision, new.revision, where)
-    yield from _features(old, new, where)
-    if new.language in WITH_LISTS_OF_PROVIDERS:
+    yield from _features(old, new, where, language)
+    if language.names_own_providers:
         yield from _come_and_gone("provider", old.providers, new.providers, where)
     before, after = ({each.name: each for each in api.models} for api in (old, new))
     classes, others = ([each.class_name for each in api.models] for api in (old, new))
     yield from _come_and_gone("class", classes, others, where)
     for name in before:
         if name in after and before[name].class_name == after[name].class_name:
-            yield from _model(before[name], after[name], where, new.language)
+            yield from _model(before[name], after[name], where, language)
 
 
 def _revision(old: tuple[int, int], new: tuple[int, int], where: str) -> Iterator[Change]:
@@ -55,14 +43,14 @@ def _revision(old: tuple[int, int], new: tuple[int, int], where: str) -> Iterato
         yield Change(level=Level.MAJOR, where=where, change=change, reason=reason)
 
 
-def _features(old: PackageApi, new: PackageApi, where: str) -> Iterator[Change]:
+def _features(old: PackageApi, new: PackageApi, where: str, language: Language) -> Iterator[Change]:
     for name in sorted({*old.features} ^ {*new.features}):
-        if new.language in WITHOUT.get(name, ()):
+        if name in language.adds_nothing_for:
             continue
         if name in old.features:
             reason = "what it adds to the API is gone"
             yield Change(level=Level.MAJOR, where=where, change=f"no {name} any more", reason=reason)
-        elif new.language in OBSERVED.get(name, ()):
+        elif name in language.observes:
             reason = "apps that make a ModelObserver of their own must give one more method"
             yield Change(level=Level.MAJOR, where=where, change=f"{name} is new", reason=reason)
         else:
@@ -79,14 +67,14 @@ def _come_and_gone(kind: str, old: Sequence[str], new: Sequence[str], where: str
             yield Change(level=Level.MINOR, where=where, change=f"new {kind} {name}", reason=NEW)
 
 
-def _model(old: ModelApi, new: ModelApi, where: str, language: str) -> Iterator[Change]:
+def _model(old: ModelApi, new: ModelApi, where: str, language: Language) -> Iterator[Change]:
     for level, change in (
         *_method(old, new),
         *_parameters("input", _given(old, language), _given(new, language), language),
         *_outputs(old.outputs, new.outputs, language),
         *_self_test(old, new, language),
     ):
-        compatible = COMPILED_AGAIN if language in BY_POSITION else NEW
+        compatible = COMPILED_AGAIN if language.may_omit_labels else NEW
         reason = f"apps that use {new.class_name} must change" if level is Level.MAJOR else compatible
         yield Change(level=level, where=where, change=f"class {new.class_name}: {change}", reason=reason)
 
@@ -142,24 +130,24 @@ def _kind(result: MethodResult) -> str:
     return f"list of {result.type}" if result.is_list else result.type
 
 
-def _given(model: ModelApi, language: str) -> list[GivenValue]:
+def _given(model: ModelApi, language: Language) -> list[GivenValue]:
     """The values that a class takes tensors as. Kotlin makes those of fixed size itself where they are left out."""
     tensors = [
-        GivenValue(each.identifier, _type(each, language), each.is_static and language in BY_POSITION)
+        GivenValue(each.identifier, _type(each, language), each.is_static and language.may_omit_labels)
         for each in model.inputs
     ]
-    if language not in WITH_SIZES:
+    if not language.has_sizes:
         return tensors
     return tensors + [GivenValue(each.identifier, "size", bool(each.default)) for each in sizes(model.inputs).views]
 
 
-def _type(tensor: TensorSpec, language: str) -> str:
-    if language not in WITH_SHAPES:
+def _type(tensor: TensorSpec, language: Language) -> str:
+    if not language.has_shapes_in_types:
         return str(tensor.element)
     return f"{tensor.element}[{', '.join(str(each) if isinstance(each, int) else '?' for each in tensor.shape)}]"
 
 
-def _parameters(kind: str, old: Sequence[GivenValue], new: Sequence[GivenValue], language: str) -> Found:
+def _parameters(kind: str, old: Sequence[GivenValue], new: Sequence[GivenValue], language: Language) -> Found:
     after = {each.name: each for each in new}
     for each in old:
         other = after.get(each.name)
@@ -174,12 +162,12 @@ def _parameters(kind: str, old: Sequence[GivenValue], new: Sequence[GivenValue],
         if each.name not in known:
             yield Level.MINOR if each.is_optional else Level.MAJOR, f"new {kind} {each.name}: {each.type}"
     kept = [each.name for each in old if each.name in after]
-    order = [each.name for each in new if each.name in known or language in BY_POSITION]
-    if language in WITH_SIZES and order[: len(kept)] != kept:
+    order = [each.name for each in new if each.name in known or language.may_omit_labels]
+    if language.has_sizes and order[: len(kept)] != kept:
         yield Level.MAJOR, f"{kind}s are in another order: {', '.join(order)}"
 
 
-def _outputs(old: Sequence[TensorSpec], new: Sequence[TensorSpec], language: str) -> Found:
+def _outputs(old: Sequence[TensorSpec], new: Sequence[TensorSpec], language: Language) -> Found:
     before, after = ({each.identifier: _returned(each, language) for each in tensors} for tensors in (old, new))
     for name, kind in before.items():
         if name not in after:
@@ -189,16 +177,16 @@ def _outputs(old: Sequence[TensorSpec], new: Sequence[TensorSpec], language: str
     yield from ((Level.MINOR, f"new output {name}: {kind}") for name, kind in after.items() if name not in before)
     reused = [[each.identifier for each in tensors if each.is_static] for tensors in (old, new)]
     kept = [name for name in reused[0] if name in reused[1]]
-    if language in BY_POSITION and reused[1][: len(kept)] != kept:
+    if language.may_omit_labels and reused[1][: len(kept)] != kept:
         yield Level.MAJOR, f"outputs of fixed size are in another order: {', '.join(reused[1])}"
 
 
-def _returned(tensor: TensorSpec, language: str) -> str:
+def _returned(tensor: TensorSpec, language: Language) -> str:
     """Kotlin and Swift have the shape of an output of open size beside it, and reuse memory for one of fixed size."""
-    is_open = language in WITH_SIZES and not tensor.is_static
+    is_open = language.has_sizes and not tensor.is_static
     return _type(tensor, language) + (" with its shape" if is_open else "")
 
 
-def _self_test(old: ModelApi, new: ModelApi, language: str) -> Found:
-    if language in WITH_OWN_SELF_TESTS and old.has_self_test != new.has_self_test:
+def _self_test(old: ModelApi, new: ModelApi, language: Language) -> Found:
+    if language.has_own_self_tests and old.has_self_test != new.has_self_test:
         yield (Level.MINOR, "new self-test") if new.has_self_test else (Level.MAJOR, "self-test is gone")

@@ -17,6 +17,7 @@ from packager.core.names import EXAMPLE_GROUP
 from packager.core.strict_tables import STRICT
 from packager.core.tuned import Tuned, refuse_chips
 from packager.core.values import Artifact, Model, Package, Plan, Sources
+from packager.description import Language
 from packager.engines.environments.runtime import Runtime
 from packager.files import host
 from packager.files.hashes import sha256_of
@@ -86,7 +87,14 @@ RELEASED = "../../maven"
 @dataclass(frozen=True, kw_only=True)
 class Android:
     NAME: ClassVar[str] = "android"
-    LANGUAGE: ClassVar[str] = "Kotlin"
+    LANGUAGE: ClassVar[Language] = Language(
+        name="Kotlin",
+        has_sizes=True,
+        may_omit_labels=True,
+        names_own_providers=True,
+        has_own_self_tests=True,
+        observes=("channel",),
+    )
     REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"aar": "/assets/mobpack/"}
     VERIFIES: ClassVar[bool] = True

@@ -13,6 +13,7 @@ from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.tuned import settings_of
 from packager.core.values import Artifact, Package, Sources
+from packager.description import Language
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.processes import downloads
@@ -73,7 +74,7 @@ class Flutter:
     NEEDS: ClassVar[tuple[str, ...]] = (ANDROID, IOS)
     NEEDS_ALL: ClassVar[bool] = False
     ALSO: ClassVar[tuple[str, ...]] = (WEB,)
-    LANGUAGE: ClassVar[str] = "Dart"
+    LANGUAGE: ClassVar[Language] = Language(name="Dart", adds_nothing_for=("encryption",))
     REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"pub-package": f"{TOP}{MODELS}/"}
     VERIFIES: ClassVar[bool] = True

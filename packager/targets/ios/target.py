@@ -14,6 +14,7 @@ from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.tuned import Tuned, refuse_chips
 from packager.core.values import Artifact, Package, Plan, Sources
+from packager.description import Language
 from packager.engines.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
@@ -44,7 +45,9 @@ SCRIPT = PurePosixPath("scripts/make-xcframework.sh")
 @dataclass(frozen=True, kw_only=True)
 class Ios:
     NAME: ClassVar[str] = "ios"
-    LANGUAGE: ClassVar[str] = "Swift"
+    LANGUAGE: ClassVar[Language] = Language(
+        name="Swift", has_sizes=True, names_own_providers=True, has_own_self_tests=True, observes=("channel",)
+    )
     REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"swift-package": "/Resources/Models/"}
     VERIFIES: ClassVar[bool] = True

@@ -11,6 +11,7 @@ from packager.core.console import Announce, silent
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Sources
+from packager.description import Language
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.processes import downloads
@@ -47,7 +48,7 @@ class ReactNative:
     NEEDS: ClassVar[tuple[str, ...]] = ("android", "ios")
     NEEDS_ALL: ClassVar[bool] = True
     ALSO: ClassVar[tuple[str, ...]] = ()
-    LANGUAGE: ClassVar[str] = "TypeScript"
+    LANGUAGE: ClassVar[Language] = npm.TYPESCRIPT
     REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"npm-package": "/package/models/"}
     VERIFIES: ClassVar[bool] = True

@@ -12,6 +12,7 @@ from packager.core.errors import SettingError
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Plan, Sources
+from packager.description import Language
 from packager.engines.environments import web as environment
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
@@ -48,7 +49,7 @@ UNLICENSED = "UNLICENSED"
 @dataclass(frozen=True, kw_only=True)
 class Web:
     NAME: ClassVar[str] = "web"
-    LANGUAGE: ClassVar[str] = "TypeScript"
+    LANGUAGE: ClassVar[Language] = naming.TYPESCRIPT
     REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"web-package": f"/package/{MODELS}/"}
     VERIFIES: ClassVar[bool] = True
