@@ -34,7 +34,7 @@ def current() -> dict[str, Published]:
     made = [package(language, plans) for language in ("Dart", "Kotlin", "Swift", "TypeScript")]
     targets = [(each.target, each) for each in (*made, paged(PACKAGE, Web(), plans))]
     return {
-        target.NAME: Published(target.REVISION, declarations(target.LANGUAGE, texts_of(each.sources())))
+        target.NAME: Published(target.REVISION, declarations(target.LANGUAGE.name, texts_of(each.sources())))
         for target, each in targets
     }
 
