@@ -51,7 +51,7 @@ def test_files_that_the_readme_points_to_exist() -> None:
     targets = [found.partition("#")[0] for found in re.findall(r"\]\(([^)]+)\)", README) if "://" not in found]
     scripts = re.findall(r"^    sh (\S+)", README, re.MULTILINE)
     assert targets
-    assert scripts == ["scripts/quickstart"]
+    assert scripts == ["scripts/quickstart", "scripts/test"]
     assert [target for target in (*targets, *scripts) if not (ROOT / target).exists()] == []
 
 
