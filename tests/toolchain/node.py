@@ -123,8 +123,7 @@ def install(locked: Path) -> Path:
     def make(made: Path) -> None:
         for path in files:
             shutil.copy(path, made)
-        others = [path.parent for path in folder.parent.glob("*-*/package-lock.json")]
-        npm_packages.install(made / "package-lock.json", made, registry(), others)
+        npm_packages.install(made / "package-lock.json", made, registry())
 
     make_alone(folder, make)
     return folder

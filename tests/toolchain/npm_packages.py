@@ -1,7 +1,6 @@
 """Packages that a lock of npm names, fetched side by side and unpacked: what `npm ci` does, with a quarter of its work.
 
-Every archive is checked against its hash in the lock, and no script of a package runs. A package that another project
-of the cache has is linked, file by file. What no test reads is left out.
+Every archive is checked against its hash in the lock, and no script of a package runs. What no test reads is left out.
 """
 
 import base64
@@ -26,7 +25,6 @@ from urllib.request import getproxies, proxy_bypass
 import urllib3
 
 from packager.core.errors import ToolError
-from tests.toolchain.kept import linked
 
 CONNECTIONS = 8
 TIMEOUT_S = 60
@@ -61,8 +59,6 @@ class Locked:
     """`sha512-` and a hash of the archive in base64; or other words that npm knows"""
     commands: Mapping[str, str]
     """files of the package, by the names of the commands that they are"""
-    has_bundled: bool
-    """whether its archive holds packages that it depends on"""
 
     def address(self, registry: str) -> str:
         """The place of the archive in a registry."""
@@ -72,7 +68,6 @@ class Locked:
 def packages_of(lock: Path) -> tuple[Locked, ...]:
     """The packages in `package-lock.json` that are for this machine, without those that others bundle."""
     packages: Mapping[str, Mapping[str, Any]] = json.loads(lock.read_text(encoding="utf-8"))["packages"]
-    bundled = {path.rpartition("/node_modules/")[0] for path, entry in packages.items() if entry.get("inBundle")}
     return tuple(
         Locked(
             place=path,
@@ -80,7 +75,6 @@ def packages_of(lock: Path) -> tuple[Locked, ...]:
             version=entry["version"],
             integrity=entry["integrity"],
             commands=entry.get("bin", {}),
-            has_bundled=path in bundled,
         )
         for path, entry in packages.items()
         if "integrity" in entry and not entry.get("inBundle") and _is_for_this_machine(entry)
@@ -99,21 +93,15 @@ def _suits(names: Sequence[str], own: str) -> bool:
     return f"!{own}" not in names and (not wanted or own in wanted)
 
 
-def install(lock: Path, folder: Path, registry: str, others: Sequence[Path]) -> None:
-    """Fills `folder` with what `lock` names; `others` are projects that may have some of it. Raises ToolError."""
+def install(lock: Path, folder: Path, registry: str) -> None:
+    """Fills `folder` with what `lock` names. Raises ToolError."""
     packages = packages_of(lock)
-    there = {each.integrity: other / each.place for other in others for each in _whole(other)}
     pool = _connections(registry)
     with ThreadPoolExecutor(CONNECTIONS) as threads:
-        for _ in threads.map(partial(_install, folder=folder, registry=registry, there=there, pool=pool), packages):
+        for _ in threads.map(partial(_install, folder=folder, registry=registry, pool=pool), packages):
             pass
     for each in packages:
         _link_commands(each, folder)
-
-
-def _whole(project: Path) -> Iterator[Locked]:
-    """Packages of a project whose folders hold what their archives do, beside packages with archives of their own."""
-    return (each for each in packages_of(project / "package-lock.json") if not each.has_bundled)
 
 
 def _connections(registry: str) -> urllib3.PoolManager:
@@ -130,18 +118,11 @@ def _connections(registry: str) -> urllib3.PoolManager:
     return urllib3.PoolManager(**options)
 
 
-def _install(
-    package: Locked, *, folder: Path, registry: str, there: Mapping[str, Path], pool: urllib3.PoolManager
-) -> None:
-    place = folder / package.place
-    known = there.get(package.integrity)
-    if known and not package.has_bundled and known.is_dir():
-        link_files(known, place)
-        return
+def _install(package: Locked, *, folder: Path, registry: str, pool: urllib3.PoolManager) -> None:
     archive = _fetched(package.address(registry), pool)
     if not is_right(archive, package.integrity):
         raise ToolError(f"{package.name} {package.version} is not the locked package", hint=OTHER_BYTES)
-    unpack(archive, place, package.name)
+    unpack(archive, folder / package.place, package.name)
 
 
 def _fetched(address: str, pool: urllib3.PoolManager) -> bytes:
@@ -158,19 +139,6 @@ def is_right(archive: bytes, integrity: str) -> bool:
     """Whether the hash of an archive is the locked one."""
     algorithm, _, wanted = integrity.partition("-")
     return algorithm == "sha512" and base64.b64encode(hashlib.sha512(archive).digest()).decode() == wanted
-
-
-def link_files(known: Path, place: Path) -> None:
-    """Gives the files of the package in the folder `known` other names in the folder `place`."""
-    place.mkdir(parents=True, exist_ok=True)
-    for at, folders, files in os.walk(known):
-        if at == str(known) and "node_modules" in folders:
-            folders.remove("node_modules")  # packages of their own
-        target = f"{place}{at[len(str(known)) :]}"
-        for name in folders:
-            Path(target, name).mkdir()
-        for name in files:
-            linked(f"{at}/{name}", f"{target}/{name}")
 
 
 def unpack(archive: bytes, place: Path, name: str) -> None:
