@@ -45,24 +45,23 @@ def refusing(real: Path, file: Path, words: str = "") -> dict[str, str]:
     return {"REAL_RUNTIME": str(real / "libonnxruntime.so"), "REFUSED": str(file), "WORDS": words}
 
 
-@pytest.mark.parametrize(
-    ("words", "code_of_it"),
-    [
-        ("std::bad_alloc", "out-of-memory"),
-        ("/a/bfc_arena.cc:376 f(size_t) Failed to allocate memory for requested buffer of size 9", "out-of-memory"),
-        ("Available memory of 9 is smaller than requested bytes of 10", "out-of-memory"),
-        ("pthread_create failed, error code: 11", "out-of-memory"),
-        ("This is an invalid model", "runtime"),
-    ],
-)
+WORDS = {
+    "std::bad_alloc": "out-of-memory",
+    "/a/bfc_arena.cc:376 f(size_t) Failed to allocate memory for requested buffer of size 9": "out-of-memory",
+    "Available memory of 9 is smaller than requested bytes of 10": "out-of-memory",
+    "pthread_create failed, error code: 11": "out-of-memory",
+    "This is an invalid model": "runtime",
+}
+
+
 def test_memory_that_onnx_runtime_does_not_get_is_no_error_of_the_model(
-    app: native.App, runtime: Path, tmp_path: Path, words: str, code_of_it: str
+    app: native.App, runtime: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "refused").touch()
-    variables = refusing(jsc.onnxruntime(), tmp_path / "refused", words)
-    file = str(app.bundle / MODEL)
-    found = app.run("opensNot", onnxruntime=runtime, environment=variables, file=file)
-    assert found == f"[{code_of_it}] {words}"
+    for words, code_of_it in WORDS.items():
+        variables = refusing(jsc.onnxruntime(), tmp_path / "refused", words)
+        found = app.run("opensNot", onnxruntime=runtime, environment=variables, file=str(app.bundle / MODEL))
+        assert found == f"[{code_of_it}] {words}"
 
 
 def test_a_thread_that_finds_no_room_rejects_the_promise(app: native.App, system: Path, tmp_path: Path) -> None:
