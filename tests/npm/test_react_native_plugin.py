@@ -172,11 +172,3 @@ def specs(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_file_that_registers_the_module_compiles(built: Built, specs: Path) -> None:
     assert complaints_for_apple(built.package / "ios" / "OnLoad.mm", built.package, specs) == ""
-
-
-def test_a_mistake_in_the_file_that_registers_the_module_is_found(built: Built, specs: Path, tmp_path: Path) -> None:
-    text = (built.package / "ios" / "OnLoad.mm").read_text(encoding="utf-8")
-    path = tmp_path / "OnLoad.mm"
-    path.write_text(text.replace("kModuleName", "kName"), encoding="utf-8")
-    found = complaints_for_apple(path, built.package, specs)
-    assert re.search(r"OnLoad.mm:\d+:\d+: error: no member named 'kName'", found), found
