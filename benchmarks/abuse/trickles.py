@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from benchmarks.abuse.result import Result
-from tests.cases.delivery_telling import TRICKLED, Language, trickles
+from tests.cases.delivery_language import TRICKLED, Language, trickles
 from tests.delivery_drivers import dart, kotlin
 
 PROGRAMS: Mapping[str, Callable[[Path], AbstractContextManager[Language]]] = {

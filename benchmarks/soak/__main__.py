@@ -25,8 +25,8 @@ from threading import Timer
 from benchmarks.soak.app import App, Counts
 from benchmarks.soak.measuring import Growth, Sample, growth, sample
 from benchmarks.soak.network import Network
-from tests.cases.delivery_tales import Running
-from tests.cases.delivery_telling import Language, Start
+from tests.cases.delivery_language import Language, Start
+from tests.cases.delivery_stage import Running
 from tests.delivery_drivers import dart, kotlin, react_native, swift, web
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation.md"

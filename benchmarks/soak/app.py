@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tests.cases.delivery_releases import BUNDLED, MODEL, VERSIONS, sum_of
-from tests.cases.delivery_tales import Running
+from tests.cases.delivery_stage import Running
 
 
 class Network(Protocol):

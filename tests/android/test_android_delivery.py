@@ -127,7 +127,7 @@ def shelved(library: Library, tmp_path_factory: pytest.TempPathFactory) -> Itera
 def process(
     shelved: tuple[str, Shelf, Path], library: Library, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Driver]:
-    """One process for all tales in which none ends."""
+    """One process for all tests in which none ends."""
     url, _, trusted = shelved
     with driver(library.aar, url, tmp_path_factory.mktemp("first"), trusted, made=library) as running:
         yield running

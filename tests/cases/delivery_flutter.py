@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cases.delivery_telling import Language
+from tests.cases.delivery_language import Language
 from tests.delivery_drivers.dart import of_releases
 from tests.toolchain.dart import dart
 

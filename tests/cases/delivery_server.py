@@ -23,7 +23,7 @@ from tests.toolchain.react_native.download.server import Address, Certificate, F
 DOCUMENT = f"/{CHANNEL}/channel.json"
 SILENCE_S = 2.0
 HONEST = 1000
-"""number of a document that is larger than those of all tales"""
+"""number of a document that is larger than those of all scenarios"""
 Edit = Callable[[dict[str, Any]], object]
 
 
@@ -46,10 +46,12 @@ class Channel:
     plain: Address
     published: Published
     healthy: dict[str, bytes] = field(init=False)
+    number: int = 0
+    """of the newest document"""
 
     def __post_init__(self) -> None:
         self.healthy = self.published.files()
-        self.reset()
+        self.restart()
 
     @property
     def url(self) -> str:
@@ -68,6 +70,11 @@ class Channel:
         files.requests.clear()
         self.show(2)
 
+    def restart(self) -> None:
+        """The same, and no document has been signed again."""
+        self.reset()
+        self.number = len(self.published.documents)
+
     def show(self, number: int) -> None:
         """Gives out a document as it was published."""
         self.address.files.by_path[DOCUMENT] = self.published.documents[number - 1]
@@ -82,15 +89,16 @@ class Channel:
         self,
         edit: Edit = nothing,
         *,
-        number: int = 4,
+        number: int = 0,
         key: ec.EllipticCurvePrivateKey = IN_USE,
         kind: str = PAYLOAD_TYPE,
         change: Callable[[bytes], bytes] = bytes,
     ) -> None:
-        """Signs the newest document again, with another number and after an `edit`, and gives it out. What was signed
-        is changed afterwards by `change`."""
+        """Signs the newest document again, with a number, the next one if none is given, and after an `edit`, and gives
+        it out. What was signed is changed afterwards by `change`."""
         document = self.document()
-        document["number"] = number
+        self.number += not number
+        document["number"] = number or self.number
         edit(document)
         self.sign(payload(document), key=key, kind=kind, change=change)
 
@@ -106,9 +114,9 @@ class Channel:
         bundle = Bundle(payload=change(content), payload_type=kind, signature=sign(pae(kind, content), key))
         self.address.files.by_path[DOCUMENT] = written(bundle)
 
-    def rewrite(self, change: Callable[[bytes], bytes], number: int = 3) -> None:
-        """Gives out a document after a change of its file."""
-        self.address.files.by_path[DOCUMENT] = change(self.published.documents[number - 1])
+    def rewrite(self, change: Callable[[bytes], bytes]) -> None:
+        """Gives out the document after a change of its file."""
+        self.address.files.by_path[DOCUMENT] = change(self.address.files.by_path[DOCUMENT])
 
     def on_document(self, *faults: Fault) -> None:
         """The next requests for the document go wrong."""

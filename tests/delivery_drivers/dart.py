@@ -13,12 +13,13 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from packager.files.zips import unpack
 from tests.cases import delivery_releases
+from tests.cases.delivery_language import Language, goes_on, serving
 from tests.cases.delivery_releases import BUNDLED
-from tests.cases.delivery_telling import Language, serving
 from tests.delivery_drivers.swift import Driver
 from tests.toolchain.dart import compile_program, configured_package, dart
 
@@ -99,13 +100,16 @@ def driver(
 
 @contextmanager
 def of_releases(folder: Path) -> Iterator[Language]:
-    """A channel with the releases, and the program that updates from it."""
+    """A channel with the releases, and the program that updates from it, on devices below the parent of `folder`."""
     archive = delivery_releases.releases("flutter")[BUNDLED] / "flutter" / f"models-{BUNDLED}.zip"
     app = program(archive, folder / "program")
-    with serving("flutter", folder) as (channel, pair):
+    with (
+        serving("flutter", folder) as (channel, pair),
+        driver(app, channel.url, folder.with_name(f"{folder.name}-device"), pair.certificate) as running,
+    ):
         yield Language(
             channel=channel,
-            start=lambda place: driver(app, channel.url, place, pair.certificate),
+            start=partial(goes_on, running),
             kept=kept,
             dying=lambda place, variables: driver(app, channel.url, place, pair.certificate, variables),
         )

@@ -22,8 +22,8 @@ from typing import Any
 from packager.files.processes import commands
 from packager.targets.android import kotlin
 from tests.cases import delivery_releases
+from tests.cases.delivery_language import Language, goes_on, serving
 from tests.cases.delivery_releases import BUNDLED
-from tests.cases.delivery_telling import Language, goes_on, serving
 from tests.toolchain import jvm
 from tests.toolchain.device import Library, library, write_apk
 

@@ -20,8 +20,8 @@ from threading import Timer
 from typing import Any
 
 from tests.cases import delivery_releases
+from tests.cases.delivery_language import Language, serving
 from tests.cases.delivery_server import Channel
-from tests.cases.delivery_telling import Language, serving
 from tests.toolchain import jsc
 from tests.toolchain.delivery_packages import BUNDLED, CHANNEL
 from tests.toolchain.react_native import codegen, native

@@ -19,13 +19,14 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Timer
 from typing import Any
 
 from tests.cases import delivery_releases
+from tests.cases.delivery_language import Language, goes_on, serving
 from tests.cases.delivery_releases import BUNDLED
-from tests.cases.delivery_telling import Language, serving
 from tests.toolchain.swift import PROGRAMS, swift
 from tests.toolchain.swift_app import HOME, App, build_in, trusting
 from tests.toolchain.swift_packages import MODULE, NAME
@@ -137,14 +138,17 @@ def driver(
 
 @contextmanager
 def of_releases(folder: Path) -> Iterator[Language]:
-    """A channel with the releases, and the program that updates from it."""
+    """A channel with the releases, and the program that updates from it, on devices below the parent of `folder`."""
     swift()
     package = delivery_releases.releases("ios")[BUNDLED] / "swift" / "models"
     made = program(package, folder / "program")
-    with serving("ios", folder) as (channel, pair):
+    with (
+        serving("ios", folder) as (channel, pair),
+        driver(None, channel.url, folder.with_name(f"{folder.name}-device"), pair.certificate, made=made) as running,
+    ):
         yield Language(
             channel=channel,
-            start=lambda place: driver(None, channel.url, place, pair.certificate, made=made),
+            start=partial(goes_on, running),
             kept=kept,
             dying=lambda place, variables: driver(None, channel.url, place, pair.certificate, variables, made=made),
         )

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.cases import delivery_releases
+from tests.cases.delivery_language import Language, serving_pages
 from tests.cases.delivery_releases import BUNDLED
-from tests.cases.delivery_telling import Language, serving_pages
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.react_native.download.server import serving
 from tests.toolchain.react_native.packages import unpack
@@ -246,7 +246,7 @@ def of_releases(folder: Path) -> Iterator[Language]:
 
 
 def bundled_package(folder: Path) -> Path:
-    """The package, unpacked, with its modules bundled: a tale has several pages."""
+    """The package, unpacked, with its modules bundled: a visit has several pages."""
     [archive] = (delivery_releases.releases("web")[BUNDLED] / "npm").glob("*.tgz")
     folder.mkdir(parents=True, exist_ok=True)
     unpack(archive, folder)

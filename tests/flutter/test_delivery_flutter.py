@@ -13,10 +13,10 @@ import pytest
 
 from tests.cases.delivery_flutter import language
 from tests.cases.delivery_killing import SWEEPS, Victim, kill_everywhere
+from tests.cases.delivery_language import Language, fills_up, trickles, trickling, visits
 from tests.cases.delivery_releases import BUNDLED, FIRST, MODEL, SECOND
 from tests.cases.delivery_server import HONEST, releases, without_deltas
-from tests.cases.delivery_tales import Tale
-from tests.cases.delivery_telling import TRICKLES, Language, fills_up, told, trickles
+from tests.cases.delivery_stage import Visit
 from tests.delivery_drivers.dart import kept
 from tests.toolchain.react_native.download.server import Fault, gated, held, wait_until
 
@@ -26,26 +26,21 @@ __all__ = ["language"]
 VECTORS = Path(__file__).parents[1] / "data" / "deltas" / "vectors.json"
 
 
-@told()
-def test_a_verified_model_is_opened_after(language: Language, tale: Tale, tmp_path: Path) -> None:
-    language.tell(tale, tmp_path)
+@visits()
+def test_a_verified_model_is_opened_after(language: Language, visit: Visit, tmp_path: Path) -> None:
+    language.play(visit, tmp_path)
 
 
 @pytest.mark.parametrize(("version", "count"), SWEEPS)
 def test_a_verified_model_is_opened_after_a_kill(language: Language, version: str, count: int, tmp_path: Path) -> None:
-    assert language.dying
-    assert language.kept
-    victim = Victim(
-        channel=language.channel, start=language.start, dying=language.dying, kept=language.kept, scratch=tmp_path
-    )
-    print(f"{kill_everywhere(victim, version, count)} changes")
+    print(f"{kill_everywhere(Victim.of(language, tmp_path), version, count)} changes")
 
 
 def test_a_full_disk_is_named_and_the_update_goes_on_when_there_is_room(language: Language, tmp_path: Path) -> None:
     fills_up(language, tmp_path)
 
 
-@TRICKLES
+@trickling()
 def test_a_server_that_sends_a_byte_now_and_then_holds_no_update(
     language: Language, fault: Fault, is_document: bool, tmp_path: Path
 ) -> None:
@@ -55,7 +50,7 @@ def test_a_server_that_sends_a_byte_now_and_then_holds_no_update(
 def updated(language: Language, folder: Path) -> Path:
     """A device that has FIRST from the channel."""
     language.channel.reset()
-    with language.start(folder / "device") as app:
+    with language.process(folder / "device") as app:
         assert app.ask("update force")["states"][MODEL]["phase"] == "ready"
     return folder / "device"
 
@@ -89,7 +84,7 @@ def test_a_failure_of_the_runtime_counts_once_a_start_and_the_third_start_bans_f
     device = updated(language, tmp_path)
     no_model(language)
     for start in (1, 2):
-        with language.start(device) as app:
+        with language.process(device) as app:
             app.ask("left yes")
             assert "is tried again" in app.ask("update force")["states"][MODEL]["reason"]
             app.ask("left no")
@@ -102,7 +97,7 @@ def test_a_failure_of_the_runtime_counts_once_a_start_and_the_third_start_bans_f
             assert app.ask("load")["version"] == FIRST
         failing = record(device)["failing"]
         assert (failing["version"], failing["starts"], record(device)["banned"]) == (SECOND, start, [])
-    with language.start(device) as app:
+    with language.process(device) as app:
         found = app.ask("update force")["states"][MODEL]
         assert (found["phase"], "is not tried for 30 days" in found["reason"]) == ("failed", True), found
         assert app.ask("bans")["bans"] == 1
@@ -112,7 +107,7 @@ def test_a_failure_of_the_runtime_counts_once_a_start_and_the_third_start_bans_f
     assert 29 < (ban["until"] / 1000 - time.time()) / 86400 < 31
     change(device, lambda model: model["banned"][0].update(until=1))
     language.channel.publish(number=HONEST)
-    with language.start(device) as app:
+    with language.process(device) as app:
         assert app.ask("update force")["states"][MODEL]["version"] == SECOND, "the ban has ended"
 
 
@@ -128,7 +123,7 @@ def test_a_release_that_the_runtime_does_not_open_is_kept_until_it_is_banned(
 ) -> None:
     device = updated(language, tmp_path)
     no_model(language)
-    with language.start(device) as app:
+    with language.process(device) as app:
         assert "is tried again" in app.ask("update force")["states"][MODEL]["reason"]
     seen = json.loads((kept(device) / "state.json").read_text(encoding="utf-8"))["seen"]["sha256"]
     bundle = json.loads((kept(device) / "documents" / f"{seen}.json").read_text(encoding="utf-8"))
@@ -137,7 +132,7 @@ def test_a_release_that_the_runtime_does_not_open_is_kept_until_it_is_banned(
     active = {"document": seen, "version": SECOND, "number": newest["number"], "files": files[:1]}
     change(device, lambda model: model.update(previous=model["active"], active=active))
     for start in (2, 3):
-        with language.start(device) as app:
+        with language.process(device) as app:
             reason = app.ask("load")["state"][MODEL]["reason"]
             assert ("not opened this time" if start == 2 else "not opened for 30 days") in reason
             assert app.ask("load")["failures"] == [], "it is not opened again by this start"
@@ -153,7 +148,7 @@ def test_a_release_that_the_runtime_does_not_open_is_kept_until_it_is_banned(
 def test_an_open_model_keeps_working_after_its_files_were_removed(language: Language, tmp_path: Path) -> None:
     device = updated(language, tmp_path)
     files = kept(device) / "files"
-    with language.start(device) as app:
+    with language.process(device) as app:
         computed = app.ask("load")["sum"]
         count = len(list(files.iterdir()))
         app.ask("remove")
@@ -174,7 +169,7 @@ def test_what_core_ml_has_compiled_of_open_models_stays(language: Language, tmp_
 
 def test_an_attempt_counts_when_the_process_ends_and_somebody_sees_the_app(language: Language, tmp_path: Path) -> None:
     device = updated(language, tmp_path)
-    with language.start(device) as app:
+    with language.process(device) as app:
         found = app.ask("attempt")
     assert found == {"counts": [1, None, 1, None], "begun": 1, "ended": 0}, found
     assert record(device)["trying"]["count"] == 1
@@ -188,7 +183,7 @@ def test_a_release_that_has_ended_the_app_twice_is_not_opened_again(
     version, before = (SECOND, FIRST) if kind == "trying" else (FIRST, BUNDLED)
     change(device, lambda model: model.update({kind: {"version": version, "count": 2}}))
     language.channel.show(3 if kind == "trying" else 2)
-    with language.start(device) as app:
+    with language.process(device) as app:
         if kind == "trying":
             found = app.ask("update force")["states"][MODEL]
             assert (found["phase"], found["version"]) == ("failed", before), found
@@ -203,7 +198,7 @@ def test_a_cancelled_update_goes_on_where_it_ended(language: Language, tmp_path:
     device = updated(language, tmp_path)
     language.channel.publish(without_deltas)
     language.channel.on_each_blob(held(2000))
-    with language.start(device) as app:
+    with language.process(device) as app:
         assert app.ask("cancel")["error"] == "cancelled"
         assert app.ask("load")["version"] == FIRST
         language.channel.forget()
@@ -219,7 +214,7 @@ def test_two_programs_of_one_app_do_not_update_at_once(language: Language, tmp_p
     gate = Event()
     language.channel.on_each_blob(gated(gate))
     language.channel.forget()
-    with language.start(device) as one, language.start(device) as other, ThreadPoolExecutor() as pool:
+    with language.process(device) as one, language.process(device) as other, ThreadPoolExecutor() as pool:
         first = pool.submit(one.ask, "update force")
         assert wait_until(lambda: any("/blobs/" in each.path for each in language.channel.address.files.requests))
         second = other.ask("update force")["states"][MODEL]
@@ -233,7 +228,7 @@ def test_two_programs_of_one_app_do_not_update_at_once(language: Language, tmp_p
 def test_downloads_keep_below_the_limit_of_the_app(language: Language, tmp_path: Path) -> None:
     device = updated(language, tmp_path)
     language.channel.show(3)
-    with language.start(device) as app:
+    with language.process(device) as app:
         app.ask("limit 20000")
         found = app.ask("update force")["states"][MODEL]
         assert (found["phase"], found["version"]) == ("failed", FIRST), found

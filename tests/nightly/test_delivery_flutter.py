@@ -6,7 +6,7 @@ import numpy as np
 
 from packager.distribution import deltas
 from tests.cases.delivery_flutter import language
-from tests.cases.delivery_telling import Language
+from tests.cases.delivery_language import Language
 
 __all__ = ["language"]
 

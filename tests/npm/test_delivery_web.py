@@ -9,26 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases.delivery_language import Language, impatient, serving_pages, trickles, trickling, visits
 from tests.cases.delivery_releases import BUNDLED, FIRST, MODEL, SECOND, sum_of
-from tests.cases.delivery_tales import TALES, Tale
-from tests.cases.delivery_telling import TRICKLES, Language, impatient, serving_pages, trickles
+from tests.cases.delivery_scenarios import VISITS
+from tests.cases.delivery_stage import Visit
 from tests.delivery_drivers.web import ANY_SITE, Driver, bundled_package, driver
-from tests.nights import AT_NIGHT, at_night
+from tests.nights import at_night
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.react_native.download.server import Fault
 
-READING = ("rollback", "reused number", "a stolen key", "hostile text", "paths", "wrong software")
-"""attacks that code tells which has nothing of the platform in it"""
-TOLD = [
-    each
-    for each in TALES
-    if not each.needs_folder and not each.needs_https and (AT_NIGHT or each.attack not in READING)
-]
+VISITS_OF_PAGES = [each for each in VISITS if each.on_pages and not each.needs_folder]
 MOST = 40
 """writes of the state, at most"""
 MOST_S = 1800.0
-"""seconds of the browser for all tales"""
-FROM = (pytest.param(FIRST, id="from the release before"), *at_night(pytest.param(BUNDLED, id="new")))
+"""seconds of the browser for all visits"""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +55,7 @@ def hasty(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def one_browser(
     language: Language, package: Path, hasty: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Language]:
-    """The same in one browser, with a site for each device: starting a browser takes longer than most tales."""
+    """The same in one browser, with a site for each device: starting a browser takes longer than most visits."""
     url = language.channel.url
     with browser(tmp_path_factory.mktemp("browser"), more=ANY_SITE, seconds=MOST_S) as opened:
 
@@ -71,38 +65,42 @@ def one_browser(
         yield replace(language, start=start, impatient=partial(start, made=hasty))
 
 
-@pytest.mark.parametrize("tale", TOLD, ids=lambda each: each.name)
-def test_a_verified_model_is_opened_after(one_browser: Language, tale: Tale, tmp_path: Path) -> None:
-    one_browser.tell(tale, tmp_path)
+@visits(VISITS_OF_PAGES)
+def test_a_verified_model_is_opened_after(one_browser: Language, visit: Visit, tmp_path: Path) -> None:
+    one_browser.play(visit, tmp_path)
 
 
-@TRICKLES
+@trickling("a document", "headers of a file")
 def test_a_server_that_sends_a_byte_now_and_then_holds_no_update(
     one_browser: Language, fault: Fault, is_document: bool, tmp_path: Path
 ) -> None:
     trickles(one_browser, tmp_path, fault, is_document=is_document)
 
 
-@pytest.mark.parametrize("when", [*at_night("die"), "die-after"])
-@pytest.mark.parametrize("version", FROM)
+@pytest.mark.parametrize(
+    ("version", "when", "step"),
+    [
+        pytest.param(FIRST, "die-after", 3, id="some"),
+        *at_night(*((version, when, 1) for version in (FIRST, BUNDLED) for when in ("die", "die-after"))),
+    ],
+)
 def test_a_verified_model_is_opened_after_the_browser_has_ended(
-    language: Language, package: Path, version: str, when: str, tmp_path: Path
+    language: Language, package: Path, version: str, when: str, step: int, tmp_path: Path
 ) -> None:
-    """Before, or after, each durable write of the state that an update and the load after it make. Each write is one on
+    """Before, or after, durable writes of the state that an update and the load after it make. Each write is one on
     another device, a site of its own: the browser that goes on with one device begins with the next."""
     profile = tmp_path / "profile"
     profile.mkdir()
     died = True
-    for at in range(1, MOST):
+    for at in range(1, MOST, step):
         with browser(profile, more=ANY_SITE, seconds=MOST_S) as opened:
             shared = replace(language, start=partial(on_a_site, package, language.channel.url, opened))
             if at > 1:
-                goes_on(shared, version, tmp_path / str(at - 1))
+                goes_on(shared, version, tmp_path / str(at - step))
             if not died:
                 break
             died = ends(shared, version, f"{when} {at}", tmp_path / str(at))
-    print(f"{at - 2} writes")
-    assert 4 < at < MOST - 1
+    assert 4 < at < MOST - step
 
 
 def on_a_site(package: Path, url: str, opened: Browser, place: Path) -> AbstractContextManager[Driver]:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.cases.delivery_killing import SWEEPS, Victim, kill_everywhere
-from tests.cases.delivery_tales import Tale
-from tests.cases.delivery_telling import TRICKLES, Language, fills_up, told, trickles
+from tests.cases.delivery_language import Language, fills_up, trickles, trickling, visits
+from tests.cases.delivery_stage import Visit
 from tests.delivery_drivers.swift import of_releases
 from tests.toolchain.react_native.download.server import Fault
 
@@ -18,26 +18,21 @@ def language(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Language]:
         yield found
 
 
-@told()
-def test_a_verified_model_is_opened_after(language: Language, tale: Tale, tmp_path: Path) -> None:
-    language.tell(tale, tmp_path)
+@visits()
+def test_a_verified_model_is_opened_after(language: Language, visit: Visit, tmp_path: Path) -> None:
+    language.play(visit, tmp_path)
 
 
 @pytest.mark.parametrize(("version", "count"), SWEEPS)
 def test_a_verified_model_is_opened_after_a_kill(language: Language, version: str, count: int, tmp_path: Path) -> None:
-    assert language.dying
-    assert language.kept
-    victim = Victim(
-        channel=language.channel, start=language.start, dying=language.dying, kept=language.kept, scratch=tmp_path
-    )
-    print(f"{kill_everywhere(victim, version, count)} changes")
+    print(f"{kill_everywhere(Victim.of(language, tmp_path), version, count)} changes")
 
 
 def test_a_full_disk_is_named_and_the_update_goes_on_when_there_is_room(language: Language, tmp_path: Path) -> None:
     fills_up(language, tmp_path)
 
 
-@TRICKLES
+@trickling()
 def test_a_server_that_sends_a_byte_now_and_then_holds_no_update(
     language: Language, fault: Fault, is_document: bool, tmp_path: Path
 ) -> None:

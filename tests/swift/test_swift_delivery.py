@@ -108,7 +108,7 @@ def shelved(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Itera
 def process(
     shelved: tuple[str, SwiftShelf, Path], program: Program, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Driver]:
-    """One process for all tales in which none ends."""
+    """One process for all tests in which none ends."""
     url, _, trusted = shelved
     with driver(None, url, tmp_path_factory.mktemp("first"), trusted, made=program) as running:
         yield running

@@ -1,9 +1,9 @@
-"""docs/threats.md names every tale, and docs/delivery.md computes what its formula says."""
+"""docs/threats.md names every scenario, and docs/delivery.md computes what its formula says."""
 
 import re
 from pathlib import Path
 
-from tests.cases.delivery_tales import TALES
+from tests.cases.delivery_scenarios import SCENARIOS
 
 DOCS = Path(__file__).parents[2] / "docs"
 DEVICES, FILE_BYTES, OUT, REQUEST = 1_000_000, 20e6, 0.05, 0.40 / 1e6
@@ -17,22 +17,22 @@ def rows(page: str, first: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def test_each_attack_names_its_tales() -> None:
-    told = {cells[0]: set(cells[-1].split("; ")) for cells in rows("threats.md", "attack")}
+def test_each_attack_names_its_scenarios() -> None:
+    named = {cells[0]: set(cells[-1].split("; ")) for cells in rows("threats.md", "attack")}
     expected: dict[str, set[str]] = {}
-    for tale in TALES:
-        if tale.attack:
-            expected.setdefault(tale.attack, set()).add(tale.name)
-    assert told == expected
+    for scenario in SCENARIOS:
+        if scenario.attack:
+            expected.setdefault(scenario.attack, set()).add(scenario.name)
+    assert named == expected
 
 
-def test_other_tales_are_named() -> None:
-    [others] = re.findall(r"^Told as well: (.*)\.$", (DOCS / "threats.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert others.split("; ") == [tale.name for tale in TALES if not tale.attack]
+def test_other_scenarios_are_named() -> None:
+    [others] = re.findall(r"^Tested as well: (.*)\.$", (DOCS / "threats.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert others.split("; ") == [scenario.name for scenario in SCENARIOS if not scenario.attack]
 
 
-def test_names_of_tales_are_distinct() -> None:
-    assert len({tale.name for tale in TALES}) == len(TALES)
+def test_names_of_scenarios_are_distinct() -> None:
+    assert len({scenario.name for scenario in SCENARIOS}) == len(SCENARIOS)
 
 
 def test_costs_are_those_of_the_formula() -> None:

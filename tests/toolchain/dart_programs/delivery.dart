@@ -302,6 +302,16 @@ Future<void> answer(List<String> words) async {
     case 'limit':
       limit = int.parse(words[1]);
       current = updater();
+    case 'device':
+      await opened?.dispose();
+      releaseUnusedModels();
+      opened = null;
+      isUnmetered = isCharging = null;
+      isLeft = false;
+      folder = words[1];
+      limit = 1 << 30;
+      pace = const Pace(attempts: 2, firstPause: pause, stall: stall);
+      current = updater();
     case 'patience':
       final [document, file] = [for (final word in words.skip(1)) Duration(milliseconds: int.parse(word))];
       pace = Pace(attempts: 2, firstPause: pause, stall: stall, document: document, file: file);

@@ -237,6 +237,8 @@ func answer(_ words: [String]) async throws {
         setting.change { ($0.pace.document, $0.pace.file) = (Double(words[1])! / 1000, Double(words[2])! / 1000) }
         current = try updater(folder)
     case "device":
+        opened?.close()
+        MemoryPressure.shared.tell()
         (folder, opened) = (words[1], nil)
         setting.change { $0 = Setting() }
         current = try updater(folder)
