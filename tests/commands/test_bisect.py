@@ -10,8 +10,8 @@ import pytest
 
 from packager.core.errors import ConfigError, ParityError, ToolError
 from tests.cases.caches import empty_cache
+from tests.cases.cli import in_process
 from tests.cases.onnx_text import onnx_model, saved, weight
-from tests.toolchain import command
 
 Answer = subprocess.CompletedProcess[str]
 NET = """(float[1,16] x) => (float[1,8] y) {
@@ -58,7 +58,7 @@ def bisect(folder: Path) -> Callable[..., Answer]:
 
     def run(*arguments: str) -> Answer:
         environment = {"XDG_CACHE_HOME": cache, "PATH": "/usr/bin:/bin", "COLUMNS": "140"}
-        return command.run("check", "--bisect", *arguments, folder=folder, environment=environment)
+        return in_process("check", "--bisect", *arguments, folder=folder, environment=environment)
 
     return run
 

@@ -12,8 +12,8 @@ import pytest
 
 from packager.core.errors import ConfigError, ParityError
 from tests.cases.caches import empty_cache
+from tests.cases.cli import in_process
 from tests.cases.onnx_text import onnx_model, saved, weight
-from tests.toolchain import command
 
 Mobpack = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -60,7 +60,7 @@ def mobpack(folder: Path) -> Mobpack:
 
     def run(*arguments: str, cwd: Path = folder) -> "subprocess.CompletedProcess[str]":
         environment = {"XDG_CACHE_HOME": cache, "PATH": "/usr/bin:/bin", "COLUMNS": "120"}
-        return command.run(*arguments, folder=cwd, environment=environment)
+        return in_process(*arguments, folder=cwd, environment=environment)
 
     return run
 

@@ -195,9 +195,6 @@ def speech() -> Mapping[str, Array]:
 
 
 REAL = {
-    "digits": Real(
-        pin="model-digits", path=models.digits, feed=lambda: {"Input3": 255 * numbers(1, 1, 28, 28)}, sizes={}
-    ),
     "orientation": Real(
         pin="model-orientation",
         path=models.orientation,
@@ -235,7 +232,6 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path
 @pytest.mark.parametrize(
     ("runner", "model", "limit"),
     [
-        ("arm64", "digits", 1e-6),
         *at_night(("arm64", "orientation", 1e-6)),
         ("arm64", "silero-vad", 1e-6),
         *at_night(("arm64", "minilm", 2e-6)),
@@ -245,7 +241,6 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path
         *at_night(("webgpu", "orientation", 1e-6)),
         ("webgpu", "minilm", 2e-6),
         ("webgpu", "silero-vad", 1e-4),
-        ("x86_64", "digits", 1e-6),
         *at_night(("x86_64", "orientation", 1e-6)),
         ("x86_64", "silero-vad", 1e-6),
         *at_night(("x86_64", "minilm", 2e-6)),
