@@ -11,7 +11,7 @@ from packager.distribution.publishing import RegistryOutcome, publish, registrie
 from packager.distribution.publishing.npm import Npm, refuse_old_tools, too_old
 from packager.distribution.publishing.registry import ConflictError
 from packager.distribution.publishing.release import read
-from tests.cases.registries import Fault, Server, Waits, release, results, serving
+from tests.cases.registries import Answered, Asked, Fault, Server, Waits, release, results, serving
 from tests.toolchain import node
 from tests.toolchain.verdaccio import Verdaccio, verdaccio
 
@@ -84,6 +84,18 @@ def test_missing_and_expired_tokens_are_said_in_words(
         published(dist, registry.address, waits=waits)
     assert "set NODE_AUTH_TOKEN" in error.value.hint
     assert "expired-t0ken" not in f"{error.value} {error.value.hint} {waits.said}"
+
+
+def test_a_token_that_a_registry_repeats_is_in_no_message(tmp_path: Path) -> None:
+    failing = Server(handle=lambda server, asked: refused(asked))
+    with serving(failing) as server, pytest.raises(ToolError, match=r"no rights for Bearer \*\*\*") as error:
+        published(release(tmp_path / "dist"), server.address, waits=Waits({"NODE_AUTH_TOKEN": "t0ken-of-mine"}))
+    assert "t0ken-of-mine" not in error.value.message
+
+
+def refused(asked: Asked) -> Answered | None:
+    words = {"error": f"no rights for {asked.headers.get('authorization')}"}
+    return Answered(403, json.dumps(words).encode()) if asked.method == "PUT" else None
 
 
 @pytest.mark.parametrize(("fault", "code"), [(429, "E429"), (503, "E503"), ("cut", "ECONNRESET")])

@@ -1,5 +1,6 @@
 """Swift: a ModelUpdater delivers, tries and opens newer models, and whatever happens a verified one is opened."""
 
+import base64
 import fcntl
 import json
 import time
@@ -139,6 +140,11 @@ def test_deltas_are_applied_or_refused_as_on_every_platform(app: App) -> None:
         "wrong": [],
         "taken": [],
     }
+    whole = next(each for each in vectors["applied"] if each["name"] == "all of it copied")
+    source, delta, result = (app.folder / name for name in ("source", "delta", "result"))
+    delta.write_bytes(base64.b64decode(whole["delta"]))
+    assert "more than 511" in app.ask(f"patch {source} {delta} {result} 511")["message"]
+    assert "error" not in app.ask(f"patch {source} {delta} {result} 512")
 
 
 def test_an_update_is_tried_then_opened_and_can_be_rolled_back(app: App) -> None:
@@ -264,12 +270,12 @@ DAYS_30 = 30 * 86_400_000
 def test_a_release_with_other_numbers_is_banned_for_30_days(app: App) -> None:
     good = app.shelf.release(1)
     app.shelf.publish(app.shelf.release(2, is_wrong=True), good)
-    before = app.ask("bans")["bans"]
+    before, before_ms = app.ask("bans")["bans"], int(time.time() * 1000)
     found = app.update()
     assert (found["phase"], found["version"]) == ("failed", "1.2.3"), found
     assert "1.3.2 is not tried for 30 days" in found["reason"]
     assert app.ask("bans")["bans"] == before + 1
-    assert 0 < banned(app)["1.3.2"]["until"] - time.time() * 1000 <= DAYS_30
+    assert before_ms + DAYS_30 <= banned(app)["1.3.2"]["until"] <= time.time() * 1000 + DAYS_30
     assert app.loaded() == BUNDLED
     assert app.phase() == "ready"
     assert app.loaded() == updated(1)

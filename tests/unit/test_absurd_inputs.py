@@ -66,6 +66,16 @@ def test_a_release_whose_manifest_is_absurd_is_no_release(mobpack: Mobpack, tmp_
     assert "exists and is not a mobpack release" in answer.err
 
 
+def test_a_folder_with_the_manifest_of_another_program_stays_as_it_is(mobpack: Mobpack, tmp_path: Path) -> None:
+    (tmp_path / "dist").mkdir()
+    (tmp_path / "dist" / "manifest.json").write_text('{"name": "a web app", "icons": []}', encoding="utf-8")
+    saved(tmp_path / "m.onnx", linear())
+    answer = mobpack("build", "m.onnx", "-t", "ios")
+    assert answer.code == ConfigError.EXIT_CODE
+    assert "exists and is not a mobpack release" in answer.err
+    assert [path.name for path in (tmp_path / "dist").iterdir()] == ["manifest.json"]
+
+
 def test_an_operator_configuration_with_thousands_of_nested_types_is_refused() -> None:
     with pytest.raises(ConfigError, match="types are nested too deeply"):
         parse_config('ai.onnx;13;Add{"inputs": ' + "[" * 5000 + "]" * 5000 + "}\n", "ops.config")

@@ -15,7 +15,7 @@ import pytest
 from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
 from packager.distribution import deltas
 from packager.distribution.channel import checking, log, pruning, publishing
-from packager.distribution.channel.document import Document, blobs
+from packager.distribution.channel.document import PAYLOAD_TYPE, Document, blobs, canonical
 from packager.distribution.channel.publishing import ReleasesKept, Terms
 from packager.distribution.channel.storage import (
     ChangedError,
@@ -52,6 +52,20 @@ def test_a_published_release_verifies_as_a_device_sees_it(storage: ChannelStorag
     assert release.files[0].runtime_range == "[1.29,1.32)"
     content = storage.read(log.blob_name(release.files[1].file.sha256), limit_bytes=100)
     assert content == TWO.weights
+
+
+def test_a_document_in_the_place_of_one_that_another_follows_is_found(
+    folder: ChannelFolder, key: Key, publish: Publish
+) -> None:
+    publish(folder, ONE)
+    publish(folder, TWO)
+    place = place_of(folder, key)
+    first = log.numbered(place, 1)
+    folder.delete(place.path(1))
+    signed = signing_of(key).signer.sign(PAYLOAD_TYPE, canonical(replace(first, expires="2026-12-31T00:00:00Z")))
+    folder.create(place.path(1), bundled(signed))
+    with pytest.raises(GateError, match="document 2 does not follow document 1 of the channel 'stable'"):
+        checking.verify(place, NOW)
 
 
 def test_the_same_release_again_changes_nothing(storage: ChannelStorage, publish: Publish) -> None:

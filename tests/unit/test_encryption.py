@@ -230,8 +230,10 @@ def test_a_key_in_the_project_or_that_others_can_read_is_refused(tmp_path: Path)
     file = tmp_path / "project" / "key"
     file.touch(mode=0o600)
     file.write_bytes(KEY)
-    with pytest.raises(ConfigError, match="is in the project"):
-        key_of(str(file), tmp_path / "project")
+    (tmp_path / "link").symlink_to(tmp_path / "project")
+    for path in (file, tmp_path / "link" / "key"):
+        with pytest.raises(ConfigError, match="is in the project"):
+            key_of(str(path), tmp_path / "project")
     file.chmod(0o644)
     with pytest.raises(ConfigError, match="other users of this machine can read the key"):
         key_of(str(file))
