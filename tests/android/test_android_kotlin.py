@@ -66,7 +66,7 @@ def test_files_of_models_give_the_same_bytes_in_another_folder(
 ) -> None:
     """As the test before, for some of the files: most of what it takes is the start of the compiler."""
     monkeypatch.setattr(kotlin.Compiler, "run", warm_java.ALONE)
-    case, models = "contracts", ("Embedder.kt", "Matcher.kt")
+    case, models = "contracts", ("Embedder.kt", "Ranker.kt")
     known = read_zip(jar(case))
     texts = {name: text for name, text in golden_kotlin(case).items() if name.endswith(models)}
     again = kotlin.compile_kotlin(

@@ -18,9 +18,9 @@ from packager.files.hashes import sha256_of
 from packager.files.zips import write_zip
 from packager.targets.maven import ALGORITHMS, Coordinates, write_repository
 from packager.targets.typescript.tarball import write_tarball
-from tests.golden.cases import GOLDEN
+from tests.golden.stored import GOLDEN
 
-KOTLIN = GOLDEN / "image_classifier" / "android" / "src" / "main" / "kotlin"
+KOTLIN = GOLDEN / "contracts" / "android" / "src" / "main" / "kotlin"
 COMPLETE = Package(
     name="vision",
     version="1.0.0",

@@ -69,7 +69,7 @@ def test_a_runtime_of_the_project_s_own_for_android_is_in_the_package(tmp_path: 
     assert [path for path in sources.files if path.is_relative_to(folder)] == [folder / names[0]], "Java's is left out"
     assert "dependencies {" not in sources.texts[PurePosixPath("android/build.gradle")]
     assert not view.names.has_telemetry
-    model = sources.texts[PurePosixPath("lib/src/models/dice.dart")]
+    model = sources.texts[PurePosixPath("lib/src/models/options.dart")]
     assert 'library: "libacmexq12abc.so"' in model
     assert 'oldestRuntime: "1.2.3"' in model
 

@@ -1,8 +1,6 @@
 """Flutter: a pub package has the files of the Android package, always the same bytes, and refuses what it lacks."""
 
-import os
 import re
-import shutil
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -33,16 +31,14 @@ from packager.targets.flutter.model import refuse
 from packager.workflows.packages import with_texts
 from packager.workflows.requested import requested_targets
 from tests.cases.ios_target import on_disk
-from tests.golden.cases import CONTRACTS, FLUTTER_CASES, GOLDEN, LISTS, Published, api_of, plan, specs
+from tests.golden.cases import CONTRACTS, FLUTTER_CASES, LISTS, Published, api_of, plan, specs
+from tests.golden.stored import GOLDEN
 from tests.toolchain import dart_bindings
 from tests.toolchain.dart import PROBLEM, configured_package, dart
-from tests.unit.test_android_view import golden_difference
 
 CONTRACT = FLUTTER_CASES["contracts"]
 
 
-OF_ALL = PurePosixPath("lib/src/runtime/providers.dart")
-"""a printed file that is the same in all packages"""
 TYPE = re.compile(r"^(?:(?:abstract|final|base|sealed|interface) )*(?:class|enum|extension) ([A-Z]\w*)", re.MULTILINE)
 """a declaration of Dart"""
 EXPORT = re.compile(r"^export 'src/[\w/]*?(\w+\.dart)'(?: (show|hide) ([\w, ]+))?;$", re.MULTILINE)
@@ -91,21 +87,6 @@ def with_plans(*plans: Plan) -> Published:
     android = FLUTTER_CASES["cpu_alone"].android
     assert android
     return replace(FLUTTER_CASES["cpu_alone"], android=replace(android, plans=plans))
-
-
-@pytest.mark.parametrize("case", FLUTTER_CASES)
-def test_generated_files_are_the_reviewed_ones(case: str) -> None:
-    """UPDATE_GOLDEN=1 rewrites the golden tree; review the change like source."""
-    folder, printed = GOLDEN / case / "flutter", FLUTTER_CASES[case].texts()
-    if case != next(iter(FLUTTER_CASES)):
-        del printed[OF_ALL]
-    if os.environ.get("UPDATE_GOLDEN"):
-        shutil.rmtree(folder, ignore_errors=True)
-        for name, text in printed.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    difference = golden_difference(folder, printed)
-    assert not difference, f"run with UPDATE_GOLDEN=1 if this is meant:\n{difference}"
 
 
 def test_the_code_of_every_contract_and_type_is_clean_for_the_strictest_analyzer(tmp_path: Path) -> None:

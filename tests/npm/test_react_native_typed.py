@@ -393,7 +393,7 @@ WRONG = {
 }
 
 RIGHT = """\
-import { Finder, ListenerModel, ModelError, Ranker, ReaderModel, Segmenter, Several } from 'react-native-contracts';
+import { Embedder, ListenerModel, ModelError, Ranker, ReaderModel, Segmenter, Several } from 'react-native-contracts';
 import { Similarity, Storyteller, Tagger } from 'react-native-contracts';
 import { useClassifier, useDetector } from 'react-native-contracts';
 import type {
@@ -415,7 +415,7 @@ export async function named(model: Classifier, data: ArrayBuffer, signal: AbortS
 }
 
 export async function all(picture: Picture, sound: Sound): Promise<[Mask, Float32Array, Reading, SeveralPrediction]> {
-  const [mask, finder, reader] = [await Segmenter.load(), await Finder.load(), await ReaderModel.load()];
+  const [mask, embedder, reader] = [await Segmenter.load(), await Embedder.load(), await ReaderModel.load()];
   const several = await Several.load();
   const lengths = { data: new BigInt64Array(2), shape: [1, 2] } as const;
   const listener = await ListenerModel.load();
@@ -424,7 +424,7 @@ export async function all(picture: Picture, sound: Sound): Promise<[Mask, Float3
   const prediction = await several.predict(picture, lengths);
   const eight: 8 = prediction.raw.shape[2];
   if (heard.length > eight) several.predictSync(picture, lengths);
-  return [await mask.segment(picture), await finder.embed(picture), await reader.read(picture), prediction];
+  return [await mask.segment(picture), await embedder.embed('text'), await reader.read(picture), prediction];
 }
 
 export async function said(text: string, documents: readonly string[], signal: AbortSignal): Promise<string> {

@@ -18,13 +18,13 @@ from packager.render.templates import write_sources
 from packager.targets.ios import Ios
 from tests.cases.onnx_text import saved
 from tests.golden.cases import choice, on_ios
+from tests.golden.stored import read
 from tests.toolchain import generation_models
 from tests.toolchain.generation_models import PROMPT, SEEDS
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_dependency import write_runtime
 from tests.toolchain.swift_packages import Outcomes, compiled, write_values
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 TESTS = Path(__file__).parents[1] / "toolchain" / "swift_generation" / "GenerationTests.swift"
 CASES = re.findall(r"func (test\w+)\(", TESTS.read_text(encoding="utf-8"))
 MODULE = "TalesKit"
@@ -73,7 +73,7 @@ def test_in_swift(tested: Outcomes, case: str) -> None:
 
 
 def test_the_state_of_a_text_is_fed_where_onnx_runtime_has_made_it() -> None:
-    text = (GOLDEN / "contracts/ios/Sources/ContractsKit/Storyteller.swift").read_text(encoding="utf-8")
+    text = read("ios", "contracts")["Sources/ContractsKit/Storyteller.swift"]
     step = text.split("private func step(")[1]
     assert "answer.pastKey = .returned(ReturnedValue(results: results, index: 2))" in step
     assert 'FedState("past.key", carried.pastKey)' in step

@@ -1,7 +1,5 @@
 """Android: generated files equal the reviewed ones, and models that Kotlin cannot represent are refused."""
 
-import difflib
-import os
 import re
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -18,70 +16,11 @@ from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.render.templates import kdoc_code, kotlin_string
 from packager.targets.android import Android, tensors
-from packager.targets.android.sources import RESOURCES_ROOT
 from packager.targets.android.view import FileView
-from tests.golden.cases import CASES, COMPLETE, GOLDEN, PLAIN_FILE, WEIGHTS, choice, plan, reshaped, reviewed, specs
+from tests.golden.cases import PLAIN_FILE, WEIGHTS, choice, plan, reshaped, specs
 
 PACKAGE = Package(name="vision", version="1.0.0", license="")
 FLOAT = specs("input", ("x", ElementType.FLOAT, (1, 2)))
-
-
-def golden_difference(folder: Path, texts: dict[PurePosixPath, str]) -> str:
-    """A diff from the files in `folder` to `texts`, empty when they are the same."""
-    stored = {
-        PurePosixPath(path.relative_to(folder).as_posix()): path.read_text(encoding="utf-8")
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-    lines: list[str] = []
-    for name in sorted(stored.keys() | texts.keys()):
-        lines += difflib.unified_diff(
-            stored.get(name, "").splitlines(),
-            texts.get(name, "").splitlines(),
-            f"golden/{name}",
-            f"generated/{name}",
-            lineterm="",
-        )
-    return "\n".join(lines)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_generated_files_are_the_reviewed_ones(case: str) -> None:
-    """UPDATE_GOLDEN=1 rewrites the golden tree; review the change like source."""
-    folder, texts = GOLDEN / case / "android", reviewed(CASES, case)
-    if os.environ.get("UPDATE_GOLDEN"):
-        for path in [path for path in folder.rglob("*") if path.is_file()]:
-            path.unlink()
-        for name, text in texts.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    difference = golden_difference(folder, texts)
-    assert not difference, f"run with UPDATE_GOLDEN=1 if this is meant:\n{difference}"
-
-
-def test_trees_leave_out_files_that_differ_from_the_complete_tree_by_the_packages_name_alone() -> None:
-    kept = {path.name for path in reviewed(CASES, "everything")}
-    assert "Provider.kt" in kept, "other providers"
-    assert "ModelFile.kt" not in kept
-    assert reviewed(CASES, COMPLETE) == CASES[COMPLETE].texts()
-    changed = replace(CASES[COMPLETE], target=Android(providers=("xnnpack",), min_sdk=27))
-    assert "AndroidManifest.xml" in {path.name for path in reviewed({**CASES, "changed": changed}, "changed")}
-
-
-def test_golden_comparison_sees_a_changed_line_a_missing_file_and_a_new_one(tmp_path: Path) -> None:
-    (tmp_path / "a.kt").write_text("one\ntwo\n", encoding="utf-8")
-    (tmp_path / "b.kt").write_text("gone\n", encoding="utf-8")
-    difference = golden_difference(tmp_path, {PurePosixPath("a.kt"): "one\n2\n", PurePosixPath("c.kt"): "new\n"})
-    assert {"-two", "+2", "-gone", "+new"} <= set(difference.splitlines())
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_no_line_of_a_generated_file_ends_in_a_blank_or_repeats_an_empty_line(case: str) -> None:
-    for name, text in CASES[case].texts().items():
-        assert text.endswith("\n"), name
-        if name.is_relative_to(RESOURCES_ROOT):
-            continue  # labels may be blank
-        assert not re.search(r"[ \t]\n|\n\n\n|\{\n\n|\n\n *\}", text.replace("AutoCloseable {\n\n", "")), name
 
 
 @pytest.mark.parametrize("element", [ElementType.UINT16, ElementType.UINT32, ElementType.UINT64, ElementType.OTHER])

@@ -9,7 +9,7 @@ from scripts.docs_site.comments import markdown
 from scripts.docs_site.declarations import KOTLIN, SWIFT, TYPESCRIPT, Language, declarations
 from scripts.docs_site.links import for_site
 from tests.cases.docs_site import ROOT
-from tests.golden.cases import GOLDEN
+from tests.golden.stored import GOLDEN
 
 PAGES = {
     "README.md": "index.md",

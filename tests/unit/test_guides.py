@@ -10,7 +10,7 @@ from packager import config
 from packager.cli import commands
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS
 from tests.contract_table import page
-from tests.golden.cases import GOLDEN
+from tests.golden.stored import GOLDEN
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [*(DOCS / f"{name}.md" for name in ("contract", "generation", "text")), *sorted((DOCS / "guides").glob("*.md"))]

@@ -89,12 +89,12 @@ def test_a_package_has_the_files_of_its_kinds_alone() -> None:
     by_name = {plan.model.name: set(texts(on_ios(plan, choice("cpu")))) for plan in CONTRACTS}
     assert {"Sound", "Classification"} <= by_name["listener"]
     assert not of_pictures & by_name["listener"] - {"Classification", "Labels"}
-    assert not {"Classification", "Labels"} & by_name["finder"]
+    assert not {"Classification", "Labels"} & by_name["embedder"]
     assert {"Entity", "Labels", "CodePoints"} <= by_name["tagger"]
     assert {"Ranked", "Similarity", "CodePoints"} <= by_name["embedder"]
     assert not {"Similarity", "Entity", "Labels"} & by_name["ranker"]
     assert "Ranked" in by_name["ranker"]
-    assert "case invalid" in texts(on_ios(CONTRACTS[6], choice("cpu")))["ModelError"]
+    assert "case invalid" in texts(on_ios(CONTRACTS[5], choice("cpu")))["ModelError"]
 
 
 def test_classes_without_names_have_none() -> None:

@@ -1,13 +1,9 @@
 """React Native: an npm package has the very files of the Android and iOS packages, and always the same bytes."""
 
 import json
-import os
-import re
-import shutil
 import tarfile
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -22,7 +18,6 @@ from packager.targets import WRAPPERS, included
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative, headers, texts
-from packager.targets.react_native.target import HEADERS
 from packager.targets.typescript import model as typescript
 from packager.targets.typescript import storage
 from packager.targets.typescript.view import FileView, TensorView
@@ -30,27 +25,12 @@ from packager.workflows.options import options_of
 from packager.workflows.requested import requested_targets
 from tests.cases.ios_target import on_disk
 from tests.cases.react_native_target import unpacked
-from tests.golden.cases import GOLDEN, REACT_NATIVE_CASES, Case, Wrapped, choice, model, on_ios, plan, specs
-from tests.unit.test_android_view import golden_difference
+from tests.golden.cases import REACT_NATIVE_CASES, Case, Wrapped, choice, model, on_ios, plan, specs
 from tests.unit.test_ios_files import file, named
 
 VISION = REACT_NATIVE_CASES["image_classifier"]
 
 EVERYTHING = REACT_NATIVE_CASES["everything"]
-
-OF_NAMES_ALONE = (
-    "android/src/main/kotlin/",
-    "app.plugin.js",
-    "cpp/",
-    "ios/",
-    "lib/Native",
-    "lib/native",
-    "lib/runtime/",
-    "src/Native",
-    "src/native",
-    "src/runtime/",
-)
-"""Files that differ between packages by names alone."""
 
 
 def there(case: Wrapped, folder: Path) -> Wrapped:
@@ -68,40 +48,6 @@ def packed(case: Wrapped, store: Path) -> dict[PurePosixPath, bytes]:
 def opened(case: Wrapped, platform: str, number: int = 0) -> tuple[FileView, ...]:
     """The files of one model on one platform."""
     return next(each.files for each in case.view().names.models[number].platforms if each.name == platform)
-
-
-@cache
-def all_texts(case: str) -> Mapping[PurePosixPath, str]:
-    return REACT_NATIVE_CASES[case].texts()
-
-
-def reviewed(case: str) -> dict[PurePosixPath, str]:
-    """The texts of a case without ONNX Runtime's headers; for all but the first, only files that differ in more than
-    names."""
-    printed = {name: text for name, text in all_texts(case).items() if name.parent != HEADERS}
-    if case == next(iter(REACT_NATIVE_CASES)):
-        return printed
-    return {name: text for name, text in printed.items() if not str(name).startswith(OF_NAMES_ALONE)}
-
-
-@pytest.mark.parametrize("case", REACT_NATIVE_CASES)
-def test_generated_files_are_the_reviewed_ones(case: str) -> None:
-    """UPDATE_GOLDEN=1 rewrites the golden tree; review the change like source."""
-    folder, printed = GOLDEN / case / "react_native", reviewed(case)
-    if os.environ.get("UPDATE_GOLDEN"):
-        shutil.rmtree(folder, ignore_errors=True)
-        for name, text in printed.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    difference = golden_difference(folder, printed)
-    assert not difference, f"run with UPDATE_GOLDEN=1 if this is meant:\n{difference}"
-
-
-@pytest.mark.parametrize("case", REACT_NATIVE_CASES)
-def test_no_line_of_a_generated_file_ends_in_a_blank_or_repeats_an_empty_line(case: str) -> None:
-    for name, text in all_texts(case).items():
-        assert text.endswith("\n"), name
-        assert not re.search(r"[ \t]\n|\n\n\n", text), name
 
 
 def test_the_package_has_the_very_bytes_of_the_libraries_for_android_and_ios(tmp_path: Path) -> None:
@@ -125,7 +71,7 @@ def test_every_file_is_in_the_package_once_and_what_both_platforms_open_is_in_on
     folders = {each.content.path: each.folder for each in placed}
     assert folders["every-thing_v2-sm8650.onnx.tflite"] == "android"
     assert folders["every-thing_v2.ort.tflite"] == folders["every-thing_v2-unfused.ort.tflite"] == "both"
-    assert folders["dice-model-1.weights.tflite"] == "both"
+    assert folders["options-model-1.weights.tflite"] == "both"
     assert folders["every-thing_v2-golden.safetensors"] == "both"
 
 
@@ -296,7 +242,7 @@ def test_templates_are_named_after_the_module_the_models_and_the_kotlin_package(
     )
     printed = EVERYTHING.texts()
     for place in ("src/models/{}.ts", "lib/models/{}.js", "lib/models/{}.d.ts"):
-        assert {PurePosixPath(place.format(name)) for name in ("dice", "every-thing_v2", "options")} <= set(printed)
+        assert {PurePosixPath(place.format(name)) for name in ("every-thing_v2", "options")} <= set(printed)
 
 
 def test_a_package_with_hostile_words_is_still_valid_json() -> None:

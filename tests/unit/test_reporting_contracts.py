@@ -22,7 +22,7 @@ def test_pictures_sounds_and_states_are_named() -> None:
 
 def test_every_kind_of_output_is_named() -> None:
     assert [
-        of(name)[1] for name in ("classifier", "detector", "segmenter", "finder", "reader", "tagger", "ranker")
+        of(name)[1] for name in ("classifier", "detector", "segmenter", "embedder", "reader", "tagger", "ranker")
     ] == [
         ["logits: the best 3 of 4 classes, with labels"],
         ["found: boxes in pixels of the upright picture, text"],

@@ -3,13 +3,11 @@
 import { Classifier } from './models/classifier.js';
 import { Detector } from './models/detector.js';
 import { Segmenter } from './models/segmenter.js';
-import { Finder } from './models/finder.js';
 import { ReaderModel } from './models/reader.js';
 import { ListenerModel } from './models/listener.js';
 import { Embedder } from './models/embedder.js';
 import { Tagger } from './models/tagger.js';
 import { Ranker } from './models/ranker.js';
-import { Matcher } from './models/matcher.js';
 import { Storyteller } from './models/storyteller.js';
 import { Several } from './models/several.js';
 import { currentBackend } from './runtime/backend.js';
@@ -33,12 +31,6 @@ export type {
   SegmenterOutputs,
   SegmenterTensors,
 } from './models/segmenter.js';
-export { Finder, useFinder } from './models/finder.js';
-export type {
-  FinderInputs,
-  FinderOutputs,
-  FinderTensors,
-} from './models/finder.js';
 export { ReaderModel, useReaderModel } from './models/reader.js';
 export type {
   ReaderModelInputs,
@@ -69,12 +61,6 @@ export type {
   RankerOutputs,
   RankerTensors,
 } from './models/ranker.js';
-export { Matcher, useMatcher } from './models/matcher.js';
-export type {
-  MatcherInputs,
-  MatcherOutputs,
-  MatcherTensors,
-} from './models/matcher.js';
 export { Storyteller, useStoryteller } from './models/storyteller.js';
 export type {
   StorytellerInputs,
@@ -143,13 +129,11 @@ export async function removeOldDownloads(): Promise<void> {
     Classifier.descriptor,
     Detector.descriptor,
     Segmenter.descriptor,
-    Finder.descriptor,
     ReaderModel.descriptor,
     ListenerModel.descriptor,
     Embedder.descriptor,
     Tagger.descriptor,
     Ranker.descriptor,
-    Matcher.descriptor,
     Storyteller.descriptor,
     Several.descriptor,
   ]);

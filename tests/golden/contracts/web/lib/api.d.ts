@@ -1,25 +1,7 @@
 export { Classifier } from './models/classifier.js';
 export type { ClassifierInputs, ClassifierOutputs, ClassifierTensors, } from './models/classifier.js';
-export { Detector } from './models/detector.js';
-export type { DetectorInputs, DetectorOutputs, DetectorTensors, } from './models/detector.js';
-export { Segmenter } from './models/segmenter.js';
-export type { SegmenterInputs, SegmenterOutputs, SegmenterTensors, } from './models/segmenter.js';
-export { Finder } from './models/finder.js';
-export type { FinderInputs, FinderOutputs, FinderTensors, } from './models/finder.js';
-export { ReaderModel } from './models/reader.js';
-export type { ReaderModelInputs, ReaderModelOutputs, ReaderModelTensors, } from './models/reader.js';
 export { ListenerModel } from './models/listener.js';
 export type { ListenerModelInputs, ListenerModelOutputs, ListenerModelTensors, } from './models/listener.js';
-export { Embedder } from './models/embedder.js';
-export type { EmbedderInputs, EmbedderOutputs, EmbedderTensors, } from './models/embedder.js';
-export { Tagger } from './models/tagger.js';
-export type { TaggerInputs, TaggerOutputs, TaggerTensors, } from './models/tagger.js';
-export { Ranker } from './models/ranker.js';
-export type { RankerInputs, RankerOutputs, RankerTensors, } from './models/ranker.js';
-export { Matcher } from './models/matcher.js';
-export type { MatcherInputs, MatcherOutputs, MatcherTensors, } from './models/matcher.js';
-export { Storyteller } from './models/storyteller.js';
-export type { StorytellerInputs, StorytellerOutputs, StorytellerTensors, } from './models/storyteller.js';
 export { Several } from './models/several.js';
 export type { SeveralInputs, SeveralOutputs, SeveralPrediction, SeveralTensors, } from './models/several.js';
 export type { Provider, Settings, TensorSpec } from './runtime/descriptor.js';
@@ -37,18 +19,13 @@ export type { OutputTest, SelfTest } from './runtime/selftest.js';
 export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';
 export type { PlainModel } from './runtime/plainModel.js';
 export { Similarity } from './runtime/typed/similarity.js';
-export type { Box, Detection } from './runtime/typed/boxes.js';
 export type { Classification } from './runtime/typed/classes.js';
 export type { PictureOptions } from './runtime/typed/decoding.js';
-export type { Entity } from './runtime/typed/entities.js';
-export type { GeneratedText, SeedOptions } from './runtime/typed/generation.js';
-export type { Mask } from './runtime/typed/mask.js';
 export type { CallOptions, ClassifyOptions, ClassifySyncOptions } from './runtime/typed/options.js';
 export type { Picture, PictureOrientation, PixelFormat, YuvConversion } from './runtime/typed/picture.js';
 export type { Region } from './runtime/typed/planes.js';
 export type { Ranked } from './runtime/typed/ranking.js';
 export type { Sound } from './runtime/typed/sound.js';
-export type { Reading } from './runtime/typed/text.js';
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
  * app. Models that are open stay open, and keep their files.

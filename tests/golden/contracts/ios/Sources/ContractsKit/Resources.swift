@@ -56,13 +56,11 @@ extension Folder {
             Classifier.files,
             Detector.files,
             Segmenter.files,
-            Finder.files,
             ReaderModel.files,
             ListenerModel.files,
             Embedder.files,
             Tagger.files,
             Ranker.files,
-            Matcher.files,
             Storyteller.files,
             Several.files
         ]

@@ -43,21 +43,6 @@ final class SelfTests: XCTestCase {
         XCTAssertThrowsError(try model.run(input))
     }
 
-    func testFinderIsLoadedAndClosed() throws {
-        let model = try Finder()
-        XCTAssertEqual(model.info.name, "finder")
-        model.close()
-        let input = Finder.Input(
-            imageHeight: 128,
-            imageWidth: 128,
-            imageChannels2: 128,
-            imageChromaHeight: 128,
-            imageChromaWidth: 128,
-            imageChromaChannels: 128
-        )
-        XCTAssertThrowsError(try model.run(input))
-    }
-
     func testReaderModelIsLoadedAndClosed() throws {
         let model = try ReaderModel()
         XCTAssertEqual(model.info.name, "reader")
@@ -109,17 +94,6 @@ final class SelfTests: XCTestCase {
         XCTAssertEqual(model.info.name, "ranker")
         model.close()
         let input = Ranker.Input(
-            queryCharacters: 128,
-            documentCharacters: 128
-        )
-        XCTAssertThrowsError(try model.run(input))
-    }
-
-    func testMatcherIsLoadedAndClosed() throws {
-        let model = try Matcher()
-        XCTAssertEqual(model.info.name, "matcher")
-        model.close()
-        let input = Matcher.Input(
             queryCharacters: 128,
             documentCharacters: 128
         )

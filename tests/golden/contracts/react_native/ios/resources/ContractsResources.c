@@ -1,0 +1,1 @@
+#include "ContractsResources.h"

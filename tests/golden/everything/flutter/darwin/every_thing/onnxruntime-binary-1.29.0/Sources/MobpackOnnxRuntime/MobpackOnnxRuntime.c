@@ -1,1 +1,0 @@
-#include "MobpackOnnxRuntime.h"
