@@ -81,10 +81,10 @@ def known(page: str) -> Mapping[str, tuple[str, str, str]]:
 def page_of(results: Mapping[str, tuple[str, str, str]]) -> str:
     rows = [f"| `{name}` | {part.about} | {' | '.join(results.get(name, NEVER))} |" for name, part in parts().items()]
     here = machine()
-    where = f"{here.processor}, {here.cores} cores, {here.system}, Python {platform.python_version()}"
+    where = f"{here.processor}, {here.cores} cores, {here.system}; Python {platform.python_version()}"
     head = "| part | checks | last run | minutes | result |\n|---|---|---|---|---|"
     return (
-        f"# The night\n\n    python -m benchmarks.nightly\n\nThe machine of the last part: {where}.\n\n{head}\n"
+        f"# nightly\n\n    python -m benchmarks.nightly\n\n{datetime.now(UTC):%Y-%m-%d}; {where}.\n\n{head}\n"
         + "\n".join(rows)
         + "\n"
     )
