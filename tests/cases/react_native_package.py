@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.toolchain import typescript
 from tests.toolchain.node import Finished
 from tests.toolchain.npm_checks import compile_all
 from tests.toolchain.react_native import packages
@@ -77,10 +76,8 @@ def compiled(built: Built, difficult: Built, tmp_path_factory: pytest.TempPathFa
     """The sources of both packages, and programs that use them: the compiler reads React Native's types once."""
     folder = tmp_path_factory.mktemp("compiled")
     difficult_sources = difficult.author(folder / "package")
-    sources = {name: each.package / "src" for name, each in (("built", built), ("difficult", difficult))}
     folders = {
         "sources": configured(difficult_sources, RESOLUTIONS["of-node"], include=["src"]),
-        "lib": typescript.workplace(sources, folder / "lib").folder,
         "examples": with_examples(built, difficult, folder / "examples"),
         **{name: with_consumer(built, folder / name, options) for name, options in RESOLUTIONS.items()},
     }

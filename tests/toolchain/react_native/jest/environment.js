@@ -19,6 +19,6 @@ const ARRAYS = [
 module.exports = class extends ReactNativeEnvironment {
   constructor(...parameters) {
     super(...parameters);
-    if (process.env.ARRAYS !== 'own') for (const name of ARRAYS) this.global[name] = globalThis[name];
+    for (const name of ARRAYS) this.global[name] = globalThis[name];
   }
 };

@@ -11,7 +11,7 @@ import { useLoaded } from './node_modules/react-native-page-orientation/lib/runt
 
 const { folders, pixels, expected } = require('./given.json');
 const input = Float32Array.from(pixels);
-configure({ asyncUtilTimeout: Number(process.env.PATIENCE_MS) });
+configure({ asyncUtilTimeout: 60_000 });
 
 /** How long a model without users is kept. */
 const GRACE_MS = 1000;
