@@ -96,8 +96,8 @@ def faults(message: Message) -> Iterator[str]:
         yield "begins with a capital letter"
     if is_help != text.endswith(".") and not text.endswith("..."):
         yield "lacks a full stop" if is_help else "ends with a full stop"
-    if re.match(r"what\b", text, re.IGNORECASE):
-        yield "begins with 'what'"
+    if first := re.match(r"(all|as|of|those|what|whatever)\b", text, re.IGNORECASE):
+        yield f"begins with '{first[1].lower()}'"
     if {"I", "we", "our", "ours", "us", "my"} & set(words):
         yield "is in the first person"
     if re.search(r"!(?!globally|no_ops)", text):
@@ -143,6 +143,7 @@ def test_every_option_that_a_message_names_exists() -> None:
         ("ConfigError('No such file', hint='a')", "begins with a capital letter"),
         ("ToolError(f'{x} is missing.')", "ends with a full stop"),
         ("console.warn('What is wrong: ' + x)", "begins with 'what'"),
+        ("ConfigError('of other packages', hint='a')", "begins with 'of'"),
         ("console.say('we are done')", "is in the first person"),
         ("ConfigError('a', hint='Try it!')", "has an exclamation mark"),
         ("ParityError('a')", "has no hint"),

@@ -16,6 +16,7 @@ DROPPED = {
     "(lets?|letting) go of": "releases",
     "met silicon": "tested on hardware",
     "nobody looked": "cause unknown",
+    r"\btales\b": "scenarios",
 }
 """phrases, and the words to write instead"""
 OTHERS = ("templates/ios/onnxruntime/", "templates/licenses/")

@@ -58,7 +58,7 @@ def place_of(spec: TensorSpec, frames: Frames | None, length: int | None) -> Sou
     axes = min(_fitting(spec, frames), key=lambda each: _preference(spec, frames, each), default=None)
     if axes is None:
         wanted = "samples along one dimension" if frames is None else f"frames of {frames.numbers} numbers"
-        raise ConfigError(f"is {spec.element} {list(spec.shape)}, not {wanted}", hint="all other dimensions must be 1")
+        raise ConfigError(f"is {spec.element} {list(spec.shape)}, not {wanted}", hint="every other dimension must be 1")
     length = _length(spec.shape[axes.time], frames, length)
     count = -1 if length is None else length if frames is None else frames.frames_of(length)
     sizes = {axes.time: count} | ({axes.within: frames.numbers} if frames and axes.within is not None else {})
