@@ -44,6 +44,14 @@ def test_descriptions_keep_to_their_schema_and_are_read_as_they_were_printed(cas
     assert description.printed(api_of(PACKAGES[case])) == text
 
 
+def test_descriptions_name_the_features_of_their_package_alone() -> None:
+    features = {
+        name: api_of(PACKAGES[f"android {name}"]).features for name in ("image_classifier", "trusted", "encrypted")
+    }
+    assert features == {"image_classifier": (), "trusted": ("trust",), "encrypted": ("encryption",)}
+    assert api_of(PACKAGES["android delivered"]).features == ("channel", "trust")
+
+
 @pytest.mark.parametrize("case", [name for name in PACKAGES if not name.startswith(("react_native", "web"))])
 def test_classes_have_the_methods_that_the_description_names(case: str) -> None:
     package = PACKAGES[case]

@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import sys
 import tomllib
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from packager import __version__
+from packager.cli import interrupts
 from packager.cli.options import parse_shapes
 from packager.core.errors import ConfigError
 from packager.providers import providers_of
@@ -238,3 +240,15 @@ def test_shapes_are_sizes_or_lists_of_sizes(texts: tuple[str, ...], shapes: dict
 def test_shapes_of_another_form_are_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="expected NAME=SIZE"):
         parse_shapes((text,))
+
+
+def test_an_interrupt_that_a_parent_has_ignored_stays_ignored() -> None:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        for ignored, kept in ((signal.SIG_IGN, True), (signal.default_int_handler, False)):
+            signal.signal(signal.SIGINT, ignored)
+            interrupts.watch()
+            assert (signal.getsignal(signal.SIGINT) is ignored) == kept
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -94,6 +94,16 @@ def test_a_traceback_of_thousands_of_functions_is_cut_in_the_middle() -> None:
     assert "RuntimeError: number 2999" in text
 
 
+def test_a_crash_file_has_no_secret_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("NPM_TOKEN", "t0ken-of-mine")
+    crash.as_error(ZeroDivisionError("t0ken-of-mine"), ["mobpack", "https://me:t0ken-of-mine@example.com"])
+    [written] = (tmp_path / "mobpack" / "crashes").iterdir()
+    text = written.read_text(encoding="utf-8")
+    assert "***" in text
+    assert "t0ken-of-mine" not in text
+
+
 def test_the_same_crash_is_kept_once_and_old_ones_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert crash.write("one") == crash.write("one")

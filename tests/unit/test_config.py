@@ -99,6 +99,11 @@ def test_every_table_can_be_written_out(tmp_path: Path) -> None:
         ("[variant.int8]\nquantiser = 'none'\n", "variant.int8: unknown key 'quantiser'", "did you mean 'quantizer'?"),
         ("[model.other]\npaht = 'x'\npath = 'y'\n", "model.other: unknown key 'paht'", "did you mean 'path'?"),
         (
+            "[variant.int8]\nquantizer = 'dynamic'\ncalibration = 'samples'\n",
+            "variant.int8: unknown key 'calibration'",
+            "these have it: quantizer static-qdq, auto",
+        ),
+        (
             "[parity]\nxyzzy = 1\n",
             "parity: unknown key 'xyzzy'",
             "known: runners, require, samples, random-samples, seed, tolerance, atol, from-original, interpreters, "

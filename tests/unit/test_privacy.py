@@ -4,6 +4,7 @@ import plistlib
 
 import pytest
 
+from packager.targets.privacy import manifest
 from packager.targets.xcframework.privacy import ALLOWED, REASONS, SYMBOLS, Access, audit, declared, privacy_manifest
 
 PREFIX = "NSPrivacyAccessedAPICategory"
@@ -74,6 +75,12 @@ def test_a_manifest_has_the_same_bytes_in_any_order() -> None:
 def test_what_a_manifest_declares_can_be_read_back() -> None:
     written = plistlib.loads(privacy_manifest(audit(["_stat", "_statfs"])))
     assert [access.category for access in declared(written)] == ["DiskSpace", "FileTimestamp"]
+
+
+def test_code_that_takes_models_from_a_channel_declares_that_it_looks_for_room() -> None:
+    for has_updates, categories in ((False, ["FileTimestamp"]), (True, ["DiskSpace", "FileTimestamp"])):
+        found = declared(plistlib.loads(manifest((), has_updates=has_updates).encode()))
+        assert [access.category for access in found] == categories
 
 
 @pytest.mark.parametrize(

@@ -39,12 +39,16 @@ def test_a_folder_in_place_of_a_data_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "entries", [{"offset": "8", "length": "16"}, {"offset": "8"}, {}], ids=["both", "offset", "neither"]
+    ("size", "entries"),
+    [(20, {"offset": "8", "length": "16"}), (20, {"offset": "8"}), (15, {})],
+    ids=["both", "offset", "neither"],
 )
-def test_a_data_file_that_is_too_short_is_named_with_both_sizes(tmp_path: Path, entries: dict[str, str]) -> None:
-    (tmp_path / "w.bin").write_bytes(bytes(15))
+def test_a_data_file_that_is_too_short_is_named_with_both_sizes(
+    tmp_path: Path, size: int, entries: dict[str, str]
+) -> None:
+    (tmp_path / "w.bin").write_bytes(bytes(size))
     error = refused(tmp_path, external_model(location="w.bin", **entries))
-    assert error.message.startswith(f"{tmp_path / 'w.bin'}: 15 bytes, but tensor 'w' reaches to byte ")
+    assert error.message.startswith(f"{tmp_path / 'w.bin'}: {size} bytes, but tensor 'w' reaches to byte ")
     assert "copy it again" in error.hint
 
 
