@@ -25,7 +25,12 @@ DOC_COMMENT = re.compile(
 class Sentence:
     place: str
     kind: str
-    text: str
+    """`docstring` of a module, class or function; `field`; `comment`"""
+    paragraph: str
+
+    @property
+    def text(self) -> str:
+        return self.paragraph.partition("\n")[0]
 
     def __str__(self) -> str:
         return f"{self.place} {self.kind}: {self.text}"
@@ -42,13 +47,14 @@ def sentences(*folders: str) -> Iterator[Sentence]:
 
 
 def of_python(source: str, place: str) -> Iterator[Sentence]:
-    """First lines of docstrings, those below fields and constants among them."""
+    """First paragraphs of docstrings, those below fields and constants among them."""
     for node in ast.walk(ast.parse(source)):
         body = getattr(node, "body", None)
-        for statement in body if isinstance(body, list) else ():
+        for index, statement in enumerate(body if isinstance(body, list) else ()):
             match statement:
                 case ast.Expr(value=ast.Constant(value=str(text))):
-                    yield Sentence(f"{place}:{statement.lineno}", "docstring", text.strip().partition("\n")[0])
+                    kind = "field" if index else "docstring"
+                    yield Sentence(f"{place}:{statement.lineno}", kind, text.strip().partition("\n\n")[0])
 
 
 def of_comments(source: str, place: str) -> Iterator[Sentence]:
