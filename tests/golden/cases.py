@@ -1,11 +1,9 @@
 """The models behind the golden trees: small signatures that together reach every branch of the templates.
 
-`stored.py` says how their packages are stored.
+`trees.py` has the packages, `stored.py` says how they are stored.
 """
 
-import difflib
 import hashlib
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -60,7 +58,6 @@ from packager.targets.flutter.view import FlutterView
 from packager.targets.ios import Ios
 from packager.targets.ios.view import IosView
 from packager.targets.react_native import ReactNative
-from packager.targets.react_native.target import HEADERS
 from packager.targets.react_native.view import ReactNativeView
 from packager.targets.target import Built
 from packager.targets.web import Web
@@ -68,11 +65,9 @@ from packager.targets.web.view import WebView
 from packager.vectors import Allowed, Golden, GoldenFile, GoldenSample, Vectors
 from packager.vectors.safetensors import TensorEntry
 from tests.cases.trust_vectors import TRUST
-from tests.golden import stored
-from tests.golden.stored import COMPLETE, GOLDEN, Printed
 
 NO_SETTINGS: Mapping[str, str] = {}
-FILES = GOLDEN / "weights"
+FILES = Path(__file__).parent / "weights"
 """Stand-ins for the files of models: their first and last blocks are read."""
 PLAIN_FILE = FILES / "model.onnx"
 GOLDEN_FILE = FILES / "golden.safetensors"
@@ -711,71 +706,3 @@ FLUTTER_CASES = {
     ),
     "apple_alone": Published(target=Flutter(package="apple_alone"), ios=IOS_CPU_ALONE),
 }
-
-Packaged = Case | Wrapped | Published | Paged
-TREES: Mapping[str, Mapping[str, Packaged]] = {
-    "android": CASES,
-    "ios": IOS_CASES,
-    "react_native": REACT_NATIVE_CASES,
-    "web": WEB_CASES,
-    "flutter": FLUTTER_CASES,
-}
-BASES = {
-    "everything": ("image_classifier",),
-    "trusted": ("image_classifier", "cpu_alone"),
-    "delivered": ("trusted", "cpu_alone"),
-    "encrypted": ("cpu_alone", "image_classifier"),
-}
-"""Case -> those that it is like; the first one that the target has is what it is stored as changes of."""
-NAMES = (
-    *("kotlin_package", "onnxruntime", "module", "c_module", "cpp_namespace", "cmake_target", "npm_name", "pub_name"),
-    *("plugin", "asset_folder", "bundle", "library", "spec", "version"),
-)
-"""Fields of views that are names of a package, or differ between packages like them."""
-SHOWN = ("lib/api.d.ts", "lib/models/classifier.d.ts")
-"""compiled, but shown in the pages of the documentation"""
-
-
-def base_of(target: str, case: str) -> str:
-    """The case that a case is stored as changes of; empty for the complete one."""
-    bases = (*BASES.get(case, ()), COMPLETE)
-    return next(each for each in bases if each in TREES[target]) if case != COMPLETE else ""
-
-
-def printed(target: str, case: str) -> Printed:
-    """A package as it is stored, without what other tests derive."""
-    made = TREES[target][case]
-    texts = {path.as_posix(): text for path, text in made.texts().items() if not _is_derived(target, case, path)}
-    models = [(each.class_name, each.name, each.method) for each in api_of(made).models]
-    return Printed(texts=texts, names=_names(made), models=models)
-
-
-def unreviewed(target: str, case: str) -> str:
-    """A diff from the package that is stored to the one that is printed; with UPDATE_GOLDEN=1 stores that one."""
-    made, base = printed(target, case), base_of(target, case)
-    if os.environ.get("UPDATE_GOLDEN"):
-        stored.write(target, case, made, base, printed(target, base) if base else None)
-        return ""
-    known = stored.read(target, case)
-    lines: list[str] = []
-    for path in sorted(known.keys() | made.texts.keys()):
-        old, new = (texts.get(path, "").split("\n") for texts in (known, made.texts))
-        lines += difflib.unified_diff(old, new, f"golden/{path}", f"generated/{path}", lineterm="")
-    return "\n".join(lines)
-
-
-def _is_derived(target: str, case: str, path: PurePosixPath) -> bool:
-    """Headers of ONNX Runtime, and what the compiler makes of the TypeScript beside it."""
-    is_compiled = path.parts[0] == "lib" and not (case == COMPLETE and path.as_posix() in SHOWN)
-    return target == "react_native" and (path.parent == HEADERS or is_compiled)
-
-
-def _names(made: Packaged) -> dict[str, str]:
-    """The names of a package as templates have them."""
-    if isinstance(made, Wrapped | Published | Paged):
-        names = made.view().names
-        views = [names, getattr(names, "android", None), getattr(names, "apple", None)]
-    else:
-        views = [made.view().runtime]
-    found = {name: getattr(view, name) for name in NAMES for view in views if getattr(view, name, "")}
-    return {"name": made.package.name, **found}

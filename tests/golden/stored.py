@@ -2,10 +2,10 @@
 
 `contracts/TARGET/` is the package as users get it, without classes of models that are much like another one. A case has
 files of its own in `CASE/TARGET/`, and the rest in `CASE/TARGET.diff`: the case that it is `like`, the names of its
-package, files that it is `without` or that are a `template` with names in it, and changes: `=== FILE < OTHER FILE`,
-then a line before each change (`|`), the lines that go (of many the first one) and those that come. `read` makes every
-byte of a package of that. JavaScript and types of React Native are what the compiler makes of the rest, as
-`test_react_native_typescript.py` checks; headers are ONNX Runtime's. UPDATE_GOLDEN=1 writes all: review it.
+package, files that it is `without`, files that are a `template` with names in it (`FILE=SHA256`), and changes:
+`=== FILE < OTHER FILE`, then a line before each change (`|`), the lines that go (of many the first one) and those that
+come. `read` makes every byte of a package of that. JavaScript and types of React Native are what the compiler makes of
+the rest (`test_react_native_typescript.py`), headers are ONNX Runtime's. UPDATE_GOLDEN=1 writes all: review it.
 """
 
 import re
@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from jinja2 import meta
@@ -146,6 +147,10 @@ def _paired(words: Mapping[str, str]) -> list[str]:
     return [f"{one}={other}" for one, other in sorted(words.items())]
 
 
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:12]
+
+
 def _pairs(entries: Sequence[str]) -> dict[str, str]:
     return dict(each.split("=", 1) for each in entries)
 
@@ -185,7 +190,7 @@ def write(target: str, case: str, printed: Printed, base: str = "", like: Printe
         if inherited.get(path) == text:
             continue
         if filled(target, path, printed.names) == text and (like or target == "react_native"):
-            plain.append(path)
+            plain.append(f"{path}={_digest(text)}")
             continue
         change = _nearest(path, printed, known)
         if change and len(change) < SAVED * text.count("\n"):
@@ -213,7 +218,10 @@ def read(target: str, case: str) -> Texts:
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     texts = {path: text for path, text in inherited.items() if path not in said.get("without", [])}
     whole = {path: file.read_text(encoding="utf-8") for path, file in files.items()}
-    texts |= whole | {path: filled(target, path, names) for path in said.get("template", [])}
+    texts |= whole
+    for path, digest in _pairs(said.get("template", [])).items():
+        text = filled(target, path, names)
+        texts[path] = text if _digest(text) == digest else f"another text, whose sha256 begins with {digest}\n"
     for head, *lines in bodies:
         _, path, _, old, *entries = head.split(" ")
         source = whole[old] if old in whole else inherited[old]

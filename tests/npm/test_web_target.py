@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from tests.golden.cases import WEB_CASES, unreviewed
+from tests.golden.cases import WEB_CASES
+from tests.golden.trees import unreviewed
 
 
 @pytest.mark.parametrize("case", WEB_CASES)

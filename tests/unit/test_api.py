@@ -10,25 +10,11 @@ from packager import description
 from packager.core.errors import ConfigError
 from packager.workflows import reference
 from tests.cases.schemas import jsonschema
-from tests.golden.cases import (
-    CASES,
-    FLUTTER_CASES,
-    IOS_CASES,
-    REACT_NATIVE_CASES,
-    WEB_CASES,
-    Case,
-    Paged,
-    Published,
-    Wrapped,
-    api_of,
-)
+from tests.golden.cases import api_of
+from tests.golden.trees import TREES
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "api.schema.json"
-PACKAGES: dict[str, Case | Wrapped | Paged | Published] = {
-    f"{each.target.NAME} {name}": each
-    for cases in (CASES, IOS_CASES, REACT_NATIVE_CASES, WEB_CASES, FLUTTER_CASES)
-    for name, each in cases.items()
-}
+PACKAGES = {f"{target} {case}": made for target, cases in TREES.items() for case, made in cases.items()}
 
 
 def test_the_schema_is_up_to_date() -> None:

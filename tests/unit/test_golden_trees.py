@@ -5,8 +5,9 @@ import re
 import pytest
 
 from packager.targets.android.sources import RESOURCES_ROOT
-from tests.golden.cases import FILES, TREES, unreviewed
+from tests.golden.cases import FILES
 from tests.golden.stored import GOLDEN, changed, changes
+from tests.golden.trees import TREES, unreviewed
 
 PACKAGES = [(target, case) for target, cases in TREES.items() if target != "web" for case in cases]
 
