@@ -50,7 +50,7 @@ class DeviceOptions:
     timeout_s: float
 
     def wanted(self) -> "Wanted":
-        """The same, for the workflow. Raises ConfigError for an unknown provider."""
+        """The request for the workflow. Raises ConfigError for an unknown provider."""
         from packager.core.errors import ConfigError, nearest
         from packager.providers import PROVIDERS
         from packager.workflows.device.preparing import Wanted

@@ -46,7 +46,7 @@ class Rates:
 
     @classmethod
     def even(cls, rate: float) -> "Rates":
-        """The same for every kind."""
+        """One rate for every kind of layer."""
         return cls(depthwise=rate, stem=rate, pointwise=rate, dense=rate, product=rate)
 
     def ms(self, layer: LayerCost) -> float:

@@ -83,7 +83,7 @@ def connected(nodes: "Iterable[NodeProto]") -> "Connections[NodeProto]":
 
 
 def indexed(nodes: "Iterable[NodeProto]") -> Connections[int]:
-    """The same, with nodes known by their index: indices can be sorted and collected."""
+    """Like `connected`, with nodes known by their index: indices can be sorted and collected."""
     held = tuple(nodes)
     return numbered([traversal.consumed_by(node) for node in held], [node.output for node in held])
 

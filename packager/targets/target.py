@@ -319,7 +319,7 @@ def target_of(kind: type[TargetOf[View, GivenRuntime]]) -> type[Target]:
 
 
 def wrapper_of(kind: type[WrapperOf[View]]) -> type[Wrapper]:
-    """The same for a wrapper."""
+    """`kind` itself, of a wrapper: see `target_of`."""
     return kind
 
 

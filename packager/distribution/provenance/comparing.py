@@ -141,7 +141,7 @@ def _first(mine: Any, other: Any, where: tuple[str, ...]) -> str:
 
 
 def _first_of(mine: list[Any], other: list[Any], where: tuple[str, ...]) -> str:
-    """The same for two lists, whose entries are keys 0, 1, ..."""
+    """Says where two lists differ, whose entries are keys 0, 1, ..."""
     pairs = enumerate(zip(mine, other, strict=False))
     found = next(filter(None, (_first(one, two, (*where, str(index))) for index, (one, two) in pairs)), "")
     if found or len(mine) == len(other):

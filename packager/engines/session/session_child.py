@@ -261,7 +261,7 @@ def opened_and_recorded(job: dict[str, Any]) -> tuple[Any, int, int]:
 
 
 def opened_and_logged(job: dict[str, Any]) -> tuple[Any, int, int]:
-    """The same for an ORT-format file, from the log, where each partition of a provider is one node."""
+    """Like `opened_and_recorded`, for an ORT-format file: from the log, where a partition is one node."""
     options = session_options(job)
     options.log_severity_level = 0
     with tempfile.TemporaryFile() as log:

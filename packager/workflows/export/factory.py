@@ -40,7 +40,7 @@ class Given:
         return places, {keyword: value for keyword, value in pairs if keyword is not None}
 
     def renamed(self, names: tuple[str, ...]) -> "Given":
-        """The same with other input names, in order. Raises ConfigError if their number differs."""
+        """A copy with other input names, in order. Raises ConfigError if their number differs."""
         if len(names) != len(self.inputs):
             raise ConfigError(
                 f"--input-names gives {len(names)} names, the module takes {len(self.inputs)}: "

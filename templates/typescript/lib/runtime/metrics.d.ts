@@ -39,7 +39,7 @@ export interface ModelSnapshot {
     readonly queue: Durations;
     /** Runs per second since the first one began. */
     readonly throughput: number;
-    /** The same under names as OpenTelemetry has them, in seconds and bytes. */
+    /** The counts under names as OpenTelemetry has them, in seconds and bytes. */
     attributes(): Readonly<Record<string, number | string>>;
 }
 /**

@@ -101,7 +101,7 @@ final class ModelSnapshot {
   /// Runs that repeated one that failed.
   int get retries => _counts.retries;
 
-  /// The same under names as OpenTelemetry has them, in seconds and bytes.
+  /// The counts under names as OpenTelemetry has them, in seconds and bytes.
   Map<String, Object> attributes() => {
     'mobpack.model.name': model,
     'mobpack.model.version': version,

@@ -27,7 +27,7 @@ final class FedTensor {
   /// `address` is that of `sizeBytes` bytes; strings are in `texts` instead.
   const FedTensor(this.place, this.type, this.shape, this.address, this.sizeBytes, this.texts, {this.value = 0});
 
-  /// The same for another place.
+  /// The tensor at another place.
   FedTensor at(int other) => FedTensor(other, type, shape, address, sizeBytes, texts, value: value);
 
   /// Among the inputs of the session.
@@ -111,7 +111,7 @@ final class SessionSettings {
   /// Beginning of the path of a trace of its runs; null without a trace.
   final String? profile;
 
-  /// The same with a trace.
+  /// The options with a trace.
   SessionSettings profiled(String prefix) =>
       SessionSettings(threads: threads, entries: entries, provider: provider, options: options, profile: prefix);
 }

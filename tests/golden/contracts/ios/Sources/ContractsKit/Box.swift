@@ -26,7 +26,7 @@ public struct Box: Sendable, Hashable, Codable {
 
 #if canImport(CoreGraphics)
 extension Box {
-    /// The same, as Apple's frameworks have it.
+    /// The box as Apple's frameworks have it.
     public var rect: CGRect {
         CGRect(x: CGFloat(left), y: CGFloat(top), width: CGFloat(right - left), height: CGFloat(bottom - top))
     }

@@ -88,7 +88,7 @@ public struct ModelSnapshot: Sendable, Equatable {
         throughput = figures.throughput
     }
 
-    /// The same by names in the style of OpenTelemetry, in its units: seconds and bytes.
+    /// The counts by names in the style of OpenTelemetry, in its units: seconds and bytes.
     public func attributes() -> [String: MetricValue] {
         var found: [String: MetricValue] = [
             "mobpack.model.name": .text(model),

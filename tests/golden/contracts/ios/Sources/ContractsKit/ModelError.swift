@@ -98,7 +98,7 @@ extension ModelError {
         }
     }
 
-    /// The same, of a run that was repeated on the CPU after `first`.
+    /// The error of a run that was repeated on the CPU after `first`.
     func after(_ first: ModelError) -> ModelError {
         let words = "\(first); again on the CPU: \(self)"
         switch (self, first) {

@@ -55,7 +55,7 @@ final class ModelOpener: Sendable {
         profile = nil
     }
 
-    /// The same with other options.
+    /// The opener with other options.
     private init(_ other: ModelOpener, _ options: Options, folder: Folder? = nil, profile: String? = nil) {
         model = other.model
         self.folder = folder ?? other.folder
@@ -90,7 +90,7 @@ final class ModelOpener: Sendable {
         throw ModelError.runtime(message: words, code: 1)
     }
 
-    /// The same on the CPU, for a run that another provider fails at.
+    /// The model on the CPU, for a run that another provider fails at.
     var onCPU: Start? {
         model.files.first { $0.providers.contains(.cpu) }.map { Start(file: $0, provider: .cpu) }
     }

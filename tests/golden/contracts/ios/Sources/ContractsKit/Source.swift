@@ -19,9 +19,9 @@ public enum Source: Sendable {
     /// One file of the app's own, ORT or ONNX with its weights inside, with this model's inputs and outputs. It must stay
     /// as it is while the model is open. Where `sha256` is given it is checked at every load.
     case file(URL, sha256: String? = nil)
-    /// The same in memory, which the model retains.
+    /// A file in memory, which the model retains.
     case bytes(Data, sha256: String? = nil)
-    /// The same in a file that is open, from `offset` on, to its end where no `size` is given. The app may close it after
+    /// A part of a file that is open, from `offset` on, to its end where no `size` is given. The app may close it after
     /// the load.
     case descriptor(Int32, offset: Int = 0, size: Int? = nil, sha256: String? = nil)
 
