@@ -16,7 +16,47 @@ from packager.measuring.devices.farms.carrier import lines_of
 from packager.measuring.devices.iphones import chosen, iphones
 from packager.measuring.devices.xcode_tests import CandidateView, providers_of
 from packager.workflows.device.iphone_tuning import Bounds, plan_of
-from tests.cases.iphones import swift_package
+
+
+def swift_package(folder: Path) -> Path:
+    """Sources by which a Swift package of mobpack's is known."""
+    package = folder / "nets"
+    (package / "Sources").mkdir(parents=True)
+    (package / "Package.swift").write_text('.library(name: "NetsKit", targets: [])', encoding="utf-8")
+    swift = "public final class Net: TypedModel, SelfTestingModel {\n    public let session: ModelSession\n}\n"
+    (package / "Sources" / "Net.swift").write_text(swift, encoding="utf-8")
+    providers = 'public enum Provider: String, Sendable {\n    case coreML = "CoreML"\n    case cpu = "CPU"\n}\n'
+    (package / "Sources" / "Provider.swift").write_text(providers, encoding="utf-8")
+    return package
+
+
+def test_without_xcode_the_error_says_what_can_be_done(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolError, match="Mac with Xcode") as refused:
+        chosen("")
+    assert "omit --run" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--most", "3"), "--most needs --tune"),
+        (("--tune", "--report", "a.html"), "--report needs --run"),
+        (("--tune", "--run", "--fail-on", "p90=1ms"), "--fail-on is for a package as it is"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    words: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["mobpack", "device", "xcode", str(swift_package(tmp_path)), *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code, said in capsys.readouterr().err) == (2, True)
+
 
 XCRUN = """\
 #!/bin/sh
@@ -26,12 +66,14 @@ case "$1 $2" in
 esac
 """
 
+
 XCODEBUILD = """\
 #!/bin/sh
 printf '%s\\n' "$@" > {folder}/asked
 cat {folder}/log
 exit "$(cat {folder}/code)"
 """
+
 
 PLACES = {
     "wired": {"pairingState": "paired", "transportType": "wired", "tunnelState": "connected"},
@@ -184,6 +226,7 @@ def test_json_of_an_unknown_form_is_refused(said: str, words: str, mac: Set) -> 
 
 
 LINES = "\n".join(lines_of(results()))
+
 
 FAILED = "\n".join(lines_of(results("differs by 3 of 4")))
 

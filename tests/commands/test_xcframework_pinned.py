@@ -1,7 +1,10 @@
 """ONNX Runtime's own archive for iOS is fetched from its address, and only its own bytes are accepted."""
 
+import hashlib
 import http.server
+import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,11 +14,54 @@ from click.testing import CliRunner, Result
 
 from packager.cli.runtime_xcframework import xcframework
 from packager.core.errors import ToolError
+from packager.files.processes import downloads
+from packager.runtimes.operators import read_config
 from packager.targets.xcframework import pinned
+from tests.cases import xcframework_cases as cases
 from tests.cases.disks import tiny_disk
-from tests.cases.xcframework_pinned import LIBRARY, pinned_zip
 
-__all__ = ["pinned_zip"]
+LIBRARY = cases.archive(cases.code(kind=cases.OBJECT))
+
+
+@pytest.fixture
+def pinned_zip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], bytes]:
+    """Pins an archive of these bytes at the given address; the cache is new, and waits are short."""
+    root = tmp_path / "served/onnxruntime.xcframework"
+    (root / "ios-arm64").mkdir(parents=True)
+    (root / "ios-arm64/libort.a").write_bytes(LIBRARY)
+    cases.write_plist(root, cases.entry("ios-arm64", LibraryPath="libort.a", BinaryPath="libort.a"))
+    content = cases.zipped(root, tmp_path / "served.zip").read_bytes()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    monkeypatch.setitem(downloads.pins()["ios"], "checksum", hashlib.sha256(content).hexdigest())
+
+    def pin(url: str) -> bytes:
+        monkeypatch.setitem(downloads.pins()["ios"], "archive", url)
+        return content
+
+    return pin
+
+
+def test_the_published_runtime_comes_with_its_operators(tmp_path: Path, pinned_zip: Callable[[str], bytes]) -> None:
+    by_hand = tmp_path / "by-hand.zip"
+    by_hand.write_bytes(pinned_zip(""))
+    shown = CliRunner().invoke(xcframework, [str(by_hand), "--out", str(tmp_path / "out.xcframework"), "--json"])
+    assert json.loads(shown.stdout)["config"] == str(tmp_path / "out.config")
+    text = (tmp_path / "out.config").read_text(encoding="utf-8")
+    assert text == "!no_ops_specified_means_all_ops_are_required\n"
+    assert read_config(tmp_path / "out.config").has_all_operators
+
+
+def test_operators_of_another_runtime_are_left_and_warned_of(
+    tmp_path: Path, pinned_zip: Callable[[str], bytes]
+) -> None:
+    (tmp_path / "by-hand.zip").write_bytes(pinned_zip(""))
+    (tmp_path / "out.config").write_text("ai.onnx;13;Add\n", encoding="utf-8")
+    shown = CliRunner().invoke(xcframework, [str(tmp_path / "by-hand.zip"), "--out", str(tmp_path / "out.xcframework")])
+    assert "out.config belongs to another runtime" in " ".join(shown.output.split())
+    assert (tmp_path / "out.config").read_text(encoding="utf-8") == "ai.onnx;13;Add\n"
+
 
 Answer = Callable[[http.server.BaseHTTPRequestHandler], None]
 

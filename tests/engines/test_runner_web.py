@@ -1,5 +1,6 @@
 """The runner `web` computes in WebAssembly what the CPU computes, and refuses in words what it cannot."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,16 +14,20 @@ from packager.config import Config
 from packager.core.console import Console
 from packager.core.errors import ModelError, ToolError
 from packager.core.values import Choice, Compiled, Plan, baseline
-from packager.engines.environments import web
+from packager.engines.environments import SHIPPED, web
 from packager.engines.environments.runtime import Runtime
 from packager.engines.environments.web import Web as Environment
 from packager.engines.environments.web import WebWithGpu
-from packager.engines.runners import Outcome, Pace, Runnable
+from packager.engines.runners import RUNNERS, Outcome, Pace, Runnable
 from packager.engines.runners.cpu import Cpu
 from packager.engines.runners.web import Web
-from packager.files.store import Store
+from packager.files.store import Step, Store, closure
 from packager.files.user_cache import cache_folder
-from packager.verification.evidence import prove_in_all
+from packager.targets.android import Android
+from packager.targets.ios import Ios
+from packager.targets.web import Web as WebTarget
+from packager.verification.evidence import KERNELS, prove_in_all
+from packager.verification.numbers import PARITY
 from packager.verification.partition.kernels import prove
 from tests.cases.onnx_text import linear, loaded, onnx_model, saved, weight
 from tests.engines.test_runners_isolated import REAL, Array, run, worst
@@ -30,10 +35,48 @@ from tests.toolchain import models
 from tests.toolchain.environments import have
 from tests.toolchain.require import fetched
 
+
+def test_without_its_environment_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert Web().missing() == "not installed: run `mobpack doctor --install web`"
+    monkeypatch.setattr(web, "node", lambda: "")
+    assert Web().missing() == f"Node.js not found: {web.NO_NODE}"
+
+
+def test_node_is_the_program_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command that pip installs is a Python program, which hides the signal of a crash."""
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    assert Path(web.node()).read_bytes()[:2] != b"#!"
+
+
+def test_its_results_are_kept_for_the_same_files_of_onnx_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = Web().identity()
+    assert str(web.runtime_file("binary")) in before
+    monkeypatch.setattr(web, "_folder", lambda: Path("/elsewhere"))
+    assert Web().identity() != before
+
+
+def test_a_file_for_16_bits_is_not_for_the_web() -> None:
+    assert Web().cannot_open(Runnable(path=Path("m.ort"), needs_fp16=True)).startswith("the file computes in 16 bits")
+    assert RUNNERS["web"]("") == (Web(),)
+
+
+@pytest.mark.parametrize("step", [KERNELS, PARITY], ids=lambda step: step.name)
+def test_stored_results_depend_on_its_program(step: Step) -> None:
+    assert web.CHILD in closure.closure(closure.INSTALLED, step.computed_by)
+
+
+def test_every_target_names_the_runtime_of_its_packages() -> None:
+    tables = (Android(), Ios(), WebTarget(), WebTarget(runtime="webgpu"))
+    assert {each.environment for each in tables} == SHIPPED.keys()
+
+
 WORDS = f"ONNX Runtime {web.version()} for the web"
+
 
 NUMPY = {"float": "float32", "double": "float64"}
 """Types with other names in ONNX text."""
+
 
 TYPES = "float double float16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool".split()
 

@@ -8,16 +8,85 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from packager import config
 from packager.cli import commands
-from packager.core.errors import MobpackError
+from packager.core.errors import ConfigError, MobpackError
 from packager.distribution.release.extract import INDEX
 from packager.files.hashes import sha256_of
-from packager.signing.encryption import open_sealed, read_header
+from packager.signing.encryption import ModelKey, open_sealed, read_header
+from packager.workflows.encrypting import refuse_unencrypted
+from packager.workflows.requested import BuildRequest, package_of
 from tests.cases.archives import read_zip
-from tests.cases.encrypting import ENCRYPTED, key, project
-from tests.cases.encryption_cases import KEY, KEY_ID, contents
+from tests.cases.encryption_cases import KEY, KEY_ID, PACKAGE, contents
+from tests.cases.onnx_text import linear, saved
 
-__all__ = ["key"]
+PROJECT = """[package]
+name = "vision"
+version = "1.2.3"
+{keys}
+[model.scorer]
+path = "scorer.onnx"
+[target.ios]
+providers = []
+"""
+
+
+ENCRYPTED = f'encryption = "{KEY_ID}"'
+
+
+def project(folder: Path, keys: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    saved(folder / "scorer.onnx", linear())
+    path = folder / "mobpack.toml"
+    path.write_text(PROJECT.format(keys=keys), encoding="utf-8", newline="\n")
+    return path
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODEL_KEY", KEY.hex())
+
+
+def refuse(folder: Path, keys: str, *targets: str, key: bytes | None = KEY) -> None:
+    opened = config.load(project(folder, keys), targets=targets, settings=())
+    model_key = None if key is None else ModelKey(value=key)
+    refuse_unencrypted(opened, BuildRequest(targets=targets, out=folder, model_key=model_key))
+
+
+def test_a_project_without_encryption_needs_no_key_and_takes_none(tmp_path: Path) -> None:
+    refuse(tmp_path, "", "ios", key=None)
+    with pytest.raises(ConfigError, match="--model-key has no effect without"):
+        refuse(tmp_path, "", "ios")
+
+
+def test_encryption_needs_its_key(tmp_path: Path) -> None:
+    refuse(tmp_path, ENCRYPTED, "ios", "android")
+    with pytest.raises(ConfigError, match=f"package.encryption needs the key {KEY_ID}") as refused:
+        refuse(tmp_path, ENCRYPTED, "ios", key=None)
+    assert "--model-key" in refused.value.hint
+
+
+@pytest.mark.parametrize("target", ["web", "react_native"])
+def test_a_target_that_cannot_decrypt_is_refused_by_name(target: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=f"the code for {target} cannot decrypt models yet") as refused:
+        refuse(tmp_path, ENCRYPTED, target)
+    assert "these can: android, ios" in refused.value.hint
+
+
+def test_encryption_and_a_channel_do_not_go_together(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"package\.encryption and package\.channel"):
+        refuse(tmp_path, f'{ENCRYPTED}\nchannel = "stable"', "ios")
+
+
+@pytest.mark.parametrize("name", ["a b", "../a", "-", "x" * 65, "ä"])
+def test_a_key_has_a_plain_name(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"package\.encryption"):
+        refuse(tmp_path, f'encryption = "{name}"', "ios")
+
+
+def test_the_package_knows_the_name_of_the_key_alone(tmp_path: Path) -> None:
+    opened = config.load(project(tmp_path, ENCRYPTED), targets=(), settings=())
+    assert package_of(opened).encryption == KEY_ID == PACKAGE.encryption
 
 
 def test_files_and_findings_have_the_digests_of_the_encrypted_files(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def pytest_configure() -> None:
 
 
 def _note(event: str, arguments: tuple[object, ...]) -> None:
-    if event in STARTS and not (arguments and _is_allowed(arguments[1])):
+    if STARTS and event in STARTS and not (arguments and _is_allowed(arguments[1])):
         started.append(f"{event} {arguments[1:2]}"[:200])
 
 

@@ -75,18 +75,15 @@ def test_pairs_cancel_what_slows_a_round_as_a_whole() -> None:
     assert paired.low < 2.0 < paired.high
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "least", "verdict"),
-    [
+def test_a_verdict_needs_the_whole_interval() -> None:
+    for low, high, least, verdict in [
         (1.05, 1.2, 0.02, "slower"),
         (0.8, 0.9, 0.02, "faster"),
         (0.95, 1.3, 0.02, "no difference"),
         (1.01, 1.015, 0.02, "no difference"),
         (1.01, 1.015, 0.0, "slower"),
-    ],
-)
-def test_a_verdict_needs_the_whole_interval(low: float, high: float, least: float, verdict: str) -> None:
-    assert Ratio(value=1.0, interval=Interval(low=low, high=high)).verdict(least) == verdict
+    ]:
+        assert Ratio(value=1.0, interval=Interval(low=low, high=high)).verdict(least) == verdict
 
 
 def test_outliers_are_beyond_the_outer_fence() -> None:
@@ -150,22 +147,19 @@ def test_cores_are_of_this_machine_and_threads_return_to_all() -> None:
 QUIET = Machine(processor="", architecture="", system="", cores=4, governor="performance", quota=None)
 
 
-@pytest.mark.parametrize(
-    ("changes", "load", "steal", "words"),
-    [
+def test_what_disturbs_is_told() -> None:
+    for changes, load, steal, words in [
         ({}, 0.1, 0.0, ""),
         ({}, 3.5, 0.0, "other programs ran before the measurement: load average 3.5 on 4 cores"),
         ({}, None, 0.05, "the host took 5% of this virtual machine's time"),
         ({"governor": "powersave"}, None, None, "follows the governor 'powersave'"),
         ({"quota": 0.5}, None, None, "this container may use 0.5 cores' worth of time, for 1 threads"),
-    ],
-)
-def test_what_disturbs_is_told(changes: dict[str, object], load: float | None, steal: float | None, words: str) -> None:
-    from dataclasses import replace
+    ]:
+        from dataclasses import replace
 
-    found = list(machine.disturbances(replace(QUIET, **changes), threads=1, load=load, steal=steal))  # type: ignore[arg-type]
-    assert len(found) == bool(words)
-    assert words in "".join(found)
+        found = list(machine.disturbances(replace(QUIET, **changes), threads=1, load=load, steal=steal))  # type: ignore[arg-type]
+        assert len(found) == bool(words)
+        assert words in "".join(found)
 
 
 def test_steal_is_a_share_of_the_time_between() -> None:

@@ -26,17 +26,14 @@ def chunks(sizes: Mapping[str, int], memory_bytes: int, values: Sequence[str] = 
     return ["".join(chunk) for chunk in planner.chunks(values)]
 
 
-@pytest.mark.parametrize(
-    ("memory_bytes", "expected"),
-    [
+def test_as_many_values_are_taken_as_fit_with_what_their_nodes_take() -> None:
+    for memory_bytes, expected in [
         (COPIES * 60, ["abcdef"]),
         (COPIES * 60 - 1, ["abcde", "f"]),
         (COPIES * 30, ["abc", "de", "f"]),  # what a node takes counts, too
         (1, ["a", "b", "c", "d", "e", "f"]),
-    ],
-)
-def test_as_many_values_are_taken_as_fit_with_what_their_nodes_take(memory_bytes: int, expected: list[str]) -> None:
-    assert chunks(dict.fromkeys("abcdef", 10), memory_bytes) == expected
+    ]:
+        assert chunks(dict.fromkeys("abcdef", 10), memory_bytes) == expected
 
 
 def test_values_of_unknown_size_are_few_at_first() -> None:
@@ -116,18 +113,13 @@ def test_the_fewest_values_that_are_enough_are_found(first: int) -> None:
     assert len(asked) <= 5
 
 
-@pytest.mark.parametrize(
-    ("expected", "actual", "text"),
-    [
+def test_the_program_that_is_left_says_how_far_apart_two_arrays_are() -> None:
+    for expected, actual, text in [
         ([1.0, -4.0], [1.0, -3.0], "1, 0.25 of its largest value"),
         ([1.0, 2.0], [numpy.nan, 2.0], "0, 0 of its largest value; NaN or infinity at 1 other places"),
         ([numpy.nan, numpy.inf], [numpy.nan, numpy.inf], "0"),
         ([0, 0], [0, 3], "3"),
         (["a", "b"], ["a", "c"], "1 of 2 values"),
         ([1.0], [1.0, 2.0], "its shape: [2] instead of [1]"),
-    ],
-)
-def test_the_program_that_is_left_says_how_far_apart_two_arrays_are(
-    expected: list[object], actual: list[object], text: str
-) -> None:
-    assert difference(numpy.array(expected), numpy.array(actual)) == text
+    ]:
+        assert difference(numpy.array(expected), numpy.array(actual)) == text

@@ -50,15 +50,15 @@ def test_every_value_is_in_the_bin_that_its_size_says() -> None:
     assert histogram.counts.sum() == values.size
 
 
-@pytest.mark.parametrize("greatest", [0.0, 1.0, 0.7, 6.0, 1e-40, 3.4e38])
-@pytest.mark.parametrize("sign", [1, -1])
-def test_ends_of_the_range_have_bins(greatest: float, sign: int) -> None:
-    values = numpy.array([sign * greatest, 0.0], numpy.float32)
-    histogram = counted(values)
-    assert histogram.edges[0] <= values.min()
-    assert histogram.edges[-1] > values.max()
-    assert histogram.counts.sum() == 2
-    assert histogram.counts.size <= 8192 + 1
+def test_ends_of_the_range_have_bins() -> None:
+    for greatest in [0.0, 1.0, 0.7, 6.0, 1e-40, 3.4e38]:
+        for sign in [1, -1]:
+            values = numpy.array([sign * greatest, 0.0], numpy.float32)
+            histogram = counted(values)
+            assert histogram.edges[0] <= values.min()
+            assert histogram.edges[-1] > values.max()
+            assert histogram.counts.sum() == 2
+            assert histogram.counts.size <= 8192 + 1
 
 
 def test_a_tiny_negative_number_stays_negative_beside_a_huge_one() -> None:

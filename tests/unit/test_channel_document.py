@@ -32,7 +32,7 @@ from packager.distribution.channel.document import (
 from packager.distribution.release.manifest import contract_entry, tensor_entry
 from packager.signing.statements import payload
 from tests.cases.channel_cases import SETTINGS, model_entry
-from tests.cases.differences_cases import CHANGED, TENSORS, TYPED, Changed
+from tests.cases.differences_cases import CHANGED, TENSORS, TYPED
 from tests.nights import examples
 
 A, B = "a" * 64, "b" * 64
@@ -151,10 +151,10 @@ HOSTILE: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_hostile_document_is_refused(content: bytes) -> None:
-    with pytest.raises(GateError, match=r"stable\.json"):
-        parsed(content, "stable.json")
+def test_a_hostile_document_is_refused() -> None:
+    for content in HOSTILE.values():
+        with pytest.raises(GateError, match=r"stable\.json"):
+            parsed(content, "stable.json")
 
 
 def test_a_missing_key_is_named() -> None:
@@ -222,9 +222,9 @@ def hashed(edit: Edit | None = None) -> str:
     return contract_hash(model, options)
 
 
-@pytest.mark.parametrize("edit", OTHER_API.values(), ids=OTHER_API.keys())
-def test_another_api_has_another_contract(edit: Edit) -> None:
-    assert hashed(edit) != hashed()
+def test_another_api_has_another_contract() -> None:
+    for edit in OTHER_API.values():
+        assert hashed(edit) != hashed()
 
 
 @pytest.mark.parametrize("edit", SAME_API.values(), ids=SAME_API.keys())
@@ -243,13 +243,13 @@ def hash_of(plan: Plan) -> str:
     return contract_hash(entry, {})
 
 
-@pytest.mark.parametrize("changed", CHANGED, ids=lambda each: each.plan.model.name)
-def test_whatever_a_compiler_refuses_has_another_contract(changed: Changed) -> None:
-    before = {"given": TENSORS, "typed": TYPED}[changed.of]
-    if not (changed.kotlin and changed.swift and changed.typescript):
-        assert hash_of(changed.plan) != hash_of(before)
-    if changed.plan.model.name == "unchanged":
-        assert hash_of(changed.plan) == hash_of(before)
+def test_whatever_a_compiler_refuses_has_another_contract() -> None:
+    for changed in CHANGED:
+        before = {"given": TENSORS, "typed": TYPED}[changed.of]
+        if not (changed.kotlin and changed.swift and changed.typescript):
+            assert hash_of(changed.plan) != hash_of(before)
+        if changed.plan.model.name == "unchanged":
+            assert hash_of(changed.plan) == hash_of(before)
 
 
 def test_the_hash_of_a_contract_stays_what_it_is() -> None:

@@ -88,14 +88,14 @@ FLOAT = Heard(ANY, 1, None)
 PCM16 = Heard(SoundInput(rate=16000, format="pcm16"), 1, None)
 
 
-@pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("shape", [(0, 1), (0, 2), (0, 0), (7, 0)])
-def test_recordings_without_a_sample_or_a_channel_are_silence(shape: tuple[int, int], rate: int) -> None:
-    for heard in (FLOAT, SHORT, FRAMES, BANDS):
-        made = heard(numpy.zeros(shape, numpy.float32), rate)
-        assert made.size > 0
-        assert len(set(made.ravel().tolist())) == 1
-        assert heard is BANDS or not made.any()
+def test_recordings_without_a_sample_or_a_channel_are_silence() -> None:
+    for rate in RATES:
+        for shape in [(0, 1), (0, 2), (0, 0), (7, 0)]:
+            for heard in (FLOAT, SHORT, FRAMES, BANDS):
+                made = heard(numpy.zeros(shape, numpy.float32), rate)
+                assert made.size > 0
+                assert len(set(made.ravel().tolist())) == 1
+                assert heard is BANDS or not made.any()
 
 
 SHORT = Heard(SoundInput(rate=16000), 1, 500)
@@ -111,17 +111,17 @@ def test_one_sample_is_enough(rate: int) -> None:
         assert made.any()
 
 
-@pytest.mark.parametrize("take", ["start", "end"])
-@pytest.mark.parametrize("rate", [8000, 16000, 44100])
-def test_a_model_of_one_length_hears_the_part_of_the_whole_that_it_asks_for(take: str, rate: int) -> None:
-    sound = SoundInput(rate=16000, take="start" if take == "start" else "end")
-    heard = Heard(sound, 1, 3000)
-    for length in (100, 1500, 20000):
-        samples = noise(length)
-        whole = FLOAT(samples, rate)[0]
-        zeros = numpy.zeros(max(0, 3000 - len(whole)), numpy.float32)
-        wanted = [*whole, *zeros][:3000] if take == "start" else [*zeros, *whole][-3000:]
-        assert numpy.allclose(heard(samples, rate)[0], wanted, atol=2e-6)
+def test_a_model_of_one_length_hears_the_part_of_the_whole_that_it_asks_for() -> None:
+    for take in ["start", "end"]:
+        for rate in [8000, 16000, 44100]:
+            sound = SoundInput(rate=16000, take="start" if take == "start" else "end")
+            heard = Heard(sound, 1, 3000)
+            for length in (100, 1500, 20000):
+                samples = noise(length)
+                whole = FLOAT(samples, rate)[0]
+                zeros = numpy.zeros(max(0, 3000 - len(whole)), numpy.float32)
+                wanted = [*whole, *zeros][:3000] if take == "start" else [*zeros, *whole][-3000:]
+                assert numpy.allclose(heard(samples, rate)[0], wanted, atol=2e-6)
 
 
 def test_the_length_is_a_key_where_the_model_takes_any() -> None:
@@ -130,22 +130,19 @@ def test_the_length_is_a_key_where_the_model_takes_any() -> None:
     assert Heard(sound, "batch", None)(noise(2000), 16000).shape == (1, 480)
 
 
-@pytest.mark.parametrize(
-    ("shape", "fixed"),
-    [
+def test_samples_lie_along_the_one_long_dimension() -> None:
+    for shape, fixed in [
         ((800,), (800,)),
         ((1, 800), (1, 800)),
         ((1, 1, 800), (1, 1, 800)),
         (("batch", 800, 1), (1, 800, 1)),
         ((None, "channels", 800), (1, 1, 800)),
         ((1, 1), (1, 1)),
-    ],
-)
-def test_samples_lie_along_the_one_long_dimension(shape: tuple[int | str | None, ...], fixed: tuple[int, ...]) -> None:
-    heard = Heard(ANY, *shape)
-    samples = noise(900)
-    assert heard.spec.shape == fixed
-    assert numpy.array_equal(heard(samples, 16000).ravel(), samples[: max(fixed)])
+    ]:
+        heard = Heard(ANY, *shape)
+        samples = noise(900)
+        assert heard.spec.shape == fixed
+        assert numpy.array_equal(heard(samples, 16000).ravel(), samples[: max(fixed)])
 
 
 @pytest.mark.parametrize("shape", [(None,), (1, "length"), ("batch", "samples"), ("n", 1, "time"), (1, None, 1)])
@@ -165,13 +162,13 @@ def test_frames_overlap_and_the_last_one_is_filled_with_zeros() -> None:
     assert numpy.array_equal(made, [padded[at : at + 40] for at in (0, 25, 50, 75)])
 
 
-@pytest.mark.parametrize("length", [1, 39, 40, 41, 80, 81])
-def test_without_a_hop_frames_do_not_overlap(length: int) -> None:
-    samples = noise(length)
-    made = Heard(SoundInput(rate=16000, frame=40), 1, None, 40)(samples, 16000)[0]
-    assert made.shape == (-(-length // 40), 40)
-    assert numpy.array_equal(made.ravel()[:length], samples)
-    assert not made.ravel()[length:].any()
+def test_without_a_hop_frames_do_not_overlap() -> None:
+    for length in [1, 39, 40, 41, 80, 81]:
+        samples = noise(length)
+        made = Heard(SoundInput(rate=16000, frame=40), 1, None, 40)(samples, 16000)[0]
+        assert made.shape == (-(-length // 40), 40)
+        assert numpy.array_equal(made.ravel()[:length], samples)
+        assert not made.ravel()[length:].any()
 
 
 def test_as_many_frames_are_made_as_the_model_takes() -> None:
@@ -207,16 +204,16 @@ def test_mel_bands_come_in_the_order_of_the_shape() -> None:
     assert Heard(sound, 1, 1, 80, 10)(samples, 16000).shape == (1, 1, 80, 10)
 
 
-@pytest.mark.parametrize("features", ["whisper", "librosa", "torchaudio"])
-@pytest.mark.parametrize("frames", [2, 7])
-def test_a_model_that_takes_so_many_frames_hears_as_many_samples_as_they_need(features: str, frames: int) -> None:
-    sound = SoundInput(rate=16000, features=features)  # type: ignore[arg-type]
-    mel = mel_of(features, MelTable(), 16000)  # type: ignore[arg-type]
-    length = mel.length_of(frames)
-    assert mel.frames_of(length) == frames
-    assert length == 1 or mel.frames_of(length - 1) == frames - 1
-    made = Heard(sound, 1, mel.bands, frames)(noise(100_000), 16000)
-    assert made.shape == (1, mel.bands, frames)
+def test_a_model_that_takes_so_many_frames_hears_as_many_samples_as_they_need() -> None:
+    for features in ["whisper", "librosa", "torchaudio"]:
+        for frames in [2, 7]:
+            sound = SoundInput(rate=16000, features=features)  # type: ignore[arg-type]
+            mel = mel_of(features, MelTable(), 16000)  # type: ignore[arg-type]
+            length = mel.length_of(frames)
+            assert mel.frames_of(length) == frames
+            assert length == 1 or mel.frames_of(length - 1) == frames - 1
+            made = Heard(sound, 1, mel.bands, frames)(noise(100_000), 16000)
+            assert made.shape == (1, mel.bands, frames)
 
 
 @pytest.mark.parametrize(("element", "scale"), [(ElementType.INT16, 32768.0), (ElementType.INT32, 2147483648.0)])
@@ -269,9 +266,9 @@ LOUD = MelTable(
 )
 
 
-@pytest.mark.parametrize(
-    ("sound", "shape", "element"),
-    [
+def test_providers_of_phones_take_nothing_that_was_added() -> None:
+    """CoreML by its own rules; QNN and NNAPI take no node of unknown size."""
+    for sound, shape, element in [
         (ANY, (1, 800), ElementType.FLOAT),
         (SoundInput(rate=16000, format="pcm16", take="end", scale=3.0), (1, 1, 800), ElementType.FLOAT16),
         (SoundInput(rate=16000, scale=32768.0), (800,), ElementType.INT16),
@@ -281,19 +278,14 @@ LOUD = MelTable(
         (SoundInput(rate=16000, features="librosa"), (1, 12, 128), ElementType.FLOAT),
         (SoundInput(rate=16000, features="torchaudio"), (1, 128, 20), ElementType.FLOAT),
         (SoundInput(rate=16000, features="torchaudio", mel=LOUD), (1, 20, 9), ElementType.FLOAT),
-    ],
-)
-def test_providers_of_phones_take_nothing_that_was_added(
-    sound: SoundInput, shape: tuple[int, ...], element: ElementType
-) -> None:
-    """CoreML by its own rules; QNN and NNAPI take no node of unknown size."""
-    graph = read_graph(Heard(sound, *shape, element=element).graph)
-    added = [node for node in graph.nodes if node.name.startswith(ADDED)]
-    assert len(added) > 50
-    taken = {name for partition in predict(graph).partitions for name in partition}
-    assert not taken & {node.name for node in added}
-    for node in added:
-        assert any(graph.value(name).sizes is None for name in (*node.inputs, *node.outputs) if name), node
+    ]:
+        graph = read_graph(Heard(sound, *shape, element=element).graph)
+        added = [node for node in graph.nodes if node.name.startswith(ADDED)]
+        assert len(added) > 50
+        taken = {name for partition in predict(graph).partitions for name in partition}
+        assert not taken & {node.name for node in added}
+        for node in added:
+            assert any(graph.value(name).sizes is None for name in (*node.inputs, *node.outputs) if name), node
 
 
 def test_a_model_hears_a_recording_through_its_contract(tmp_path: Path) -> None:
@@ -308,9 +300,8 @@ def test_a_model_hears_a_recording_through_its_contract(tmp_path: Path) -> None:
     assert numpy.array_equal(found["y"][0], -Heard(ANY, 1, 400)(samples, 48000)[0])
 
 
-@pytest.mark.parametrize(
-    ("shape", "sound", "message"),
-    [
+def test_shapes_without_room_for_the_sound_are_refused() -> None:
+    for shape, sound, message in [
         ((2, 800), ANY, "not samples along one dimension"),
         ((1, 3, 224, 224), ANY, "not samples along one dimension"),
         ((), ANY, "not samples along one dimension"),
@@ -325,12 +316,8 @@ def test_a_model_hears_a_recording_through_its_contract(tmp_path: Path) -> None:
         ),
         ((1, 80, None), SoundInput(rate=16000, features="whisper", length=100), "'length' 100 is too short"),
         ((1, 128, 1), SoundInput(rate=16000, features="torchaudio"), "has 201 samples and 2 frames"),
-    ],
-)
-def test_shapes_without_room_for_the_sound_are_refused(
-    shape: tuple[int | None, ...], sound: SoundInput, message: str
-) -> None:
-    assert message in refused(sound, spec_of("x", ElementType.FLOAT, *shape))
+    ]:
+        assert message in refused(sound, spec_of("x", ElementType.FLOAT, *shape))
 
 
 def test_what_is_no_sound_is_refused() -> None:
@@ -338,9 +325,8 @@ def test_what_is_no_sound_is_refused() -> None:
     assert "scale = 32768" in refused(ANY, spec_of("x", ElementType.INT16, 1, 800))
 
 
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [
+def test_keys_that_do_not_go_together_are_refused() -> None:
+    for keys, message in [
         ({"rate": 0}, "rate 0 is not between 1 and 768000"),
         ({"rate": 16000, "length": 0}, "length 0 is less than 1"),
         ({"rate": 16000, "hop": 10}, "hop has no effect without frame"),
@@ -354,11 +340,9 @@ def test_what_is_no_sound_is_refused() -> None:
             {"rate": 8000, "features": "whisper", "mel": MelTable(window=500)},
             "mel.window 500 is more than mel.n-fft 400",
         ),
-    ],
-)
-def test_keys_that_do_not_go_together_are_refused(keys: dict[str, object], message: str) -> None:
-    with pytest.raises(SettingError, match=re.escape(message)):
-        SoundInput(**keys)  # type: ignore[arg-type]
+    ]:
+        with pytest.raises(SettingError, match=re.escape(message)):
+            SoundInput(**keys)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -62,13 +62,13 @@ def test_resizing_is_what_the_definition_says(filter_: str, height: int, width: 
     assert_near(off, DEFINED_SHARE)
 
 
-@pytest.mark.parametrize("size", [(1, 4096), (4096, 1), (4096, 64), (1200, 1600)])
-@pytest.mark.parametrize("filter_", FILTERS)
-def test_large_pictures_are_no_different(filter_: str, size: tuple[int, int]) -> None:
-    pixels = noise(*size)
-    small = rows_first(Image.fromarray(pixels), SIDE, SIDE, FILTERS[filter_])
-    off = differences(stretched(filter_).core(pixels), small)
-    assert_near(off, DEFINED_SHARE)
+def test_large_pictures_are_no_different() -> None:
+    for size in [(1, 4096), (4096, 1), (4096, 64), (1200, 1600)]:
+        for filter_ in FILTERS:
+            pixels = noise(*size)
+            small = rows_first(Image.fromarray(pixels), SIDE, SIDE, FILTERS[filter_])
+            off = differences(stretched(filter_).core(pixels), small)
+            assert_near(off, DEFINED_SHARE)
 
 
 @settings(max_examples=EXAMPLES, deadline=None)

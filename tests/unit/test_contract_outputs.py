@@ -92,16 +92,16 @@ def logits(*shape: int) -> Floats:
 # Classes
 
 
-@pytest.mark.parametrize("shape", [(1, 10), (10,), (1, 10, 1, 1), (1, 1, 1, 10), ("batch", 10), (None, 10, 1, 1)])
-def test_classes_are_one_row_of_probabilities_whatever_the_shape(shape: tuple[Dimension, ...]) -> None:
-    behind = Behind(Classes(activation="softmax"), *shape)
-    values = logits(*(size if isinstance(size, int) else 1 for size in shape))
-    scores = behind(values)["y.scores"]
-    assert scores.shape == (10,)
-    numpy.testing.assert_allclose(scores, softmax(values.ravel()), atol=1e-6)
-    assert isinstance(behind.typed, ClassesOutput)
-    assert behind.typed.scores.shape == (10,)
-    assert behind.attached.taken == ("y",)
+def test_classes_are_one_row_of_probabilities_whatever_the_shape() -> None:
+    for shape in [(1, 10), (10,), (1, 10, 1, 1), (1, 1, 1, 10), ("batch", 10), (None, 10, 1, 1)]:
+        behind = Behind(Classes(activation="softmax"), *shape)
+        values = logits(*(size if isinstance(size, int) else 1 for size in shape))
+        scores = behind(values)["y.scores"]
+        assert scores.shape == (10,)
+        numpy.testing.assert_allclose(scores, softmax(values.ravel()), atol=1e-6)
+        assert isinstance(behind.typed, ClassesOutput)
+        assert behind.typed.scores.shape == (10,)
+        assert behind.attached.taken == ("y",)
 
 
 def test_each_class_may_have_a_probability_of_its_own_or_stay_as_it_is() -> None:
@@ -351,31 +351,31 @@ def of_picture(case: Case, classes: int) -> Ran:
     return Ran(graph_of(writer, inputs=[("y", ElementType.FLOAT, (1, classes, 8, 4))]))
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_a_mask_of_one_class_is_interpolated_to_the_picture(case: Case) -> None:
-    height, width, core, made_size, offset = case
-    values = RANDOM.random((1, 1, 8, 4)).astype(numpy.float32)
-    made: dict[str, Numbers] = of_picture(case, 1)({"y": values})
-    down = positions(height, made_size[1], offset[1], 8, core[0])
-    across = positions(width, made_size[0], offset[0], 4, core[1])
-    wanted = interpolated(interpolated(values[0, 0], across, 1), down, 0)
-    assert made["y.scores"].shape == (height, width)
-    numpy.testing.assert_allclose(made["y.scores"], wanted, atol=2e-5)
-    assert numpy.array_equal(made["y.classes"], made["y.scores"] >= 0.5)
+def test_a_mask_of_one_class_is_interpolated_to_the_picture() -> None:
+    for case in CASES:
+        height, width, core, made_size, offset = case
+        values = RANDOM.random((1, 1, 8, 4)).astype(numpy.float32)
+        made: dict[str, Numbers] = of_picture(case, 1)({"y": values})
+        down = positions(height, made_size[1], offset[1], 8, core[0])
+        across = positions(width, made_size[0], offset[0], 4, core[1])
+        wanted = interpolated(interpolated(values[0, 0], across, 1), down, 0)
+        assert made["y.scores"].shape == (height, width)
+        numpy.testing.assert_allclose(made["y.scores"], wanted, atol=2e-5)
+        assert numpy.array_equal(made["y.classes"], made["y.scores"] >= 0.5)
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_a_mask_of_several_classes_is_read_where_a_pixel_lies(case: Case) -> None:
-    height, width, core, made_size, offset = case
-    values = RANDOM.random((1, 3, 8, 4)).astype(numpy.float32) + 1
-    made = of_picture(case, 3)({"y": values})
-    down = numpy.floor(positions(height, made_size[1], offset[1], 8, core[0])).astype(int)
-    across = numpy.floor(positions(width, made_size[0], offset[0], 4, core[1])).astype(int)
-    is_seen = ((down >= 0) & (down < 8))[:, None] & ((across >= 0) & (across < 4))
-    best = values[0].argmax(0)[numpy.clip(down, 0, 7)][:, numpy.clip(across, 0, 3)]
-    score = values[0].max(0)[numpy.clip(down, 0, 7)][:, numpy.clip(across, 0, 3)]
-    assert numpy.array_equal(made["y.classes"], numpy.where(is_seen, best, 0))
-    assert numpy.array_equal(made["y.scores"], numpy.where(is_seen, score, 0).astype(numpy.float32))
+def test_a_mask_of_several_classes_is_read_where_a_pixel_lies() -> None:
+    for case in CASES:
+        height, width, core, made_size, offset = case
+        values = RANDOM.random((1, 3, 8, 4)).astype(numpy.float32) + 1
+        made = of_picture(case, 3)({"y": values})
+        down = numpy.floor(positions(height, made_size[1], offset[1], 8, core[0])).astype(int)
+        across = numpy.floor(positions(width, made_size[0], offset[0], 4, core[1])).astype(int)
+        is_seen = ((down >= 0) & (down < 8))[:, None] & ((across >= 0) & (across < 4))
+        best = values[0].argmax(0)[numpy.clip(down, 0, 7)][:, numpy.clip(across, 0, 3)]
+        score = values[0].max(0)[numpy.clip(down, 0, 7)][:, numpy.clip(across, 0, 3)]
+        assert numpy.array_equal(made["y.classes"], numpy.where(is_seen, best, 0))
+        assert numpy.array_equal(made["y.scores"], numpy.where(is_seen, score, 0).astype(numpy.float32))
 
 
 def test_beside_a_crop_nothing_is_seen() -> None:

@@ -11,7 +11,7 @@ from packager.models.graphs import read_graph
 from packager.providers.coreml import Coreml
 from packager.verification.partition.coreml import predict
 from packager.verification.partition.coreml.operators import OPERATORS
-from tests.cases.coreml_cases import ALL_CASES, IMAGE, ROWS, Case, resize
+from tests.cases.coreml_cases import ALL_CASES, IMAGE, ROWS, resize
 from tests.cases.coreml_rules import MLPROGRAM, NEURAL_NETWORK, taken
 from tests.cases.onnx_text import onnx_model
 
@@ -27,15 +27,15 @@ def graph_of(text: str, *, opset: int = 17, **weights: tuple[int, ...]) -> Graph
     return read_graph(model.SerializeToString())
 
 
-@pytest.mark.parametrize("model_format", [MLPROGRAM, NEURAL_NETWORK])
-@pytest.mark.parametrize("each", ALL_CASES, ids=lambda each: each.text)
-def test_a_node_is_taken_or_left_for_the_reason_that_the_source_gives(each: Case, model_format: str) -> None:
-    graph = graph_of(each.text, opset=each.opset, **each.weights)
-    prediction = predict(graph, model_format=model_format)
-    expected = each.mlprogram if model_format == MLPROGRAM else each.neural_network
-    found = prediction.left.get("y", "")
-    assert (expected in found) if expected else not found
-    assert found or any("y" in partition for partition in prediction.partitions)
+def test_a_node_is_taken_or_left_for_the_reason_that_the_source_gives() -> None:
+    for model_format in [MLPROGRAM, NEURAL_NETWORK]:
+        for each in ALL_CASES:
+            graph = graph_of(each.text, opset=each.opset, **each.weights)
+            prediction = predict(graph, model_format=model_format)
+            expected = each.mlprogram if model_format == MLPROGRAM else each.neural_network
+            found = prediction.left.get("y", "")
+            assert (expected in found) if expected else not found, each.text
+            assert found or any("y" in partition for partition in prediction.partitions), each.text
 
 
 # Operators that are taken as they come, one input after the other: what both formats take, and MLProgram alone.
@@ -44,11 +44,11 @@ PLAIN = ("Ceil", "Identity", "LeakyRelu", "Reciprocal", "Sigmoid", "Squeeze", "T
 PLAIN_ML = ("Exp", "ReduceMin", "ReduceProd", "Round", "Sin")
 
 
-@pytest.mark.parametrize("op", [*PLAIN, *PLAIN_ML])
-def test_plain_operators_are_taken(op: str) -> None:
-    graph = graph_of(f"{ROWS} {{ r = Relu (x) y = {op} (r) }}")
-    assert "y" not in predict(graph, model_format=MLPROGRAM).left
-    assert ("y" in predict(graph, model_format=NEURAL_NETWORK).left) == (op in PLAIN_ML)
+def test_plain_operators_are_taken() -> None:
+    for op in [*PLAIN, *PLAIN_ML]:
+        graph = graph_of(f"{ROWS} {{ r = Relu (x) y = {op} (r) }}")
+        assert "y" not in predict(graph, model_format=MLPROGRAM).left
+        assert ("y" in predict(graph, model_format=NEURAL_NETWORK).left) == (op in PLAIN_ML)
 
 
 def test_every_operator_that_the_provider_knows_is_met_by_a_test() -> None:
@@ -140,9 +140,8 @@ def test_the_usability_checker_promises_nodes_that_the_provider_leaves(
     assert checked(text, **shapes) == (1, 0)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
+def test_every_field_of_the_provider_changes_what_onnx_runtime_is_told() -> None:
+    for other in [
         Coreml(model_format="NeuralNetwork"),
         Coreml(compute_units="CPUAndNeuralEngine"),
         Coreml(requires_static_shapes=True),
@@ -150,10 +149,8 @@ def test_the_usability_checker_promises_nodes_that_the_provider_leaves(
         Coreml(specialization="FastPrediction"),
         Coreml(profiles_compute_plan=True),
         Coreml(is_low_precision_allowed=True),
-    ],
-)
-def test_every_field_of_the_provider_changes_what_onnx_runtime_is_told(other: Coreml) -> None:
-    assert other.options() != Coreml().options()
+    ]:
+        assert other.options() != Coreml().options()
 
 
 def test_the_provider_has_the_option_names_of_onnx_runtime() -> None:

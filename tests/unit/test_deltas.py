@@ -158,9 +158,9 @@ def test_tensors_with_new_names_are_paired_by_length() -> None:
     assert [(a.name, b.name) for a, b in paired(old, new)] == [("b", "x"), ("a", "a")]
 
 
-@pytest.mark.parametrize("content", [b"", b"\0\0\0\0ORTM", b"\x08\0\0\0ORTM" + b"\xff" * 40, b"\x3a\xff", b"text\n"])
-def test_what_is_no_model_has_no_tensors(content: bytes) -> None:
-    assert tensors_of(content) == []
+def test_what_is_no_model_has_no_tensors() -> None:
+    for content in [b"", b"\0\0\0\0ORTM", b"\x08\0\0\0ORTM" + b"\xff" * 40, b"\x3a\xff", b"text\n"]:
+        assert tensors_of(content) == []
 
 
 @pytest.fixture(scope="module")

@@ -80,9 +80,8 @@ class Fake:
         return Finished(code=0, output=self.output, complaints="")
 
 
-@pytest.mark.parametrize(
-    ("pattern", "fits"),
-    [
+def test_patterns_name_serial_numbers_models_chips_and_levels() -> None:
+    for pattern, fits in [
         ("A1", True),
         ("sm-s9*", True),
         ("SM8650", True),
@@ -94,10 +93,8 @@ class Fake:
         ("abi=arm64*", True),
         ("maker=samsung", True),
         ("B?", False),
-    ],
-)
-def test_patterns_name_serial_numbers_models_chips_and_levels(pattern: str, fits: bool) -> None:
-    assert matches(PHONE, pattern) is fits
+    ]:
+        assert matches(PHONE, pattern) is fits
 
 
 @pytest.mark.parametrize("pattern", ["cpu=4", "api>=new", "soc>SM8650"])
@@ -106,22 +103,17 @@ def test_patterns_that_can_fit_nothing_are_refused(pattern: str) -> None:
         refuse_malformed([pattern])
 
 
-@pytest.mark.parametrize(
-    ("states", "patterns", "error", "words_of_it"),
-    [
+def test_a_choice_that_is_not_one_says_so() -> None:
+    for states, patterns, error, words_of_it in [
         ({}, (), ToolError, "no device is connected"),
         ({"A1": "unauthorized"}, (), ToolError, "A1 is unauthorized"),
         ({"A1": "offline", "B2": "offline"}, ("*",), ToolError, "A1 is offline, and 1 more"),
         ({"A1": "device", "B2": "device"}, (), ConfigError, "2 devices are connected: A1"),
         ({"A1": "device"}, ("Pixel*",), ConfigError, "no device fits"),
-    ],
-)
-def test_a_choice_that_is_not_one_says_so(
-    states: dict[str, str], patterns: tuple[str, ...], error: type[Exception], words_of_it: str
-) -> None:
-    with pytest.raises(error, match=words_of_it) as raised:
-        choose(Fake(states), patterns)  # type: ignore[arg-type]
-    assert getattr(raised.value, "hint", "")
+    ]:
+        with pytest.raises(error, match=words_of_it) as raised:
+            choose(Fake(states), patterns)  # type: ignore[arg-type]
+        assert getattr(raised.value, "hint", "")
 
 
 def test_devices_that_are_ready_are_chosen_and_others_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -375,9 +375,8 @@ def test_a_model_with_equal_weights_and_another_name_is_renamed(tmp_path: Path) 
     assert not any("new model" in each.change for each in found.changes)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "level", "is_enough", "needed"),
-    [
+def test_whether_a_version_is_raised_enough() -> None:
+    for old, new, level, is_enough, needed in [
         ("1.2.3", "1.2.4", Level.PATCH, True, "1.2.4"),
         ("1.2.3", "1.2.4", Level.MINOR, False, "1.3.0"),
         ("1.2.3", "1.3.0", Level.MINOR, True, "1.3.0"),
@@ -393,14 +392,12 @@ def test_a_model_with_equal_weights_and_another_name_is_renamed(tmp_path: Path) 
         ("0.4.1", "0.4.2", Level.MAJOR, False, "0.5.0"),
         ("0.4.1", "0.4.2", Level.MINOR, True, "0.4.2"),
         ("2024.1", "2024.2", Level.PATCH, False, ""),
-    ],
-)
-def test_whether_a_version_is_raised_enough(old: str, new: str, level: Level, is_enough: bool, needed: str) -> None:
-    from packager.distribution.differences.versions import bump
+    ]:
+        from packager.distribution.differences.versions import bump
 
-    found = bump(old, new, level)
-    assert (found.is_enough, found.needed) == (is_enough, needed)
-    assert new in found.sentence or old in found.sentence
+        found = bump(old, new, level)
+        assert (found.is_enough, found.needed) == (is_enough, needed)
+        assert new in found.sentence or old in found.sentence
 
 
 def run(*arguments: object) -> Result:

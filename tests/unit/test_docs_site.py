@@ -20,9 +20,8 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("source", "link", "expected"),
-    [
+def test_links_lead_to_pages_or_say_where_a_file_is() -> None:
+    for source, link, expected in [
         ("README.md", "[a](docs/android.md#b)", "[a](android.md#b)"),
         ("docs/guides/gradle.md", "[a](../android.md)", "[a](../android.md)"),
         ("docs/guides/gradle.md", "[a](release.yml)", "[a](release.yml)"),
@@ -43,10 +42,8 @@ PAGES = {
         ("README.md", "![b](docs/pictures/c.png)", "![b](pictures/c.png)"),
         ("docs/guides/gradle.md", "![b](../pictures/c.png)", "![b](../pictures/c.png)"),
         ("README.md", "[a](../README.md) [b](/docs/android.md)", None),
-    ],
-)
-def test_links_lead_to_pages_or_say_where_a_file_is(source: str, link: str, expected: str | None) -> None:
-    assert for_site(link, source, PAGES, ROOT) == (expected or link)
+    ]:
+        assert for_site(link, source, PAGES, ROOT) == (expected or link)
 
 
 def test_comments_of_three_languages_become_markdown() -> None:

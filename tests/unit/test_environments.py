@@ -114,13 +114,13 @@ def test_doctor_refuses_an_unknown_environment_before_it_installs_any(doctor: Do
     assert not (cache / "environments").exists()
 
 
-@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.stem)
-def test_every_locked_package_has_a_version_and_hashes_for_every_python(lock: Path) -> None:
-    text = lock.read_text().replace("\\\n", " ")
-    packages = [line for line in text.splitlines() if line and not line.startswith("#")]
-    assert all("==" in line and line.count("--hash=sha256:") for line in packages)
-    runtime_of_it = "onnxruntime-gpu" if lock == cuda.LOCK else "onnxruntime"
-    assert {line.split("==")[0] for line in packages} >= {"numpy", runtime_of_it}
+def test_every_locked_package_has_a_version_and_hashes_for_every_python() -> None:
+    for lock in LOCKS:
+        text = lock.read_text().replace("\\\n", " ")
+        packages = [line for line in text.splitlines() if line and not line.startswith("#")]
+        assert all("==" in line and line.count("--hash=sha256:") for line in packages)
+        runtime_of_it = "onnxruntime-gpu" if lock == cuda.LOCK else "onnxruntime"
+        assert {line.split("==")[0] for line in packages} >= {"numpy", runtime_of_it}
 
 
 def test_plug_ins_are_asked_in_the_converters_version() -> None:

@@ -31,9 +31,8 @@ def every(graph: Graph, cost: Cost, pieces: int = 1) -> Estimate:
     return estimated(graph, [names[at : at + size] for at in range(0, len(names), size)], cost)
 
 
-@pytest.mark.parametrize(
-    ("kernel", "group", "kind", "outputs"),
-    [
+def test_convolutions_have_kinds() -> None:
+    for kernel, group, kind, outputs in [
         ((32, 1, 3, 3), 32, LayerKind.DEPTHWISE, 1),
         ((64, 1, 3, 3), 32, LayerKind.DEPTHWISE, 2),
         ((32, 3, 3, 3), 1, LayerKind.STEM, 32),
@@ -42,16 +41,14 @@ def every(graph: Graph, cost: Cost, pieces: int = 1) -> Estimate:
         ((1, 32, 3, 3), 1, LayerKind.NARROW, 1),
         ((8, 3, 3, 3), 1, LayerKind.NARROW, 8),
         ((32, 16, 3, 3), 2, LayerKind.DENSE, 16),
-    ],
-)
-def test_convolutions_have_kinds(kernel: tuple[int, ...], group: int, kind: LayerKind, outputs: int) -> None:
-    pads = "1,1,1,1" if kernel[2] == 3 else "0,0,0,0"
-    graph = view(
-        f"(float[1,{kernel[1] * group},8,8] x) => (float[1,{kernel[0]},8,8] y) "
-        f"{{ [conv] y = Conv <group = {group}, pads = [{pads}]> (x, w) }}",
-        w=kernel,
-    )
-    assert layers(graph) == {"conv": (LayerCost(kind=kind, macs=64 * math.prod(kernel), outputs=outputs),)}
+    ]:
+        pads = "1,1,1,1" if kernel[2] == 3 else "0,0,0,0"
+        graph = view(
+            f"(float[1,{kernel[1] * group},8,8] x) => (float[1,{kernel[0]},8,8] y) "
+            f"{{ [conv] y = Conv <group = {group}, pads = [{pads}]> (x, w) }}",
+            w=kernel,
+        )
+        assert layers(graph) == {"conv": (LayerCost(kind=kind, macs=64 * math.prod(kernel), outputs=outputs),)}
 
 
 def test_branches_count_for_their_node_with_their_kinds() -> None:
@@ -113,14 +110,12 @@ def test_weights_do_not_cross_a_border() -> None:
     assert estimated(graph, [["a"]], cost).copies_ms == pytest.approx(4 * (6 + 1000) / 1e6)
 
 
-@pytest.mark.parametrize(
-    ("shape", "value"), [("2,8", ""), ("batch,8", ""), ("2,length,8", "x"), ("batch,length,8", "x")]
-)
-def test_a_batch_counts_as_one_and_other_open_sizes_are_named(shape: str, value: str) -> None:
-    graph = view(f"(float[{shape}] x) => (float[{shape}] y) {{ [a] y = MatMul (x, w) }}", w=(8, 8))
-    cost = Cost(cpu=Rates.even(1e6), own=Rates.even(1), most=1, needs_sizes=True)
-    found = estimated(graph, [["a"]], cost)
-    rows = 2 if shape.startswith("2") else 1
-    assert found.open_value == value
-    assert found.cpu_ms == pytest.approx(rows * 64 * 1e-3)
-    assert estimated(graph, [], cost).open_value == ""
+def test_a_batch_counts_as_one_and_other_open_sizes_are_named() -> None:
+    for shape, value in [("2,8", ""), ("batch,8", ""), ("2,length,8", "x"), ("batch,length,8", "x")]:
+        graph = view(f"(float[{shape}] x) => (float[{shape}] y) {{ [a] y = MatMul (x, w) }}", w=(8, 8))
+        cost = Cost(cpu=Rates.even(1e6), own=Rates.even(1), most=1, needs_sizes=True)
+        found = estimated(graph, [["a"]], cost)
+        rows = 2 if shape.startswith("2") else 1
+        assert found.open_value == value
+        assert found.cpu_ms == pytest.approx(rows * 64 * 1e-3)
+        assert estimated(graph, [], cost).open_value == ""

@@ -38,10 +38,10 @@ def test_a_dynamic_axis_is_a_name_or_a_place_and_a_name(text: str, axis: Axis) -
     assert parse_dynamic([text]) == (axis,)
 
 
-@pytest.mark.parametrize("text", ["", "2", "image.x=h", "image=h", ".0=h", "image.0=", "image.0=a b", "image.0=3"])
-def test_other_texts_for_a_dynamic_axis_are_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match="expected NAME or INPUT"):
-        parse_dynamic([text])
+def test_other_texts_for_a_dynamic_axis_are_refused() -> None:
+    for text in ["", "2", "image.x=h", "image=h", ".0=h", "image.0=", "image.0=a b", "image.0=3"]:
+        with pytest.raises(ConfigError, match="expected NAME or INPUT"):
+            parse_dynamic([text])
 
 
 def test_a_job_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -48,9 +48,8 @@ def test_a_machine_that_has_everything_lacks_nothing() -> None:
     assert lacks_tensorrt(WHOLE, USERS) == lacks_memory_module(WHOLE, USERS) == lacks_gpu_for_rtx(WHOLE) == ""
 
 
-@pytest.mark.parametrize(
-    ("facts", "words", "end"),
-    [
+def test_why_there_is_no_gpu() -> None:
+    for facts, words, end in [
         (
             Facts(driver_error="libcuda.so.1: cannot open", has_driver=False),
             "this machine has no NVIDIA driver (libcuda.so.1: cannot open): ",
@@ -67,11 +66,9 @@ def test_a_machine_that_has_everything_lacks_nothing() -> None:
             "/nope cannot be examined: ",
             "[parity.interpreters]",
         ),
-    ],
-)
-def test_why_there_is_no_gpu(facts: Facts, words: str, end: str) -> None:
-    assert words in nvidia.lacks_gpu(facts)
-    assert nvidia.lacks_gpu(facts).endswith(end)
+    ]:
+        assert words in nvidia.lacks_gpu(facts)
+        assert nvidia.lacks_gpu(facts).endswith(end)
 
 
 def test_a_driver_that_is_too_old_for_cuda_13_is_named_with_its_release() -> None:
@@ -82,19 +79,16 @@ def test_a_driver_that_is_too_old_for_cuda_13_is_named_with_its_release() -> Non
     assert nvidia.lacks_driver_for_cuda_13(replace(WHOLE, cuda=13010)) == ""
 
 
-@pytest.mark.parametrize(
-    ("packages", "words"),
-    [
+def test_why_an_interpreter_has_no_onnxruntime_for_gpus() -> None:
+    for packages, words in [
         (("", ""), f"has no onnxruntime-gpu: {INSTALL}onnxruntime-gpu=={WANTED}`"),
         (("1.31.1", ""), "has onnxruntime 1.31.1, which supports CPUs only: onnxruntime cannot stay beside it"),
         (("1.31.1", WANTED), f"overwrite each other's files: uninstall both there, then {INSTALL}onnxruntime-gpu=="),
         (("", "1.20.0"), f"has onnxruntime-gpu 1.20.0, but the supported version is {WANTED}: {INSTALL}"),
-    ],
-)
-def test_why_an_interpreter_has_no_onnxruntime_for_gpus(packages: tuple[str, str], words: str) -> None:
-    facts = replace(WHOLE, packages=dict(zip(("onnxruntime", "onnxruntime-gpu"), packages, strict=True)))
-    assert nvidia.lacks_onnxruntime_gpu(facts, USERS).startswith("/opt/venv/bin/python has ")
-    assert words in nvidia.lacks_onnxruntime_gpu(facts, USERS)
+    ]:
+        facts = replace(WHOLE, packages=dict(zip(("onnxruntime", "onnxruntime-gpu"), packages, strict=True)))
+        assert nvidia.lacks_onnxruntime_gpu(facts, USERS).startswith("/opt/venv/bin/python has ")
+        assert words in nvidia.lacks_onnxruntime_gpu(facts, USERS)
 
 
 def test_an_onnxruntime_that_cannot_be_imported_is_quoted() -> None:

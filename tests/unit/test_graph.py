@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy
-import pytest
 from onnx import TensorProto, helper
 
 from packager.graph.connections import numbered
@@ -122,30 +121,27 @@ def test_weights_in_a_data_file_are_not_looked_for() -> None:
     assert (value.is_constant, value.constant, value.shape) == (True, None, (2,))
 
 
-@pytest.mark.parametrize(
-    ("attribute", "value"),
-    [
+def test_constant_nodes_are_constants_and_no_nodes() -> None:
+    for attribute, value in [
         ("value = float[2] {1.0, 2.0}", numpy.array([1, 2], numpy.float32)),
         ("value = int64 {7}", numpy.array(7)),
         ("value_int = 7", numpy.array(7)),
         ("value_ints = [7, 8]", numpy.array([7, 8])),
         ("value_float = 0.5", numpy.array(0.5, numpy.float32)),
         ("value_floats = [0.5, 1.5]", numpy.array([0.5, 1.5], numpy.float32)),
-    ],
-)
-def test_constant_nodes_are_constants_and_no_nodes(attribute: str, value: Any) -> None:
-    graph = read(
-        f"(float[2] x) => (float[2] y) {{ c = Constant <{attribute}> () y = acme.Use (x, c) }}",
-        opsets={"": 17, "acme": 1},
-    )
-    assert [node.operator for node in graph.nodes] == ["acme::Use"]
-    found = graph.value("c")
-    assert found.is_constant
-    assert found.constant is not None
-    assert (found.constant.dtype, found.constant.shape) == (value.dtype, value.shape)
-    assert numpy.array_equal(found.constant, value)
-    assert found.element == {"float32": "float", "int64": "int64"}[str(value.dtype)]
-    assert found.shape == value.shape
+    ]:
+        graph = read(
+            f"(float[2] x) => (float[2] y) {{ c = Constant <{attribute}> () y = acme.Use (x, c) }}",
+            opsets={"": 17, "acme": 1},
+        )
+        assert [node.operator for node in graph.nodes] == ["acme::Use"]
+        found = graph.value("c")
+        assert found.is_constant
+        assert found.constant is not None
+        assert (found.constant.dtype, found.constant.shape) == (value.dtype, value.shape)
+        assert numpy.array_equal(found.constant, value)
+        assert found.element == {"float32": "float", "int64": "int64"}[str(value.dtype)]
+        assert found.shape == value.shape
 
 
 def test_constant_texts_are_constants_without_numbers() -> None:
@@ -221,22 +217,16 @@ def test_a_graph_that_inference_cannot_follow_is_still_read() -> None:
     assert graph.value("a") == Value(name="a")
 
 
-@pytest.mark.parametrize(
-    ("taken", "made", "order"),
-    [
+def test_nodes_run_behind_those_whose_values_they_take_and_else_in_the_given_order() -> None:
+    for taken, made, order in [
         ([[], ["a"], ["b"]], [["a"], ["b"], ["c"]], [0, 1, 2]),
         ([["b"], ["a"], []], [["c"], ["b"], ["a"]], [2, 1, 0]),
         ([["x"], ["x"], ["x"]], [["a"], ["b"], ["c"]], [0, 1, 2]),
         ([["late"], [], ["a"], []], [["a"], ["b"], ["c"], ["late"]], [1, 3, 0, 2]),
         ([["a", "a", ""], []], [["", "b"], ["a", ""]], [1, 0]),
         ([], [], []),
-    ],
-    ids=str,
-)
-def test_nodes_run_behind_those_whose_values_they_take_and_else_in_the_given_order(
-    taken: list[list[str]], made: list[list[str]], order: list[int]
-) -> None:
-    assert numbered(taken, made).execution_order() == order
+    ]:
+        assert numbered(taken, made).execution_order() == order
 
 
 def test_nodes_in_a_circle_have_no_order() -> None:

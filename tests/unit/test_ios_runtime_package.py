@@ -154,23 +154,20 @@ def test_no_runtime_is_written_where_another_package_brings_it(tmp_path: Path) -
     assert Ios().project(view, sources, Store(tmp_path)).texts[MANIFEST] == sources.texts[MANIFEST]
 
 
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [
+def test_what_swiftpm_cannot_resolve_is_refused_in_words() -> None:
+    for keys, message in [
         ({"runtime_package": "onnxruntime"}, "'onnxruntime' is not a Swift package|../name"),
         ({"runtime_package": "http://example.com/a/b"}, "is not a Swift package|https address"),
         ({"runtime_product": "onnxruntime"}, "'runtime-product' has no effect without 'runtime-package'|"),
         ({"runtime_from": "1.24.2"}, "'runtime-from' has no effect without 'runtime-package'|"),
         ({"runtime_package": "acme.ort", "runtime_from": "1.24"}, "'1.24' is not a version|three numbers"),
         ({"runtime_package": "../ort", "runtime_from": "1.24.2"}, "has no effect on a path|remove it"),
-    ],
-)
-def test_what_swiftpm_cannot_resolve_is_refused_in_words(keys: dict[str, str], message: str) -> None:
-    said, _, hint = message.partition("|")
-    with pytest.raises(SettingError) as caught:
-        Ios(**keys)  # type: ignore[arg-type]
-    assert said in str(caught.value)
-    assert hint in caught.value.hint
+    ]:
+        said, _, hint = message.partition("|")
+        with pytest.raises(SettingError) as caught:
+            Ios(**keys)  # type: ignore[arg-type]
+        assert said in str(caught.value)
+        assert hint in caught.value.hint
 
 
 @pytest.mark.parametrize("module", ["MobpackOnnxRuntime", "MobpackOnnxRuntimeBinary"])

@@ -17,9 +17,8 @@ from packager.workflows.requested import BuildRequest, package_of
 from packager.workflows.terms import judge_licenses, warn_of_example_group
 
 
-@pytest.mark.parametrize(
-    ("text", "expression"),
-    [
+def test_an_expression_is_written_as_spdx_spells_it() -> None:
+    for text, expression in [
         ("mit", "MIT"),
         ("Apache-2.0 or mit", "Apache-2.0 OR MIT"),
         ("AGPL-3.0", "AGPL-3.0-only"),
@@ -28,15 +27,12 @@ from packager.workflows.terms import judge_licenses, warn_of_example_group
         ("MIT AND", ""),
         ("(MIT", ""),
         ("", ""),
-    ],
-)
-def test_an_expression_is_written_as_spdx_spells_it(text: str, expression: str) -> None:
-    assert licenses.normalized(text) == expression
+    ]:
+        assert licenses.normalized(text) == expression
 
 
-@pytest.mark.parametrize(
-    ("expression", "duty"),
-    [
+def test_the_duty_is_that_of_the_mildest_choice() -> None:
+    for expression, duty in [
         ("MIT", None),
         ("LGPL-2.1-only", None),
         ("GPL-2.0-only WITH Classpath-exception-2.0", None),
@@ -48,10 +44,8 @@ def test_an_expression_is_written_as_spdx_spells_it(text: str, expression: str) 
         ("MIT AND AGPL-3.0-only", Duty.NETWORK),
         ("GPL-3.0-only OR CC-BY-NC-4.0", Duty.NON_COMMERCIAL),
         ("GPL-3.0-only AND CC-BY-NC-4.0", Duty.COPYLEFT),
-    ],
-)
-def test_the_duty_is_that_of_the_mildest_choice(expression: str, duty: Duty | None) -> None:
-    assert licenses.duty(expression) == duty
+    ]:
+        assert licenses.duty(expression) == duty
 
 
 def found(own: str, card: Card, *, has_file: bool = False) -> list[str]:
@@ -66,19 +60,16 @@ def test_copyleft_in_a_package_under_other_terms_is_a_conflict() -> None:
     assert "the package under no licence" in message
 
 
-@pytest.mark.parametrize(
-    ("own", "terms"),
-    [
+def test_terms_that_the_package_keeps_are_none() -> None:
+    for own, terms in [
         ("MIT", "Apache-2.0"),
         ("MIT", "MIT OR AGPL-3.0-only"),
         ("AGPL-3.0-only", "AGPL-3.0-only"),
         ("AGPL-3.0-only", "GPL-3.0-or-later"),
         ("CC-BY-NC-4.0", "CC-BY-NC-SA-4.0"),
         ("", ""),
-    ],
-)
-def test_terms_that_the_package_keeps_are_none(own: str, terms: str) -> None:
-    assert found(own, Card(license=terms)) == []
+    ]:
+        assert found(own, Card(license=terms)) == []
 
 
 def test_a_package_under_gpl_does_not_keep_agpl() -> None:

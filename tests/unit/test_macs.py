@@ -27,9 +27,8 @@ def work(graph: str, **weights: tuple[int, ...] | Any) -> Mapping[str, int]:
     return macs(read_graph(onnx_model(graph, weights=arrays, opsets=OPSETS).SerializeToString()))
 
 
-@pytest.mark.parametrize(
-    ("attributes", "kernel", "output", "count"),
-    [
+def test_a_convolution_does_its_kernel_for_every_number_it_makes() -> None:
+    for attributes, kernel, output, count in [
         # 8 channels of 6 x 6 without padding, 3 x 3 x 4 numbers for each
         ("", (8, 4, 3, 3), "1,8,6,6", 8 * 6 * 6 * 3 * 3 * 4),
         ("pads = [1,1,1,1]", (8, 4, 3, 3), "1,8,8,8", 8 * 8 * 8 * 3 * 3 * 4),
@@ -42,14 +41,9 @@ def work(graph: str, **weights: tuple[int, ...] | Any) -> Mapping[str, int]:
         # dilation changes where it looks, not how often
         ("dilations = [2,2], pads = [2,2,2,2]", (8, 4, 3, 3), "1,8,8,8", 8 * 8 * 8 * 3 * 3 * 4),
         ("", (16, 4, 1, 1), "1,16,8,8", 16 * 8 * 8 * 4),
-    ],
-    ids=str,
-)
-def test_a_convolution_does_its_kernel_for_every_number_it_makes(
-    attributes: str, kernel: tuple[int, ...], output: str, count: int
-) -> None:
-    graph = f"(float[1,4,8,8] x) => (float[{output}] y) {{ [conv] y = Conv <{attributes}> (x, w) }}"
-    assert work(graph.replace("<>", ""), w=kernel) == {"conv": count}
+    ]:
+        graph = f"(float[1,4,8,8] x) => (float[{output}] y) {{ [conv] y = Conv <{attributes}> (x, w) }}"
+        assert work(graph.replace("<>", ""), w=kernel) == {"conv": count}
 
 
 def test_a_batch_does_the_work_of_each_of_its_samples() -> None:
@@ -69,9 +63,8 @@ def test_a_transposed_convolution_does_its_kernel_for_every_number_it_takes() ->
     assert work(graph, w=(4, 6, 3, 3)) == {"up": 4 * 8 * 8 * 6 * 3 * 3}
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "output", "count"),
-    [
+def test_a_matrix_product_sums_over_the_inner_dimension_for_every_number_it_makes() -> None:
+    for left, right, output, count in [
         ("2,3", (3, 5), "2,5", 2 * 3 * 5),
         ("7,2,3", (3, 5), "7,2,5", 7 * 2 * 3 * 5),
         ("4,7,2,3", (4, 7, 3, 5), "4,7,2,5", 4 * 7 * 2 * 3 * 5),
@@ -80,29 +73,21 @@ def test_a_transposed_convolution_does_its_kernel_for_every_number_it_takes() ->
         ("3", (3, 5), "5", 3 * 5),
         ("2,3", (3,), "2", 2 * 3),
         ("3", (3,), "", 3),
-    ],
-    ids=str,
-)
-def test_a_matrix_product_sums_over_the_inner_dimension_for_every_number_it_makes(
-    left: str, right: tuple[int, ...], output: str, count: int
-) -> None:
-    shape = f"[{output}]" if output else ""
-    graph = f"(float[{left}] x) => (float{shape} y) {{ [product] y = MatMul (x, w) }}"
-    assert work(graph, w=right) == {"product": count}
+    ]:
+        shape = f"[{output}]" if output else ""
+        graph = f"(float[{left}] x) => (float{shape} y) {{ [product] y = MatMul (x, w) }}"
+        assert work(graph, w=right) == {"product": count}
 
 
-@pytest.mark.parametrize(
-    ("attributes", "left", "right"),
-    [
+def test_transposed_operands_are_the_same_work() -> None:
+    for attributes, left, right in [
         ("alpha = 1.0", "2,3", (3, 5)),
         ("transA = 1", "3,2", (3, 5)),
         ("transB = 1", "2,3", (5, 3)),
         ("transA = 1, transB = 1", "3,2", (5, 3)),
-    ],
-)
-def test_transposed_operands_are_the_same_work(attributes: str, left: str, right: tuple[int, ...]) -> None:
-    graph = f"(float[{left}] x) => (float[2,5] y) {{ [gemm] y = Gemm <{attributes}> (x, w, b) }}"
-    assert work(graph, w=right, b=(5,)) == {"gemm": 2 * 3 * 5}
+    ]:
+        graph = f"(float[{left}] x) => (float[2,5] y) {{ [gemm] y = Gemm <{attributes}> (x, w, b) }}"
+        assert work(graph, w=right, b=(5,)) == {"gemm": 2 * 3 * 5}
 
 
 def test_quantized_operators_do_the_work_of_the_float_ones() -> None:
@@ -125,16 +110,16 @@ def test_packed_weights_are_counted_as_what_they_stand_for() -> None:
     assert work(graph) == {"packed": 2 * 7 * 64 * 16}
 
 
-@pytest.mark.parametrize(("operator", "gates"), [("LSTM", 4), ("GRU", 3), ("RNN", 1)])
-@pytest.mark.parametrize("directions", [1, 2])
-def test_a_recurrence_does_all_its_gates_at_every_step(operator: str, gates: int, directions: int) -> None:
-    steps, batch, inputs, hidden = 5, 2, 3, 4
-    direction = "bidirectional" if directions == 2 else "forward"
-    graph = f"""(float[{steps},{batch},{inputs}] x) => (float[{steps},{directions},{batch},{hidden}] y) {{
+def test_a_recurrence_does_all_its_gates_at_every_step() -> None:
+    for operator, gates in [("LSTM", 4), ("GRU", 3), ("RNN", 1)]:
+        for directions in [1, 2]:
+            steps, batch, inputs, hidden = 5, 2, 3, 4
+            direction = "bidirectional" if directions == 2 else "forward"
+            graph = f"""(float[{steps},{batch},{inputs}] x) => (float[{steps},{directions},{batch},{hidden}] y) {{
         [recurrent] y = {operator} <hidden_size = {hidden}, direction = "{direction}"> (x, w, r)
     }}"""
-    found = work(graph, w=(directions, gates * hidden, inputs), r=(directions, gates * hidden, hidden))
-    assert found == {"recurrent": steps * batch * directions * gates * hidden * (inputs + hidden)}
+            found = work(graph, w=(directions, gates * hidden, inputs), r=(directions, gates * hidden, hidden))
+            assert found == {"recurrent": steps * batch * directions * gates * hidden * (inputs + hidden)}
 
 
 def test_attention_multiplies_with_its_weights_and_twice_with_itself() -> None:

@@ -45,21 +45,16 @@ def test_errors_are_measured_against_the_largest_value_of_the_original() -> None
     assert (found.max_abs_error, found.max_rel_error) == (0.5, 0.0625)
 
 
-@pytest.mark.parametrize(
-    ("original", "compiled"),
-    [
+def test_nan_or_infinity_at_one_place_only_is_over_any_tolerance() -> None:
+    for original, compiled in [
         ((1.0, NAN), (1.0, 1.0)),
         ((1.0, 1.0), (1.0, NAN)),
         ((1.0, INF), (1.0, -INF)),
         ((1.0, INF), (1.0, 3e38)),
         ((1.0, 2.0), (1.0, INF)),
         ((NAN,), (INF,)),
-    ],
-)
-def test_nan_or_infinity_at_one_place_only_is_over_any_tolerance(
-    original: tuple[float, ...], compiled: tuple[float, ...]
-) -> None:
-    assert difference(floats(*original), floats(*compiled)).max_rel_error == INF
+    ]:
+        assert difference(floats(*original), floats(*compiled)).max_rel_error == INF
 
 
 def test_nan_and_infinity_at_the_same_places_are_equal_and_do_not_hide_the_rest() -> None:
@@ -73,21 +68,16 @@ def test_an_output_of_zeros_tolerates_rounding_and_nothing_more() -> None:
     assert difference(floats(0.0, 0.0), floats(0.0, 1e-12)).max_rel_error < 1e-3
 
 
-@pytest.mark.parametrize(
-    ("original", "compiled", "reason"),
-    [
+def test_what_cannot_be_compared_by_value_is_over_any_tolerance_and_says_why() -> None:
+    for original, compiled, reason in [
         (numpy.zeros((2, 3), "f4"), numpy.zeros((3, 2), "f4"), "shape [3, 2] instead of [2, 3]"),
         (numpy.zeros(2, "f4"), numpy.zeros((), "f4"), "shape [] instead of [2]"),
         (numpy.zeros(2, "f4"), numpy.zeros(2, "f8"), "element type float64 instead of float32"),
         (numpy.zeros(2, "i8"), numpy.zeros(2, "i4"), "element type int32 instead of int64"),
         (numpy.array(["a"]), numpy.zeros(1, "f4"), "element type float32 instead of <U1"),
-    ],
-)
-def test_what_cannot_be_compared_by_value_is_over_any_tolerance_and_says_why(
-    original: Any, compiled: Any, reason: str
-) -> None:
-    found = difference(original, compiled)
-    assert (found.max_rel_error, found.reason) == (INF, reason)
+    ]:
+        found = difference(original, compiled)
+        assert (found.max_rel_error, found.reason) == (INF, reason)
 
 
 def test_one_wrong_string_among_many_is_not_averaged_away() -> None:
@@ -188,9 +178,8 @@ def test_integers_have_no_histogram_and_strings_are_counted() -> None:
 FAR = compared(([[1.0, 2.0, 3.0]], [[1.0, 3.5, 3.0]]))
 
 
-@pytest.mark.parametrize(
-    ("tolerance", "failure"),
-    [
+def test_a_tolerance_says_what_does_not_hold() -> None:
+    for tolerance, failure in [
         (Tolerance(), ""),
         (Tolerance(max_rel_error=0.5), ""),
         (
@@ -207,10 +196,8 @@ FAR = compared(([[1.0, 2.0, 3.0]], [[1.0, 3.5, 3.0]]))
         (Tolerance(min_sqnr_db=7), ""),
         (Tolerance(min_sqnr_db=8), "SQNR in dB 7.939; the least allowed is 8"),
         (Tolerance(min_top1_agreement=0.5), "top-1 agreement 0; the least allowed is 0.5"),
-    ],
-)
-def test_a_tolerance_says_what_does_not_hold(tolerance: Tolerance, failure: str) -> None:
-    assert tolerance.failure(FAR) == failure
+    ]:
+        assert tolerance.failure(FAR) == failure
 
 
 def test_an_agreement_of_no_rows_is_none() -> None:

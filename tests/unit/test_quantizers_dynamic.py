@@ -14,54 +14,46 @@ from tests.cases.rewriting_cases import outcome, samples_for, session, weight
 ALL: tuple[Operator, ...] = ("MatMul", "Gemm", "Conv", "LSTM", "Gather")
 
 
-@pytest.mark.parametrize("per_channel", [True, False])
-@pytest.mark.parametrize(
-    "layer",
-    [
-        "MatMul (x, w)",
-        "MatMul (x, batch)",
-        "Gemm (x, w)",
-        "Gemm (x, w, b)",
-        "Gemm <transB = 1> (x, w, b)",
-        "Gemm <transA = 1> (x, w)",
-        "Gemm <transA = 1, transB = 1> (x, w, b)",
-    ],
-)
-def test_matrices_in_integers_compute_nearly_the_same(layer: str, per_channel: bool) -> None:
-    shape = "3,16,16" if "batch" in layer else "16,16"
-    model = onnx_model(
-        f"(float[16,16] x) => (float[{shape}] y) {{ y = {layer} }}",
-        weights={"w": weight(16, 16), "batch": weight(3, 16, 16), "b": weight(16, seed=1)},
-    )
-    samples = samples_for(model)
-    made = outcome(model, Dynamic(per_channel=per_channel), samples)
-    assert made.operators.count("MatMulInteger") == 1
-    assert made.decibels(samples[0]) > 35
-    assert made.decibels(samples[0], is_optimized=False) > 35
+def test_matrices_in_integers_compute_nearly_the_same() -> None:
+    for per_channel in [True, False]:
+        for layer in [
+            "MatMul (x, w)",
+            "MatMul (x, batch)",
+            "Gemm (x, w)",
+            "Gemm (x, w, b)",
+            "Gemm <transB = 1> (x, w, b)",
+            "Gemm <transA = 1> (x, w)",
+            "Gemm <transA = 1, transB = 1> (x, w, b)",
+        ]:
+            shape = "3,16,16" if "batch" in layer else "16,16"
+            model = onnx_model(
+                f"(float[16,16] x) => (float[{shape}] y) {{ y = {layer} }}",
+                weights={"w": weight(16, 16), "batch": weight(3, 16, 16), "b": weight(16, seed=1)},
+            )
+            samples = samples_for(model)
+            made = outcome(model, Dynamic(per_channel=per_channel), samples)
+            assert made.operators.count("MatMulInteger") == 1
+            assert made.decibels(samples[0]) > 35
+            assert made.decibels(samples[0], is_optimized=False) > 35
 
 
-@pytest.mark.parametrize("per_channel", [True, False])
-@pytest.mark.parametrize(
-    ("size", "kernel", "attributes"),
-    [
-        ("4,12", (4, 4, 3), "pads = [1,1]"),
-        ("4,8,8", (4, 4, 3, 3), "pads = [1,1,1,1]"),
-        ("4,8,8", (4, 1, 3, 3), 'auto_pad = "SAME_UPPER", group = 4'),
-        ("4,8,8", (4, 2, 3, 3), "group = 2, pads = [2,2,2,2], dilations = [2,2]"),
-        ("4,4,4,4", (4, 4, 3, 3, 3), "pads = [1,1,1,1,1,1]"),
-    ],
-)
-def test_convolutions_in_integers_compute_nearly_the_same(
-    size: str, kernel: tuple[int, ...], attributes: str, per_channel: bool
-) -> None:
-    model = onnx_model(
-        f"(float[1,{size}] x) => (float[1,{size}] y) {{ y = Conv <{attributes}> (x, k, b) }}",
-        weights={"k": weight(*kernel), "b": weight(4, seed=1)},
-    )
-    samples = samples_for(model)
-    made = outcome(model, Dynamic(operators=ALL, per_channel=per_channel), samples)
-    assert "ConvInteger" in made.operators
-    assert made.decibels(samples[0]) > 35
+def test_convolutions_in_integers_compute_nearly_the_same() -> None:
+    for per_channel in [True, False]:
+        for size, kernel, attributes in [
+            ("4,12", (4, 4, 3), "pads = [1,1]"),
+            ("4,8,8", (4, 4, 3, 3), "pads = [1,1,1,1]"),
+            ("4,8,8", (4, 1, 3, 3), 'auto_pad = "SAME_UPPER", group = 4'),
+            ("4,8,8", (4, 2, 3, 3), "group = 2, pads = [2,2,2,2], dilations = [2,2]"),
+            ("4,4,4,4", (4, 4, 3, 3, 3), "pads = [1,1,1,1,1,1]"),
+        ]:
+            model = onnx_model(
+                f"(float[1,{size}] x) => (float[1,{size}] y) {{ y = Conv <{attributes}> (x, k, b) }}",
+                weights={"k": weight(*kernel), "b": weight(4, seed=1)},
+            )
+            samples = samples_for(model)
+            made = outcome(model, Dynamic(operators=ALL, per_channel=per_channel), samples)
+            assert "ConvInteger" in made.operators
+            assert made.decibels(samples[0]) > 35
 
 
 def test_onnx_runtime_fuses_what_is_written(tmp_path: Any) -> None:
@@ -124,16 +116,16 @@ def test_why_a_layer_stays_in_float_is_noted() -> None:
     }
 
 
-@pytest.mark.parametrize("opset", [11, 12, 13, 17, 21, 26])
-def test_every_opset_from_11_on_runs(opset: int) -> None:
-    model = onnx_model(
-        "(float[4,16] x) => (float[4,16] y) { a = MatMul (x, w) y = Gemm (a, w, b) }",
-        weights={"w": weight(16, 16), "b": weight(16)},
-        opsets={"": opset},
-        ir_version=10,
-    )
-    samples = samples_for(model)
-    assert outcome(model, Dynamic(), samples).decibels(samples[0]) > 30
+def test_every_opset_from_11_on_runs() -> None:
+    for opset in [11, 12, 13, 17, 21, 26]:
+        model = onnx_model(
+            "(float[4,16] x) => (float[4,16] y) { a = MatMul (x, w) y = Gemm (a, w, b) }",
+            weights={"w": weight(16, 16), "b": weight(16)},
+            opsets={"": opset},
+            ir_version=10,
+        )
+        samples = samples_for(model)
+        assert outcome(model, Dynamic(), samples).decibels(samples[0]) > 30
 
 
 def test_older_opsets_are_refused() -> None:

@@ -1,7 +1,6 @@
 """Outputs of a known range are found behind operators that move numbers, and no others are."""
 
 import onnx
-import pytest
 from onnx import helper
 
 from packager.models.ranges import DEEPEST, known_ranges
@@ -12,14 +11,14 @@ def ranges(nodes: str, *, weights: str = "") -> dict[str, str]:
     return dict(known_ranges(onnx_model(f"(float[2, 4] x, bool c) => (float[?, ?] y){weights} {{ {nodes} }}")))
 
 
-@pytest.mark.parametrize("operator", ["Sigmoid", "HardSigmoid", "Softmax", "Tanh"])
-def test_an_operator_of_a_known_range_gives_it_to_its_output(operator: str) -> None:
-    assert ranges(f"y = {operator} (x)") == {"y": operator}
+def test_an_operator_of_a_known_range_gives_it_to_its_output() -> None:
+    for operator in ["Sigmoid", "HardSigmoid", "Softmax", "Tanh"]:
+        assert ranges(f"y = {operator} (x)") == {"y": operator}
 
 
-@pytest.mark.parametrize("operator", ["Relu", "LogSoftmax", "Erf", "Exp"])
-def test_other_operators_give_none(operator: str) -> None:
-    assert ranges(f"y = {operator} (x)") == {}
+def test_other_operators_give_none() -> None:
+    for operator in ["Relu", "LogSoftmax", "Erf", "Exp"]:
+        assert ranges(f"y = {operator} (x)") == {}
 
 
 def test_shapes_widths_and_choices_pass_it_on() -> None:

@@ -26,9 +26,8 @@ def test_the_name_on_npm_comes_from_the_package_unless_it_is_given(package: str,
     assert naming.npm_name(package, given) == name
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
+def test_a_name_that_npm_refuses_is_refused_with_one_that_it_takes() -> None:
+    for given, message in [
         ("Vision", "package 'Vision' is not allowed: npm allows lower-case letters, digits, '-', '.', '_'|try vision"),
         ("my vision!", "package 'my vision!' is not allowed: npm allows lower-case|try my-vision"),
         (".vision", "|try vision"),
@@ -42,29 +41,24 @@ def test_the_name_on_npm_comes_from_the_package_unless_it_is_given(package: str,
         ("node_modules", "is already the name of another package|"),
         ("vision\n", "is not allowed"),
         ("v" * 215, "the package's name has 215 letters|npm allows 214"),
-    ],
-)
-def test_a_name_that_npm_refuses_is_refused_with_one_that_it_takes(given: str, message: str) -> None:
-    said, _, hint = message.partition("|")
-    with pytest.raises(SettingError) as caught:
-        ReactNative(package=given)
-    assert said in str(caught.value)
-    assert hint in caught.value.hint
+    ]:
+        said, _, hint = message.partition("|")
+        with pytest.raises(SettingError) as caught:
+            ReactNative(package=given)
+        assert said in str(caught.value)
+        assert hint in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("package", "given", "module"),
-    [
+def test_the_module_is_called_like_nothing_that_an_app_has() -> None:
+    for package, given, module in [
         ("page-orientation", "", "PageOrientation"),
         ("vision", "", "VisionModels"),
         ("react", "", "ReactModels"),
         ("foundation", "", "FoundationModelsModels"),
         ("main-react", "", "MainReactModels"),
         ("ocr", "TextReader2", "TextReader2"),
-    ],
-)
-def test_the_module_is_called_like_nothing_that_an_app_has(package: str, given: str, module: str) -> None:
-    assert naming.module_name(package, given) == module
+    ]:
+        assert naming.module_name(package, given) == module
 
 
 @pytest.mark.parametrize(
@@ -90,11 +84,11 @@ def test_versions_of_npm_are_taken(version: str) -> None:
     ReactNative().refuse(replace(VISION.package, version=version), {})
 
 
-@pytest.mark.parametrize("version", ["1", "1.0", "01.0.0", "1.0.0+5", "1.0.0-", "1.0.0-01", "v1.0.0", "1.0.0\n"])
-def test_versions_that_npm_does_not_take_are_refused_with_an_example(version: str) -> None:
-    with pytest.raises(ConfigError, match=f"npm needs three numbers, not '{re.escape(version)}'") as refused:
-        ReactNative().refuse(replace(VISION.package, version=version), {})
-    assert '"1.0.0"' in refused.value.hint
+def test_versions_that_npm_does_not_take_are_refused_with_an_example() -> None:
+    for version in ["1", "1.0", "01.0.0", "1.0.0+5", "1.0.0-", "1.0.0-01", "v1.0.0", "1.0.0\n"]:
+        with pytest.raises(ConfigError, match=f"npm needs three numbers, not '{re.escape(version)}'") as refused:
+            ReactNative().refuse(replace(VISION.package, version=version), {})
+        assert '"1.0.0"' in refused.value.hint
 
 
 @pytest.mark.parametrize("version", [f"1.0.{2**53}", "1.0.0-" + "a" * 251])

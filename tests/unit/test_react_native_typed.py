@@ -8,8 +8,6 @@ import re
 from dataclasses import fields, replace
 from pathlib import Path
 
-import pytest
-
 from packager.core.class_names import RESERVED
 from packager.core.contract import LOWEST as LOWEST_SCORE
 from packager.core.contract import (
@@ -84,24 +82,21 @@ def test_a_model_that_takes_nothing_has_a_call_without_arguments() -> None:
     assert (view.parameters, view.arguments, view.made, view.fed, view.refused) == ("", "", (), (), "")
 
 
-@pytest.mark.parametrize(
-    ("threshold", "shown"),
-    [
+def test_a_threshold_is_a_number_of_javascript() -> None:
+    for threshold, shown in [
         (0.0, "0"),
         (0.25, "0.25"),
         (-2.0, "-2"),
         (LOWEST, "-Infinity"),
         (LOWEST_SCORE, str(int(LOWEST_SCORE))),
         (1e-7, "1e-07"),
-    ],
-)
-def test_a_threshold_is_a_number_of_javascript(threshold: float, shown: str) -> None:
-    contract = CONTRACTS[0].model.contract
-    assert contract
-    (output,) = contract.outputs
-    assert isinstance(output, ClassesOutput)
-    view = typed.typed_view(replace(contract, outputs=(replace(output, threshold=threshold),)), "Net")
-    assert view.value.endswith(f", top, {shown})")
+    ]:
+        contract = CONTRACTS[0].model.contract
+        assert contract
+        (output,) = contract.outputs
+        assert isinstance(output, ClassesOutput)
+        view = typed.typed_view(replace(contract, outputs=(replace(output, threshold=threshold),)), "Net")
+        assert view.value.endswith(f", top, {shown})")
 
 
 def test_labels_fill_lines_and_keep_their_order() -> None:
@@ -119,13 +114,13 @@ def test_labels_fill_lines_and_keep_their_order() -> None:
 NESTED = tuple(each for each in vars(typed_view).values() if isinstance(each, type) and each.__name__.endswith("View"))
 
 
-@pytest.mark.parametrize("nested", NESTED)
-def test_every_field_of_a_view_of_contracts_is_printed(nested: type) -> None:
-    found = [path for root in typescript.ROOTS.values() for path in root.rglob("*.j2")]
-    expressions = " ".join(
-        expression
-        for path in sorted(found)
-        for expression in re.findall(r"\{[{%](.*?)[%}]\}", path.read_text(encoding="utf-8"), re.DOTALL)
-    )
-    assert {field.name for field in fields(nested) if not re.search(rf"\.{field.name}\b", expressions)} == set()
-    assert len(NESTED) == 11
+def test_every_field_of_a_view_of_contracts_is_printed() -> None:
+    for nested in NESTED:
+        found = [path for root in typescript.ROOTS.values() for path in root.rglob("*.j2")]
+        expressions = " ".join(
+            expression
+            for path in sorted(found)
+            for expression in re.findall(r"\{[{%](.*?)[%}]\}", path.read_text(encoding="utf-8"), re.DOTALL)
+        )
+        assert {field.name for field in fields(nested) if not re.search(rf"\.{field.name}\b", expressions)} == set()
+        assert len(NESTED) == 11

@@ -55,9 +55,8 @@ def test_links_of_versions_are_headings_too() -> None:
     assert changelog.has_entry("# Changelog\n\n## [1.2.0] - 2026-01-01\n", "1.2.0")
 
 
-@pytest.mark.parametrize(
-    ("text", "made"),
-    [
+def test_a_version_is_raised_and_all_else_stays() -> None:
+    for text, made in [
         (
             '# mine\n[package]\nname = "a"  # its name\nversion = \'1.0.0\' # now\n[model.a]\nversion = "x"\n',
             '# mine\n[package]\nname = "a"  # its name\nversion = "2.0.0" # now\n[model.a]\nversion = "x"\n',
@@ -65,10 +64,8 @@ def test_links_of_versions_are_headings_too() -> None:
         ('[package]\nname = "a"\n', '[package]\nversion = "2.0.0"\nname = "a"\n'),
         ('[package]\r\nname = "a"\r\n', '[package]\r\nversion = "2.0.0"\r\nname = "a"\r\n'),
         ('[ package ] # mine\nname = "a"', '[ package ] # mine\nversion = "2.0.0"\nname = "a"'),
-    ],
-)
-def test_a_version_is_raised_and_all_else_stays(text: str, made: str) -> None:
-    assert with_version(text, "2.0.0") == made
+    ]:
+        assert with_version(text, "2.0.0") == made
 
 
 @pytest.mark.parametrize(

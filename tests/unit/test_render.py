@@ -214,13 +214,13 @@ def test_the_templates_are_where_the_package_looks_for_them() -> None:
     assert (templates_folder() / "android").is_dir()
 
 
-@pytest.mark.parametrize("path", sorted(templates_folder().rglob("*.j2")), ids=lambda path: path.name)
-def test_every_template_is_valid_and_ends_with_one_newline(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    environment().parse(text)
-    assert text.endswith("\n")
-    assert not text.endswith("\n\n")
-    assert "\r" not in text
+def test_every_template_is_valid_and_ends_with_one_newline() -> None:
+    for path in sorted(templates_folder().rglob("*.j2")):
+        text = path.read_text(encoding="utf-8")
+        environment().parse(text, filename=path.name)
+        assert text.endswith("\n"), path.name
+        assert not text.endswith("\n\n"), path.name
+        assert "\r" not in text, path.name
 
 
 def javascript_reads(literal: str) -> str:

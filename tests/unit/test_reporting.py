@@ -2,13 +2,10 @@
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from packager.core.findings import Report
 from packager.reporting import Extras, as_text, document, plain, write
@@ -57,10 +54,10 @@ def test_the_schema_is_up_to_date() -> None:
     assert json.loads(SCHEMA.read_text(encoding="utf-8")) == reference.report_schema()
 
 
-@pytest.mark.parametrize("report", [REPORT, GOOD_REPORT, NOTHING], ids=["failed", "passed", "empty"])
-@pytest.mark.parametrize("extras", [EXTRAS, NOTHING_MORE], ids=["with extras", "alone"])
-def test_reports_keep_to_their_schema(report: Report, extras: Extras) -> None:
-    assert errors(as_json(report, extras)) == []
+def test_reports_keep_to_their_schema() -> None:
+    for report in [REPORT, GOOD_REPORT, NOTHING]:
+        for extras in [EXTRAS, NOTHING_MORE]:
+            assert errors(as_json(report, extras)) == []
 
 
 def without_verdict(found: dict[str, Any]) -> None:
@@ -79,14 +76,12 @@ def of_another_version(found: dict[str, Any]) -> None:
     found["schema-version"] = 2
 
 
-@pytest.mark.parametrize(
-    "spoil", [without_verdict, with_another_key, with_a_word_for_a_number, of_another_version], ids=lambda f: f.__name__
-)
-def test_what_is_no_report_does_not_keep_to_the_schema(spoil: Callable[[dict[str, Any]], None]) -> None:
-    found = as_json()
-    assert errors(found) == []
-    spoil(found)
-    assert len(errors(found)) == 1
+def test_what_is_no_report_does_not_keep_to_the_schema() -> None:
+    for spoil in [without_verdict, with_another_key, with_a_word_for_a_number, of_another_version]:
+        found = as_json()
+        assert errors(found) == []
+        spoil(found)
+        assert len(errors(found)) == 1
 
 
 def test_json_says_what_was_found() -> None:
@@ -116,9 +111,8 @@ def test_keys_are_in_kebab_case() -> None:
     assert [key for key in keys if "_" in key] == []
 
 
-@pytest.mark.parametrize(
-    ("report", "extras", "verdict"),
-    [
+def test_what_nobody_ran_has_not_passed() -> None:
+    for report, extras, verdict in [
         (REPORT, NOTHING_MORE, "failed"),
         (GOOD_REPORT, NOTHING_MORE, "passed"),
         (GOOD_REPORT, Extras(stopped_by=("a gate",)), "failed"),
@@ -126,10 +120,8 @@ def test_keys_are_in_kebab_case() -> None:
         (Report(parities=(parity("arm64", FIXED, skipped="missing"),)), NOTHING_MORE, "not checked"),
         (Report(parities=(parity("coreml", FIXED, refusal="no"),)), NOTHING_MORE, "not checked"),
         (NOTHING, NOTHING_MORE, "not checked"),
-    ],
-)
-def test_what_nobody_ran_has_not_passed(report: Report, extras: Extras, verdict: str) -> None:
-    assert document(PLANS, report, extras).verdict == verdict
+    ]:
+        assert document(PLANS, report, extras).verdict == verdict
 
 
 def test_numbers_that_json_does_not_know_are_words() -> None:

@@ -70,17 +70,17 @@ ODD: dict[str, tuple[str, dict[str, Array]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", ODD)
-def test_odd_weights_and_values_are_rounded_by_half_a_step(name: str, kind: str) -> None:
-    body, weights = ODD[name]
-    model = image_model(body, **{"w": KERNEL, "b": BIAS, **weights})
-    samples = samples_for(model)
-    made = outcome(model, KINDS[kind], samples)
-    assert made.left == ()
-    assert_half_steps(made, samples[0])
-    assert made.decibels(samples[0]) > 30
-    assert made.decibels(samples[0], is_optimized=False) > 30
+def test_odd_weights_and_values_are_rounded_by_half_a_step() -> None:
+    for kind in KINDS:
+        for name in ODD:
+            body, weights = ODD[name]
+            model = image_model(body, **{"w": KERNEL, "b": BIAS, **weights})
+            samples = samples_for(model)
+            made = outcome(model, KINDS[kind], samples)
+            assert made.left == ()
+            assert_half_steps(made, samples[0])
+            assert made.decibels(samples[0]) > 30
+            assert made.decibels(samples[0], is_optimized=False) > 30
 
 
 @pytest.mark.parametrize("scope", ["kernels", "all"])
@@ -130,9 +130,8 @@ def test_layers_without_a_range_stay_in_float_and_are_noted() -> None:
 LIMITS: dict[str, Any] = {"low": numpy.float32(0), "one": numpy.float32(1), "six": numpy.float32(6)}
 
 
-@pytest.mark.parametrize(
-    ("limit", "factor", "kind", "is_there"),
-    [
+def test_a_limit_goes_where_the_limits_of_the_integers_are_as_narrow() -> None:
+    for limit, factor, kind, is_there in [
         ("Relu (c)", 1, "int8", False),
         ("Relu (c)", 1, "uint16", False),
         ("Relu (c)", 1, "symmetric", True),
@@ -141,23 +140,19 @@ LIMITS: dict[str, Any] = {"low": numpy.float32(0), "one": numpy.float32(1), "six
         ("Clip (c, low, six)", 30, "symmetric", True),
         ("Clip (c, one, six)", 30, "int8", True),
         ("Clip (c, , one)", 1, "int8", True),
-    ],
-)
-def test_a_limit_goes_where_the_limits_of_the_integers_are_as_narrow(
-    limit: str, factor: float, kind: str, is_there: bool
-) -> None:
-    weights = {name: numpy.array(number) for name, number in LIMITS.items()}
-    body = f"c = Conv {PADDED} (x, v) r = {limit} {conv('r', 'y', '')}"
-    model = image_model(body, v=KERNEL * numpy.float32(factor), w=KERNEL, **weights)
-    samples = samples_for(model)
-    made = outcome(model, KINDS[kind], samples)
-    assert (limit.split()[0] in made.operators) is is_there
-    assert made.decibels(samples[0]) > 25
-    quantized = run_inside(made.model, {"x": samples[0]["x"] * 100})["r"]
-    expected = run_inside(model, {"x": samples[0]["x"] * 100})["r"]
-    half_a_step = 0.5001 * float(made.constants["r_scale"])
-    assert quantized.min() >= expected.min() - half_a_step
-    assert quantized.max() <= expected.max() + half_a_step
+    ]:
+        weights = {name: numpy.array(number) for name, number in LIMITS.items()}
+        body = f"c = Conv {PADDED} (x, v) r = {limit} {conv('r', 'y', '')}"
+        model = image_model(body, v=KERNEL * numpy.float32(factor), w=KERNEL, **weights)
+        samples = samples_for(model)
+        made = outcome(model, KINDS[kind], samples)
+        assert (limit.split()[0] in made.operators) is is_there
+        assert made.decibels(samples[0]) > 25
+        quantized = run_inside(made.model, {"x": samples[0]["x"] * 100})["r"]
+        expected = run_inside(model, {"x": samples[0]["x"] * 100})["r"]
+        half_a_step = 0.5001 * float(made.constants["r_scale"])
+        assert quantized.min() >= expected.min() - half_a_step
+        assert quantized.max() <= expected.max() + half_a_step
 
 
 def test_a_limit_of_a_value_that_others_take_stays() -> None:
@@ -187,21 +182,23 @@ def test_a_value_that_is_an_output_and_goes_on_is_the_same_for_both() -> None:
     assert made.operators.count("QuantizeLinear") == 3
 
 
-@pytest.mark.parametrize("opset", range(10, 27))
-@pytest.mark.parametrize("kind", ["int8", "uint16"])
-def test_every_opset_from_10_on_runs(kind: str, opset: int) -> None:
+def test_every_opset_from_10_on_runs() -> None:
     """QuantizeLinear has an axis since opset 13 and 16 bits since 21; before, com.microsoft's has."""
-    model = onnx_model(
-        f"(float[1,4,8,8] x) => (float[1,5] y) {{ {conv('x', 'c')} r = Relu (c) f = Flatten (r) y = Gemm (f, v, z) }}",
-        weights={"w": KERNEL, "b": BIAS, "v": weight(256, 5), "z": weight(5)},
-        opsets={"": opset},
-        ir_version=10,
-    )
-    samples = samples_for(model)
-    made = outcome(model, KINDS[kind], samples)
-    activations = {node.domain for node in made.model.graph.node if node.op_type == "QuantizeLinear"}
-    assert activations == {"" if opset >= (21 if kind == "uint16" else 13) else "com.microsoft"}
-    assert made.decibels(samples[0]) > 30
+    for opset in range(10, 27):
+        for kind in ["int8", "uint16"]:
+            model = onnx_model(
+                f"""(float[1,4,8,8] x) => (float[1,5] y) {{
+                    {conv("x", "c")} r = Relu (c) f = Flatten (r) y = Gemm (f, v, z)
+                }}""",
+                weights={"w": KERNEL, "b": BIAS, "v": weight(256, 5), "z": weight(5)},
+                opsets={"": opset},
+                ir_version=10,
+            )
+            samples = samples_for(model)
+            made = outcome(model, KINDS[kind], samples)
+            activations = {node.domain for node in made.model.graph.node if node.op_type == "QuantizeLinear"}
+            assert activations == {"" if opset >= (21 if kind == "uint16" else 13) else "com.microsoft"}
+            assert made.decibels(samples[0]) > 30
 
 
 def test_older_opsets_are_refused() -> None:
@@ -268,20 +265,20 @@ def test_a_matmul_of_two_computed_values_is_not_noted_where_it_is_quantized() ->
     assert outcome(model, static(scope="all"), samples).reasons == {}
 
 
-@pytest.mark.parametrize("opset", [12, 17])
-@pytest.mark.parametrize("spread", [0.001, 0.1, 1, 8])
-@pytest.mark.parametrize("length", [2, 8, 64])
-def test_a_softmax_of_nearly_equal_numbers_is_not_zero(length: int, spread: float, opset: int) -> None:
+def test_a_softmax_of_nearly_equal_numbers_is_not_zero() -> None:
     """ONNX Runtime's kernel overflows if its output scale is too small."""
-    model = onnx_model(
-        f"(float[4,16] x) => (float[4,{length}] y) {{ a = MatMul (x, w) y = Softmax (a) }}",
-        weights={"w": weight(16, length) / 4 * numpy.float32(spread)},
-        opsets={"": opset},
-    )
-    samples = samples_for(model)
-    made = outcome(model, static(scope="all"), samples)
-    assert "y_float" in {node.output[0] for node in made.model.graph.node}
-    assert made.decibels(samples[0]) > 25
+    for opset in [12, 17]:
+        for spread in [0.001, 0.1, 1, 8]:
+            for length in [2, 8, 64]:
+                model = onnx_model(
+                    f"(float[4,16] x) => (float[4,{length}] y) {{ a = MatMul (x, w) y = Softmax (a) }}",
+                    weights={"w": weight(16, length) / 4 * numpy.float32(spread)},
+                    opsets={"": opset},
+                )
+                samples = samples_for(model)
+                made = outcome(model, static(scope="all"), samples)
+                assert "y_float" in {node.output[0] for node in made.model.graph.node}
+                assert made.decibels(samples[0]) > 25
 
 
 def test_what_a_softmax_over_any_number_of_values_gives_stays_in_float() -> None:

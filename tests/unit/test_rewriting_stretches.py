@@ -91,26 +91,26 @@ def whole(proto: onnx.ModelProto, names: Sequence[str], **arrays: Any) -> dict[s
     return dict(zip(names, opened(own.SerializeToString(), {}).run(list(names), arrays), strict=True))
 
 
-@pytest.mark.parametrize("groups", GROUPINGS, ids=["all at once", "one by one", "three", "backwards", "twice"])
-def test_every_value_is_that_of_the_whole_graph(groups: list[list[str]]) -> None:
-    x = weight(5, 4, seed=3)
-    expected = whole(sorted_net(), VALUES, x=x)
-    found = seen(sorted_net(), groups, x=x)
-    assert [list(each) for each in found] == groups
-    for each in found:
-        for name, array in each.items():
-            numpy.testing.assert_array_equal(array, expected[name])
+def test_every_value_is_that_of_the_whole_graph() -> None:
+    for groups in GROUPINGS:
+        x = weight(5, 4, seed=3)
+        expected = whole(sorted_net(), VALUES, x=x)
+        found = seen(sorted_net(), groups, x=x)
+        assert [list(each) for each in found] == groups
+        for each in found:
+            for name, array in each.items():
+                numpy.testing.assert_array_equal(array, expected[name])
 
 
-@pytest.mark.parametrize("groups", GROUPINGS, ids=["all at once", "one by one", "three", "backwards", "twice"])
-def test_nodes_run_once_but_for_constants_and_dequantized_numbers(groups: list[list[str]]) -> None:
-    graph = sorted_net().graph
-    found = stretches(graph, groups)
-    ran = [graph.node[number].output[0] for stretch in found for number in stretch.nodes]
-    twice = {name for name in ran if ran.count(name) > 1}
-    assert twice <= {"d", "half", "third"}
-    assert len(found) == len(groups)
-    _assert_held_no_longer_than_needed(found)
+def test_nodes_run_once_but_for_constants_and_dequantized_numbers() -> None:
+    for groups in GROUPINGS:
+        graph = sorted_net().graph
+        found = stretches(graph, groups)
+        ran = [graph.node[number].output[0] for stretch in found for number in stretch.nodes]
+        twice = {name for name in ran if ran.count(name) > 1}
+        assert twice <= {"d", "half", "third"}
+        assert len(found) == len(groups)
+        _assert_held_no_longer_than_needed(found)
 
 
 def _assert_held_no_longer_than_needed(found: Sequence[Stretch]) -> None:

@@ -23,11 +23,11 @@ def test_a_range_begins_with_a_version_and_has_every_release_behind_it() -> None
     assert Android().allowed_runtimes() is None
 
 
-@pytest.mark.parametrize("version", ["1.31", "1.19", "1.27.0", "old"])
-def test_a_version_that_nothing_can_prove_is_refused(version: str) -> None:
-    with pytest.raises(SettingError, match=f'runtime-range "{version}" is not a version') as caught:
-        Android(runtime_range=version)
-    assert caught.value.hint.startswith("one of 1.24, 1.25,")
+def test_a_version_that_nothing_can_prove_is_refused() -> None:
+    for version in ["1.31", "1.19", "1.27.0", "old"]:
+        with pytest.raises(SettingError, match=f'runtime-range "{version}" is not a version') as caught:
+            Android(runtime_range=version)
+        assert caught.value.hint.startswith("one of 1.24, 1.25,")
 
 
 def test_every_release_has_hashes_and_a_minor_version_of_its_own() -> None:

@@ -32,18 +32,15 @@ def test_the_same_inputs_give_the_same_key_in_any_order() -> None:
     assert one.key.startswith(one.version.rpartition("-")[2])
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
+def test_everything_that_changes_the_runtime_changes_the_key() -> None:
+    for other in [
         recipe("android", OPERATORS, providers=("xnnpack",)),
         recipe("android", OPERATORS, providers=(), abis=("arm64-v8a",)),
         recipe("android", OPERATORS, providers=(), min_sdk=26),
         recipe("android", [{"ai.onnx;13;Softmax": ""}], providers=()),
         recipe("ios", OPERATORS, providers=()),
-    ],
-)
-def test_everything_that_changes_the_runtime_changes_the_key(other: recipes.RuntimeRecipe) -> None:
-    assert other.key != recipe("android", OPERATORS, providers=()).key
+    ]:
+        assert other.key != recipe("android", OPERATORS, providers=()).key
 
 
 def test_a_runtime_for_the_cpu_alone_is_minimal() -> None:
@@ -51,9 +48,8 @@ def test_a_runtime_for_the_cpu_alone_is_minimal() -> None:
     assert not [flag for flag in parameters() if flag.startswith("--use_")]
 
 
-@pytest.mark.parametrize(
-    ("target", "provider", "flag"),
-    [
+def test_a_provider_is_built_in_and_needs_the_extended_kind() -> None:
+    for target, provider, flag in [
         ("android", "nnapi", "--use_nnapi"),
         ("android", "xnnpack", "--use_xnnpack"),
         ("android", "webgpu", "--use_webgpu"),
@@ -61,11 +57,9 @@ def test_a_runtime_for_the_cpu_alone_is_minimal() -> None:
         ("ios", "xnnpack", "--use_xnnpack"),
         ("web", "webgpu", "--use_webgpu"),
         ("web", "webnn", "--use_webnn"),
-    ],
-)
-def test_a_provider_is_built_in_and_needs_the_extended_kind(target: str, provider: str, flag: str) -> None:
-    assert flag in parameters(target, providers=("cpu", provider))
-    assert "--minimal_build=extended" in parameters(target, providers=(provider,))
+    ]:
+        assert flag in parameters(target, providers=("cpu", provider))
+        assert "--minimal_build=extended" in parameters(target, providers=(provider,))
 
 
 def test_saved_optimizations_need_the_extended_kind() -> None:
@@ -138,19 +132,16 @@ def test_python_packages_are_taken_by_their_hash() -> None:
     assert all(re.fullmatch(r"[a-z]+==[\d.]+( --hash=sha256:[0-9a-f]{64})+", line) for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("target", "options", "message"),
-    [
+def test_what_cannot_be_built_is_refused() -> None:
+    for target, options, message in [
         ("react_native", {}, "no recipe for target 'react_native'"),
         ("android", {"providers": ("nnappi",)}, "no provider 'nnappi' for android"),
         ("ios", {"providers": ("nnapi",)}, "no provider 'nnapi' for ios"),
         ("android", {"providers": ("qnn",)}, "recipes cannot build the provider qnn"),
         ("android", {"abis": ("arm64",)}, "unknown ABI 'arm64'"),
-    ],
-)
-def test_what_cannot_be_built_is_refused(target: str, options: dict[str, object], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        texts(target, **options)
+    ]:
+        with pytest.raises(ConfigError, match=message):
+            texts(target, **options)
 
 
 def test_the_command_writes_a_recipe_from_the_configurations_it_is_given(tmp_path: Path) -> None:
@@ -208,9 +199,8 @@ def test_the_command_says_when_it_cannot_write(tmp_path: Path) -> None:
     assert isinstance(done.exception, ToolError)
 
 
-@pytest.mark.parametrize(
-    ("template", "view"),
-    [
+def test_a_template_uses_exactly_the_fields_of_its_view() -> None:
+    for template, view in [
         ("runtime/requirements.txt.j2", recipes.RequirementsView),
         ("runtime/android/Dockerfile.j2", recipes.DockerfileView),
         ("runtime/android/README.md.j2", recipes.RecipeReadmeView),
@@ -219,12 +209,10 @@ def test_the_command_says_when_it_cannot_write(tmp_path: Path) -> None:
         ("runtime/ios/build.sh.j2", recipes.BuildView),
         ("runtime/web/README.md.j2", recipes.RecipeReadmeView),
         ("runtime/web/build.sh.j2", recipes.BuildView),
-    ],
-)
-def test_a_template_uses_exactly_the_fields_of_its_view(template: str, view: type) -> None:
-    source = (templates_folder() / template).read_text(encoding="utf-8")
-    for part in re.findall(r'include "(.+?)"', source):
-        source += (templates_folder() / part).read_text(encoding="utf-8")
-    bare = Environment()
-    bare.filters = environment().filters
-    assert meta.find_undeclared_variables(bare.parse(source)) == {field.name for field in fields(view)}
+    ]:
+        source = (templates_folder() / template).read_text(encoding="utf-8")
+        for part in re.findall(r'include "(.+?)"', source):
+            source += (templates_folder() / part).read_text(encoding="utf-8")
+        bare = Environment()
+        bare.filters = environment().filters
+        assert meta.find_undeclared_variables(bare.parse(source)) == {field.name for field in fields(view)}

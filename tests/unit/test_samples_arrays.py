@@ -68,9 +68,8 @@ def test_an_array_of_exactly_the_shape_of_its_input_is_one_sample(shape: tuple[i
     assert stack_length({"x": (count, *shape)}, (spec(1, *shape),)) == count
 
 
-@pytest.mark.parametrize(
-    ("declared", "shape", "length"),
-    [
+def test_the_first_axis_counts_samples_where_the_input_has_no_other_use_for_it() -> None:
+    for declared, shape, length in [
         (("batch", 3, 4, 4), (5, 3, 4, 4), 5),
         (("batch", 3, 4, 4), (5, 2, 3, 4, 4), 5),
         (("batch", 3, 4, 4), (3, 4, 4), None),
@@ -80,13 +79,9 @@ def test_an_array_of_exactly_the_shape_of_its_input_is_one_sample(shape: tuple[i
         ((), (), None),
         (("T",), (16,), None),
         (("T",), (2, 16), 2),
-    ],
-)
-def test_the_first_axis_counts_samples_where_the_input_has_no_other_use_for_it(
-    declared: tuple[Dimension, ...], shape: tuple[int, ...], length: int | None
-) -> None:
-    assert misfit({"x": shape}, (spec(*declared),), "") is None
-    assert stack_length({"x": shape}, (spec(*declared),)) == length
+    ]:
+        assert misfit({"x": shape}, (spec(*declared),), "") is None
+        assert stack_length({"x": shape}, (spec(*declared),)) == length
 
 
 def test_arrays_of_one_file_are_stacks_together_or_one_sample_together() -> None:

@@ -70,9 +70,8 @@ def test_a_crash_of_the_runtime_does_not_end_the_search(tmp_path: Path) -> None:
     assert find(model, model.graph, attempt, tmp_path, count=1, seed=0).tries == 3
 
 
-@pytest.mark.parametrize(
-    ("name", "stem"),
-    [
+def test_names_of_states_and_of_what_they_become_have_one_stem() -> None:
+    for name, stem in [
         ("r1i", ("r", "1")),
         ("r1o", ("r", "1")),
         ("state", ("state",)),
@@ -83,10 +82,8 @@ def test_a_crash_of_the_runtime_does_not_end_the_search(tmp_path: Path) -> None:
         ("present.0.decoder.key", ("0", "decoder", "key")),
         ("in_cache3", ("3",)),
         ("input", ()),
-    ],
-)
-def test_names_of_states_and_of_what_they_become_have_one_stem(name: str, stem: tuple[str, ...]) -> None:
-    assert stem_of(name) == stem
+    ]:
+        assert stem_of(name) == stem
 
 
 def test_states_have_the_element_and_the_rank_of_their_output(tmp_path: Path) -> None:

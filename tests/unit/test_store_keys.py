@@ -84,22 +84,22 @@ def imported(_path: str, text: str) -> list[str]:
     return sorted(found)
 
 
-@pytest.mark.parametrize("name", sorted(steps()))
-def test_programs_that_are_started_and_files_that_are_read_belong_to_a_step(name: str) -> None:
+def test_programs_that_are_started_and_files_that_are_read_belong_to_a_step() -> None:
     """Every string in a step's code that names a module or a file of mobpack."""
-    everything = modules_of(steps()[name])
-    for path in sorted(path for path in everything if path.suffix == ".py"):
-        for text in strings()[path]:
-            module = INSTALLED.module(text.partition(":")[0]) if text.startswith("packager.") else None
-            beside = path.with_name(text) if re.fullmatch(r"[\w-]+\.\w+", text) else path
-            if module:
-                assert module in everything, f"{path}: {text}"
-            elif text.endswith(".py") and text != ".py":
-                assert [each for each in MODULES if each.name == text and each in everything], f"{path}: {text}"
-            elif text.endswith(".mjs"):
-                assert [each for each in everything if each.name == text], f"{path}: {text}"
-            elif beside.suffix in (".txt", ".toml") and beside.is_file() and text != Path(installed.PINS).name:
-                assert beside in everything, f"{path}: {text}"
+    for name in sorted(steps()):
+        everything = modules_of(steps()[name])
+        for path in sorted(path for path in everything if path.suffix == ".py"):
+            for text in strings()[path]:
+                module = INSTALLED.module(text.partition(":")[0]) if text.startswith("packager.") else None
+                beside = path.with_name(text) if re.fullmatch(r"[\w-]+\.\w+", text) else path
+                if module:
+                    assert module in everything, f"{path}: {text}"
+                elif text.endswith(".py") and text != ".py":
+                    assert [each for each in MODULES if each.name == text and each in everything], f"{path}: {text}"
+                elif text.endswith(".mjs"):
+                    assert [each for each in everything if each.name == text], f"{path}: {text}"
+                elif beside.suffix in (".txt", ".toml") and beside.is_file() and text != Path(installed.PINS).name:
+                    assert beside in everything, f"{path}: {text}"
 
 
 @pytest.mark.parametrize("name", sorted(steps()))

@@ -3,7 +3,6 @@
 import random
 
 import numpy
-import pytest
 
 from packager.contract.tokenization.pairs import NEVER, Merge, TokenPairs, pairs
 
@@ -19,31 +18,33 @@ def ranks(table: TokenPairs) -> numpy.ndarray[tuple[int, int], numpy.dtype[numpy
     return rank.reshape(table.tokens, -1)
 
 
-@pytest.mark.parametrize("tokens", [*range(2, 90), 1000, 1500, 2049])
-def test_pairs_have_their_merges_and_others_have_none(tokens: int) -> None:
-    chosen = random.Random(tokens)
-    count = tokens if tokens < 100 else tokens - 256
-    numbers = chosen.sample(range(tokens**2), count)
-    merges = {divmod(number, tokens): Merge(rank=rank, product=rank % tokens) for rank, number in enumerate(numbers)}
-    wanted = numpy.full((tokens, tokens), NEVER)
-    for pair, merge in merges.items():
-        wanted[pair] = merge.rank
-    assert (ranks(pairs(merges, tokens)) == wanted).all()
+def test_pairs_have_their_merges_and_others_have_none() -> None:
+    for tokens in [*range(2, 90), 1000, 1500, 2049]:
+        chosen = random.Random(tokens)
+        count = tokens if tokens < 100 else tokens - 256
+        numbers = chosen.sample(range(tokens**2), count)
+        merges = {
+            divmod(number, tokens): Merge(rank=rank, product=rank % tokens) for rank, number in enumerate(numbers)
+        }
+        wanted = numpy.full((tokens, tokens), NEVER)
+        for pair, merge in merges.items():
+            wanted[pair] = merge.rank
+        assert (ranks(pairs(merges, tokens)) == wanted).all()
 
 
 def test_no_merges_are_a_table_too() -> None:
     assert (ranks(pairs({}, 256)) == NEVER).all()
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_few_tokens_with_nearly_all_pairs_find_their_slots(seed: int) -> None:
+def test_few_tokens_with_nearly_all_pairs_find_their_slots() -> None:
     """The slots that are left when the last buckets choose may lie as no two of its pairs do."""
-    chosen = random.Random(seed)
-    tokens = chosen.randint(2, 6)
-    count = chosen.randint(tokens, tokens**2)
-    numbers = chosen.sample(range(tokens**2), count)
-    merges = {divmod(number, tokens): Merge(rank=rank, product=0) for rank, number in enumerate(numbers)}
-    wanted = numpy.full((tokens, tokens), NEVER)
-    for pair, merge in merges.items():
-        wanted[pair] = merge.rank
-    assert (ranks(pairs(merges, tokens)) == wanted).all()
+    for seed in range(300):
+        chosen = random.Random(seed)
+        tokens = chosen.randint(2, 6)
+        count = chosen.randint(tokens, tokens**2)
+        numbers = chosen.sample(range(tokens**2), count)
+        merges = {divmod(number, tokens): Merge(rank=rank, product=0) for rank, number in enumerate(numbers)}
+        wanted = numpy.full((tokens, tokens), NEVER)
+        for pair, merge in merges.items():
+            wanted[pair] = merge.rank
+        assert (ranks(pairs(merges, tokens)) == wanted).all()
