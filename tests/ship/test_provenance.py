@@ -30,9 +30,11 @@ from packager.workflows.ingredients import BuildProject
 from packager.workflows.origins import Origins, origins_of, write_provenance
 from packager.workflows.requested import BuildRequest
 from tests.cases.caches import empty_cache
-from tests.cases.cli import Mobpack
+from tests.cases.cli import Mobpack, mobpack
 from tests.cases.onnx_text import linear, saved
 from tests.toolchain import command
+
+__all__ = ["mobpack"]
 
 
 @pytest.mark.parametrize(
