@@ -151,6 +151,8 @@ def test_what_failed_comes_before_what_is_further_off_and_allowed() -> None:
     found = document(PLANS, Report(parities=(parity("cpu", FIXED, allowed), mixed)))
     assert numbers(found.parity[1]) == "0.34 of the scale, 0.051 allowed"
     assert {tile.label: tile.value for tile in view(found).tiles}["Worst error"] == "0.34"
+    small = document(PLANS, Report(parities=(parity("qnn", FIXED, replace(BAD, scale=0.01)),)))
+    assert numbers(small.parity[0]) == "0.34 of the scale, 0.1 allowed"
 
 
 def test_files_with_the_same_error_keep_their_cells() -> None:
