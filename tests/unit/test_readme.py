@@ -21,6 +21,8 @@ FOLDERS = (ROOT / "docs", ROOT / "docs" / "guides")
 PAGES = ["README.md", *sorted(path.relative_to(ROOT).as_posix() for each in FOLDERS for path in each.glob("*.md"))]
 OF_OTHER_PROGRAMS = {
     "--access",  # npm publish
+    "--add-exports",  # java
+    "--add-opens",  # java
     "--gpus",  # docker run
     "--nightly",  # pytest, of this repository
     "--nthreads",  # dask worker

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -128,16 +127,16 @@ def _download(wanted: Pin, scratch: Path) -> Path:
         time.sleep(2**attempt if attempt < FETCH_ATTEMPTS else 0)
     refuse_full_disk(done.stderr + done.stdout, folder)
     raise ToolError(
-        f"cannot fetch {wanted.package}: {_words(done)}",
+        f"cannot fetch {wanted.package}: {_words(done.stdout, done.stderr)}",
         hint=f"check the network, then run again; the command was: {' '.join(command[:3])} ...",
     )
 
 
-def _words(done: "subprocess.CompletedProcess[str]") -> str:
+def _words(printed: str, said: str) -> str:
     """A client's reason for its failure. Maven prints it as its first error, on standard output; Java may warn of
     other things on standard error."""
-    error = re.search(r"^\[ERROR\] (.*?)(?: -> \[Help 1\])?$", done.stdout, re.MULTILINE)
-    return error[1] if error else last_lines(without_retries(done.stderr or done.stdout))
+    error = re.search(r"^\[ERROR\] (.*?)(?: -> \[Help 1\])?$", printed, re.MULTILINE)
+    return error[1] if error else last_lines(without_retries(said or printed))
 
 
 def _pip_download(wanted: Pin, folder: Path, requirements: Path) -> list[str]:
