@@ -32,7 +32,6 @@ KOTLIN_USE = "suspend fun use(context: Context): UpdateState? {{\n{}\n}}\n"
     [
         ("", "", ""),
         ("UpdatePhase.FAILED", "UpdatePhase.BROKEN", "BROKEN"),
-        ("setRequiresCharging", "setCharging", "setCharging"),
     ],
 )
 def test_recipes_for_android_compile(

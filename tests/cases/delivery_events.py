@@ -404,11 +404,17 @@ def by_a_stranger(path: Path, stage: Stage) -> None:
     path.write_bytes(stage.channel.address.files.by_path["/stable/channel.json"])
 
 
-def damaged_state(content: bytes) -> Callable[[Stage], None]:
+def damaged_state(change: Callable[[bytes], bytes], *, is_known: bool = False) -> Callable[[Stage], None]:
+    """`is_known` says that the rest of the state still names the newest document that the device has seen."""
+
     def happens(stage: Stage) -> None:
-        (stage.folder / "state.json").write_bytes(content)
+        seen, path = stage.channel.number, stage.folder / "state.json"
+        path.write_bytes(change(path.read_bytes()))
         stage.start()
         stage.load(BUNDLED)
+        if is_known:
+            stage.channel.publish(number=seen - 1)
+            stage.update(FAILS, BUNDLED)
         stage.channel.publish()
         stage.update(LOADS, SECOND)
 

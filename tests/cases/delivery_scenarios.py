@@ -223,9 +223,12 @@ VISITS: tuple[Visit, ...] = (
                 events.documents(lambda path, _: path.write_bytes(path.read_bytes()[:-50])),
             ),
             Scenario("kept documents are a stranger's", "damaged storage", events.documents(events.by_a_stranger)),
-            Scenario("the state is empty", "damaged storage", events.damaged_state(b"")),
-            Scenario("the state is no JSON", "damaged storage", events.damaged_state(b"\0" * 500)),
-            Scenario("the state is another value", "damaged storage", events.damaged_state(b"[1]")),
+            Scenario(
+                "the state is cut", "damaged storage", events.damaged_state(lambda text: text[:-20], is_known=True)
+            ),
+            Scenario("the state is empty", "damaged storage", events.damaged_state(lambda text: b"")),
+            Scenario("the state is no JSON", "damaged storage", events.damaged_state(lambda text: b"\0" * 500)),
+            Scenario("the state is another value", "damaged storage", events.damaged_state(lambda text: b"[1]")),
             Scenario("parts of something else", "damaged storage", events.left_overs),
         ),
         needs_folder=True,

@@ -14,7 +14,7 @@ import pytest
 from tests.cases.delivery_flutter import language
 from tests.cases.delivery_killing import SWEEPS, Victim, kill_everywhere
 from tests.cases.delivery_language import Language, fills_up, trickles, trickling, visits
-from tests.cases.delivery_releases import BUNDLED, FIRST, MODEL, SECOND
+from tests.cases.delivery_releases import FIRST, MODEL, SECOND
 from tests.cases.delivery_server import HONEST, releases, without_deltas
 from tests.cases.delivery_stage import Visit
 from tests.delivery_drivers.dart import kept
@@ -173,25 +173,6 @@ def test_an_attempt_counts_when_the_process_ends_and_somebody_sees_the_app(langu
         found = app.ask("attempt")
     assert found == {"counts": [1, None, 1, None], "begun": 1, "ended": 0}, found
     assert record(device)["trying"]["count"] == 1
-
-
-@pytest.mark.parametrize("kind", ["trying", "opening"])
-def test_a_release_that_has_ended_the_app_twice_is_not_opened_again(
-    language: Language, kind: str, tmp_path: Path
-) -> None:
-    device = updated(language, tmp_path)
-    version, before = (SECOND, FIRST) if kind == "trying" else (FIRST, BUNDLED)
-    change(device, lambda model: model.update({kind: {"version": version, "count": 2}}))
-    language.channel.show(3 if kind == "trying" else 2)
-    with language.process(device) as app:
-        if kind == "trying":
-            found = app.ask("update force")["states"][MODEL]
-            assert (found["phase"], found["version"]) == ("failed", before), found
-            assert "ended 2 times" in found["reason"], found
-        found = app.ask("load")
-        assert found["version"] == before, found
-        again = app.ask("update force")["states"][MODEL]
-        assert (again["phase"], again["version"]) == ("up-to-date", before), "it is banned"
 
 
 def test_a_cancelled_update_goes_on_where_it_ended(language: Language, tmp_path: Path) -> None:

@@ -16,8 +16,14 @@ from tests.toolchain import node
 __all__ = ["modules", "package"]
 
 
-@pytest.mark.parametrize(("old", "words"), [("", ""), ("updater.update()", "Property 'refresh' does not exist")])
-@pytest.mark.parametrize("name", ["react-native-vision", "vision-web"])
+@pytest.mark.parametrize(
+    ("name", "old", "words"),
+    [
+        ("react-native-vision", "", ""),
+        ("vision-web", "", ""),
+        ("vision-web", "updater.update()", "Property 'refresh' does not exist"),
+    ],
+)
 def test_examples_of_npm_packages_compile(tmp_path: Path, name: str, old: str, words: str) -> None:
     case = WEB_CASES["delivered"] if name == "vision-web" else REACT_NATIVE_CASES["delivered"]
     modules = node.link(node.project("react_native"), tmp_path / "app")

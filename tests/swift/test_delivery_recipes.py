@@ -32,8 +32,6 @@ func use() async throws {{
     [
         ("", "", ""),
         ("updater.update()", "updater.refresh()", "has no member 'refresh'"),
-        ("updater.states", "updater.phases", "has no member 'phases'"),
-        ("requiresExternalPower", "needsPower", "has no member 'needsPower'"),
     ],
 )
 def test_recipes_for_ios_compile(

@@ -114,25 +114,3 @@ def test_the_app_with_updates_compiles_for_iphones_without_a_warning(
 ) -> None:
     done = compile_app(SOURCES, packages, modules, tmp_path, defines=("UPDATES",))
     assert (done.returncode, done.output) == (0, "")
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new", "words"),
-    [
-        ("Models.swift", ".update(force: true)", ".refresh()", "has no member 'refresh'"),
-        ("UpdateButton.swift", "case .upToDate:", "case .newest:", "has no member 'newest'"),
-    ],
-)
-def test_a_mistake_in_the_app_with_updates_does_not_compile(
-    packages: dict[str, Path], modules: list[Path], tmp_path: Path, name: str, old: str, new: str, words: str
-) -> None:
-    shutil.copytree(SOURCES, tmp_path / "Classify")
-    file = tmp_path / "Classify" / name
-    text = file.read_text(encoding="utf-8")
-    assert old in text
-    file.write_text(text.replace(old, new), encoding="utf-8", newline="\n")
-
-    done = compile_app(tmp_path / "Classify", packages, modules, tmp_path, defines=("UPDATES",))
-
-    assert done.returncode != 0
-    assert words in done.output
