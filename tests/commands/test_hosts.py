@@ -20,8 +20,7 @@ __all__ = ["imported"]
 CALLING = ("children", "cli_crash", "files_host", "publish", "store", "store_pruning")
 """Files of tests about files and programs, which every change runs as on other systems."""
 
-STARTING = ("programs", "runners_process")
-"""Files of tests that start programs, which Windows must start in its own way."""
+ELSEWHERE_THAN_UNIT = ("commands/test_programs.py", "commands/test_runners_process.py", "ship/test_npm_tarball.py")
 
 NAMING = (
     "archives",
@@ -30,7 +29,6 @@ NAMING = (
     "ios_files",
     "manifest",
     "maven",
-    "npm_tarball",
     "render",
     "unchanged",
     "xcframework_folder",
@@ -46,7 +44,7 @@ FILES = {"darwin": ON_DISK, "win32": (*CALLING, *NAMING)}
 @pytest.mark.parametrize("system", hosts.OTHERS)
 def test_the_code_runs_where_the_calls_of_linux_are_absent(system: str) -> None:
     files = [f"tests/unit/test_{name}.py" for name in FILES[system]]
-    files += [f"tests/commands/test_{name}.py" for name in (STARTING if system == "win32" else ())]
+    files += [f"tests/{each}" for each in ELSEWHERE_THAN_UNIT if system == "win32"]
     done = subprocess.run(
         [
             sys.executable,
