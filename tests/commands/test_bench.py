@@ -261,6 +261,7 @@ def test_what_a_session_refuses_is_an_answer_not_a_crash(tmp_path: Path) -> None
     ("text", "failed"),
     [
         ("p50=2ms", []),
+        ("p50=2000us", []),
         ("p50=900us", ["p50=900us: 1.00 ms for model 'net' (int8, graph) on cpu"]),
         ("p99=5ms", ["p99=5ms: unknown for model 'net' (int8, graph) on cpu: it needs 100 runs"]),
         ("memory=1MB", ["memory=1MB: 80.0 MB for model 'net' (int8, graph) on cpu"]),

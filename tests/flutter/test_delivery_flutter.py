@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -59,7 +60,13 @@ def test_deltas_of_all_languages_are_applied_and_refused(language: Language, tmp
     assert language.dying
     with language.dying(tmp_path / "device", {"VECTORS": str(VECTORS)}) as app:
         found = app.ask(f"vectors {VECTORS}")
-    assert (found["applied"], found["refused"], found["wrong"], found["taken"]) == (10, 26, [], []), found
+        assert (found["applied"], found["refused"], found["wrong"], found["taken"]) == (10, 26, [], []), found
+        applied = json.loads(VECTORS.read_text(encoding="utf-8"))["applied"]
+        whole = next(each for each in applied if each["name"] == "all of it copied")
+        source, delta, result = (tmp_path / "device" / name for name in ("source", "delta", "result"))
+        delta.write_bytes(base64.b64decode(whole["delta"]))
+        assert "more than 511" in app.ask(f"patch {source} {delta} {result} 511").get("message", "")
+        assert "error" not in app.ask(f"patch {source} {delta} {result} 512")
 
 
 def no_model(language: Language) -> None:
@@ -213,4 +220,12 @@ def test_downloads_keep_below_the_limit_of_the_app(language: Language, tmp_path:
         app.ask("limit 20000")
         found = app.ask("update force")["states"][MODEL]
         assert (found["phase"], found["version"]) == ("failed", FIRST), found
-        assert "the limit is 20000" in found["reason"], found
+        said = re.search(r"all downloads would take (\d+) bytes: the limit is 20000", found["reason"])
+        assert said, found
+        size = int(said[1])
+        app.ask(f"limit {size - 1}")
+        found = app.ask("update force")["states"][MODEL]
+        assert (found["phase"], found["version"]) == ("failed", FIRST), "files that the device has count, too"
+        app.ask(f"limit {size}")
+        assert app.ask("update force")["states"][MODEL]["phase"] == "ready"
+    assert sum(each.stat().st_size for each in (kept(device) / "files").iterdir()) == size

@@ -340,6 +340,8 @@ Future<void> main(List<String> arguments) async {
       await answer(line.split(' '));
     } on DocumentException catch (error) {
       show({'error': 'refused', 'message': error.message});
+    } on DeltaException catch (error) {
+      show({'error': 'refused', 'message': error.message});
     } on ModelException catch (error) {
       show({'error': error.code.name, 'message': error.message});
     }
