@@ -13,6 +13,7 @@ AFTER_CODE = re.compile(r"^( +```)\n(?=- )", re.MULTILINE)
 """A list item that Python-Markdown sees only behind a blank line."""
 ROOT = Path(__file__).parents[2]
 SAMPLES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("sample_apps/*/README.md"))
+PICTURES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("sample_apps/*/*.png"))
 FIGURES = {
     path.relative_to(ROOT).as_posix(): f"figures/{path.name}" for path in sorted(ROOT.glob("benchmarks/results/*.md"))
 }
@@ -22,8 +23,9 @@ OUTSIDE = {
     "CHANGELOG.md": "changelog.md",
     **{path: path for path in ("sample_apps/README.md", *SAMPLES)},
     **FIGURES,
+    **{path: path for path in PICTURES},
 }
-"""Pages that are not in docs/: path in the repository -> in the site."""
+"""Pages and pictures that are not in docs/: path in the repository -> in the site."""
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
