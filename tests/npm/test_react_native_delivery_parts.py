@@ -18,7 +18,7 @@ from packager.files.processes import downloads
 from packager.render.templates import write_sources
 from packager.targets.android import kotlin
 from packager.targets.react_native import ReactNative
-from tests.cases.delta_vectors import PATH
+from tests.cases.delta_vectors import END_BYTE, PATH, add, copy, packed
 from tests.toolchain import cxx, delivered, jsc, jvm, node, react_native_api
 from tests.toolchain.kept import kept
 from tests.toolchain.react_native import codegen
@@ -111,6 +111,18 @@ def test_a_delta_is_refused_for(patch: Patch, tmp_path: Path, vector: Mapping[st
     code, found = patch(*words(tmp_path, SOURCE, base64.b64decode(vector["delta"]), SOURCE[:8]))
     assert (code, found[:11]) == (3, "[corrupted]")
     assert {path.name for path in tmp_path.iterdir()} == {"source", "delta"}
+
+
+@pytest.mark.parametrize(
+    ("source", "instruction", "result"),
+    [(SOURCE, copy(505, 8), SOURCE[505:] + b"P"), (bytes(2 * MIB), add(1, 0, 2 * MIB, bytes(2 * MIB)), bytes(2 * MIB))],
+    ids=["bytes behind the source", "a span of two MiB"],
+)
+def test_a_right_result_is_refused_for(
+    patch: Patch, tmp_path: Path, source: bytes, instruction: bytes, result: bytes
+) -> None:
+    code, found = patch(*words(tmp_path, source, packed(instruction + END_BYTE, source, result), result))
+    assert (code, found[:11]) == (3, "[corrupted]")
 
 
 def test_a_patcher_takes_little_memory(patch: Patch, tmp_path: Path) -> None:
