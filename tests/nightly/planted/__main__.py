@@ -1,8 +1,9 @@
 """Plants faults and runs the test of each: `python -m tests.nightly.planted [--together] [NAME...]`.
 
 NAME is that of a fault, of a room or of a language. A line tells of each fault whether it was found, by which test, and
-the time that it took. With --together all faults of a test file are planted at once, and its sources are compiled once:
-a test may then fail for another fault than its own.
+the time that it took. `(fixture)` follows a test whose fixture failed: a fault that does not compile fails every test.
+With --together all faults of a test file are planted at once, and its sources are compiled once: a test may then fail
+for another fault than its own.
 """
 
 import re
@@ -20,7 +21,7 @@ from tests.nightly.planted import ROOT, Fault, faults
 
 TOGETHER = "--together"
 FAILED, TIMEOUT_S = 1, 3600
-FIRST_FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+FIRST_FAILURE = re.compile(r"^(FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -89,8 +90,8 @@ def first_failure(fault: Fault, root: Path) -> str:
         raise RuntimeError(f"{fault.name}: pytest ended with {done.returncode}\n{done.stdout}{done.stderr}")
     if not failure:
         return ""
-    file, _, test = failure[1].partition("::")
-    return f"{Path(file).name}::{test}"
+    file, _, test = failure[2].partition("::")
+    return f"{Path(file).name}::{test}" + (" (fixture)" if failure[1] == "ERROR" else "")
 
 
 def _run(*command: str, cwd: Path = ROOT) -> None:
