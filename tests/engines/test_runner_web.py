@@ -292,7 +292,6 @@ class TestSessions:
 @pytest.mark.parametrize(
     ("model", "limit"),
     [
-        ("digits", 1e-6),
         ("orientation", 1e-6),
         ("silero-vad", 1e-4),  # a small probability: ONNX Runtime's Sigmoid is off by 3e-8, and not by the same on x86
         ("minilm", 2e-6),
