@@ -377,7 +377,7 @@ from pathlib import Path
 
 import numpy
 
-FOLDER = Path(__file__).parents[1]
+FOLDER = Path(__file__).parent
 
 def weight(seed):
     return numpy.random.default_rng(seed).standard_normal((64, 64)).astype(numpy.float32) / 8
