@@ -278,8 +278,9 @@ def test_the_javadoc_has_the_comments_of_the_sources(tmp_path: Path) -> None:
     [sources] = release(tmp_path / "dist").rglob("*-sources.jar")
     with zipfile.ZipFile(write_javadoc(tmp_path / "javadoc.jar", "com.example:vision-1.0.0", sources)) as archive:
         pages = {name: archive.read(name).decode() for name in archive.namelist()}
-    page = pages["com.example.contracts.Classifier.html"]
-    assert '<a href="com.example.contracts.Classifier.html">com.example.contracts.Classifier</a>' in pages["index.html"]
+    name = "com.example.contracts.Classifier"
+    page = pages[f"{name}.html"]
+    assert f'<a href="{name}.html">{name}</a>' in pages["index.html"]
     assert "<p>The model <code>classifier</code>.</p>" in page
     assert "<pre>Classifier.load(context).use { model -&gt;\n" in page
     declared = (
