@@ -112,6 +112,24 @@ def test_a_change_of_the_package_is_major_where_apps_no_longer_compile(language:
     assert compatible(dict(zip(PACKAGES, map(api_of, packages), strict=True))) == COMPATIBLE_PACKAGES[language]
 
 
+def test_a_target_of_another_mobpack_is_compared_without_facts_of_its_language() -> None:
+    old = PackageApi(
+        mobpack="0.1.0",
+        package="net",
+        version="1.0.0",
+        target="desktop",
+        language="Rust",
+        revision=(1, 0),
+        features=(),
+        providers=("cpu",),
+        models=(),
+    )
+    found = interfaces.changes(old, replace(old, features=("channel",), providers=()))
+    assert [(each.where, each.level, each.change) for each in found] == [
+        ("desktop: Rust", Level.MINOR, "channel is new")
+    ]
+
+
 def compatible(apis: Mapping[str, PackageApi]) -> Pairs:
     return {
         (old, new)

@@ -17,7 +17,7 @@ COMPILED_AGAIN = "apps compile as they are; libraries that were compiled with th
 
 
 def changes(old: PackageApi, new: PackageApi) -> Iterator[Change]:
-    where, language = f"{new.target}: {new.language}", KNOWN_TARGETS[new.target].LANGUAGE
+    where, language = f"{new.target}: {new.language}", _language_of(new)
     yield from _revision(old.revision, new.revision, where)
     yield from _features(old, new, where, language)
     if language.names_own_providers:
@@ -28,6 +28,12 @@ def changes(old: PackageApi, new: PackageApi) -> Iterator[Change]:
     for name in before:
         if name in after and before[name].class_name == after[name].class_name:
             yield from _model(before[name], after[name], where, language)
+
+
+def _language_of(api: PackageApi) -> Language:
+    """Facts of the package's language; none of a language that no target of this mobpack has."""
+    known = {target.LANGUAGE.name: target.LANGUAGE for target in KNOWN_TARGETS.values()}
+    return known.get(api.language, Language(name=api.language))
 
 
 def _revision(old: tuple[int, int], new: tuple[int, int], where: str) -> Iterator[Change]:
