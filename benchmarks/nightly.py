@@ -1,6 +1,6 @@
 """Runs what CI runs at night, or parts of it, and keeps when each last ran: `python -m benchmarks.nightly [PART...]`.
 
-Everything is compiled anew (`tests/toolchain/kept.py`). Each part runs whatever the others do. The table goes to
+The part `tests` compiles everything anew (`tests/toolchain/kept.py`). Each part runs whatever the others do. The table goes to
 benchmarks/results/nightly.md; the exit code is the number of parts that failed.
 """
 
@@ -29,6 +29,8 @@ class Part:
     about: str
     programs: tuple[tuple[str, ...], ...]
     """arguments for Python, one after the other while they succeed"""
+    tries_more: bool = False
+    """whether tests try more than by day (`tests/nights.py`), with everything compiled anew"""
 
 
 def parts() -> Mapping[str, Part]:
@@ -36,7 +38,7 @@ def parts() -> Mapping[str, Part]:
     folders = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("tests/*/")) if list(path.glob("test_*.py"))]
     elsewhere = ("-m", "tests.elsewhere")
     return {
-        "tests": Part("all tests, those of the night too", (("-m", "pytest", *WORKERS, *folders),)),
+        "tests": Part("all tests, those of the night too", (("-m", "pytest", *WORKERS, *folders),), tries_more=True),
         "darwin": Part(
             "types and unit tests as on macOS", ((*TYPES, "darwin"), (*elsewhere, "darwin", *WORKERS, "tests/unit"))
         ),
@@ -58,7 +60,8 @@ def parts() -> Mapping[str, Part]:
 
 def ran(part: Part) -> tuple[str, str, str]:
     """Date, minutes and result."""
-    variables = {**os.environ, "MOBPACK_TESTS_AT_NIGHT": "1", "MOBPACK_TESTS_FRESH": str(int(time.time()))}
+    more = {"MOBPACK_TESTS_AT_NIGHT": "1", "MOBPACK_TESTS_FRESH": str(int(time.time()))}
+    variables = {**os.environ, **(more if part.tries_more else {})}
     begun = time.monotonic()
     code = 0
     for program in part.programs:
