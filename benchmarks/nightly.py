@@ -1,7 +1,7 @@
 """Runs what CI runs at night, or parts of it, and keeps when each last ran: `python -m benchmarks.nightly [PART...]`.
 
-The part `tests` compiles everything anew (`tests/toolchain/kept.py`). Each part runs whatever the others do. The table goes to
-benchmarks/results/nightly.md; the exit code is the number of parts that failed.
+The part `tests` compiles everything anew (`tests/toolchain/kept.py`). Each part runs whatever the others do. The table
+goes to benchmarks/results/nightly.md; the exit code is the number of parts that failed.
 """
 
 import os
@@ -34,8 +34,11 @@ class Part:
 
 
 def parts() -> Mapping[str, Part]:
-    quantized = [str(path.relative_to(ROOT)) for name in QUANTIZED for path in sorted(ROOT.glob(f"tests/*/{name}"))]
     folders = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("tests/*/")) if list(path.glob("test_*.py"))]
+    by_day = [
+        path for name in QUANTIZED for path in sorted(ROOT.glob(f"tests/*/{name}")) if path.parent.name != "nightly"
+    ]
+    quantized = [str(path.relative_to(ROOT)) for path in by_day]
     elsewhere = ("-m", "tests.elsewhere")
     return {
         "tests": Part("all tests, those of the night too", (("-m", "pytest", *WORKERS, *folders),), tries_more=True),
