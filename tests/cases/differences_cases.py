@@ -190,7 +190,6 @@ FLUTTER = Published(target=Flutter(), android=ANDROID, ios=IOS)
 BEFORE = (TENSORS, TYPED, *map(_as_before, CHANGED))
 """The release before: tools that compare two packages find each change under the name of its model."""
 ANDROID_BEFORE, IOS_BEFORE = _on_android(BEFORE), _on_ios(BEFORE)
-REACT_NATIVE_BEFORE = Wrapped(target=ReactNative(), android=ANDROID_BEFORE, ios=IOS_BEFORE)
 
 
 def class_name(model: str) -> str:

@@ -109,8 +109,6 @@ def case(graph: str, why: str = "", *, level: int = 31, opset: int = 17, use_nch
 
 IMAGE = "(float[1,3,8,8] x) => (float[] y)"
 ROWS = "(float[2,8] x) => (float[] y)"
-DQ_X = "xq = QuantizeLinear (x, s, z) xd = DequantizeLinear (xq, s, z)"
-Q_Y = "yq = QuantizeLinear (yf, s, z) y = DequantizeLinear (yq, s, z)"
 
 SINGLE = [
     # convolution

@@ -1,6 +1,7 @@
 """Tasks that measure quantized models: their scores, their data, and small models that PyTorch exported."""
 
 import importlib.util
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy
@@ -12,13 +13,13 @@ from benchmarks.tasks import (
     TASKS,
     similarity,
 )
-from benchmarks.tasks.task import predictor
+from benchmarks.tasks.task import Array, Inputs, Predict, predictor
 from packager.core.errors import ToolError
-from tests.cases.benchmark_tasks import EXPORTED, key, recorded
 from tests.cases.onnx_text import saved
 from tests.nights import AT_NIGHT
 from tests.toolchain.require import fetched, require
 
+EXPORTED = sorted((Path(__file__).parents[1] / "models").glob("*.onnx"))
 FLOAT_SCORES = {
     "orientation": 0.908,
     "digits": 0.984,
@@ -32,6 +33,21 @@ FLOAT_SCORES = {
 
 SMALL = ("digits", "speech")
 """Tasks of a second."""
+
+
+def recorded(predict: Predict) -> tuple[Predict, set[bytes]]:
+    """`predict`, and the inputs that it will be given."""
+    seen: set[bytes] = set()
+
+    def recording(inputs: Inputs) -> Mapping[str, Array]:
+        seen.add(key(inputs))
+        return predict(inputs)
+
+    return recording, seen
+
+
+def key(inputs: Inputs) -> bytes:
+    return b"".join(name.encode() + inputs[name].tobytes() for name in sorted(inputs))
 
 
 @pytest.mark.parametrize("name", [each for each in TASKS if each in SMALL or AT_NIGHT])

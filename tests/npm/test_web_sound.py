@@ -14,8 +14,6 @@ from tests.toolchain.web.site import files_of
 from tests.toolchain.web.sounds import HEAR, SOUND, heard
 
 POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; img-src data:"
-RAMP = "(index) => ((index * 37) % 201 - 100) / 128"
-"""samples that floats have exactly"""
 PLAYING = """
 /** A source of two channels that begins to play when something listens in the audio thread. */
 function playing(frames, rate) {

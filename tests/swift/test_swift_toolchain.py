@@ -8,7 +8,6 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.targets.xcframework import macho
-from tests.cases.swift_toolchain import source
 from tests.toolchain import apple
 from tests.toolchain.debian_root import Locked, Suite
 from tests.toolchain.require import require
@@ -114,6 +113,11 @@ MISTAKES = {
     ),
     "a warning": ("public func f() { let unused = 1 }", "error: initialization of immutable value 'unused'"),
 }
+
+
+def source(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def package(folder: Path, *, swift: str = SWIFT, tests: str = TESTS) -> Path:

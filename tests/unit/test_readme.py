@@ -24,7 +24,6 @@ OF_OTHER_PROGRAMS = {
     "--add-exports",  # java
     "--add-opens",  # java
     "--gpus",  # docker run
-    "--nightly",  # pytest, of this repository
     "--nthreads",  # dask worker
     "--refresh-dependencies",  # gradle
     "--require-hashes",  # pip
