@@ -28,8 +28,16 @@ def _is_allowed(what: object) -> bool:
     return "::1" in words or any(words.issuperset(each) for each in ALLOWED)
 
 
-@pytest.fixture(autouse=True)
-def _alone() -> Generator[None, None, None]:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol() -> None:
     started.clear()
-    yield
-    assert not started, f"a unit test starts a program or a server: {started[0]}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Counts what fixtures of a module start, too."""
+    report = yield
+    if report.when == "teardown" and report.outcome == "passed" and started:
+        report.outcome = "failed"
+        report.longrepr = f"a unit test starts a program or a server: {started[0]}"
+    return report
