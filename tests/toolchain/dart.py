@@ -7,7 +7,6 @@ older ones: a machine whose cache lacks a version that sid no longer has needs a
 import json
 import re
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,9 +16,7 @@ from packager.core.errors import ToolError
 from packager.engines.environments.environment import ensure
 from packager.engines.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
-from packager.files.store import key_of
-from packager.files.user_cache import cache_folder
-from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
+from tests.toolchain.debian_root import Suite
 from tests.toolchain.kept import kept, linked
 from tests.toolchain.require import require
 from tests.toolchain.swift import Finished, Swift
@@ -151,24 +148,10 @@ def dart() -> Dart:
     """The toolchain, made on first use; skips the test if it is not available."""
     require(sys.platform == "linux", "Debian's Dart runs on Linux")
     try:
-        return Dart(install(LOCK))
+        return Dart(SUITE.installed("dart", LOCK, NOT_UNPACKED, refresh=REFRESH))
     except ToolError as error:
         require(False, f"{error.message} ({error.hint})")
         raise
-
-
-def install(lock: Path) -> Path:
-    """The folder with all packages of `lock` unpacked, made once. Raises ToolError."""
-    folder = cache_folder() / "dart" / key_of([lock.read_text(encoding="utf-8"), NOT_UNPACKED.pattern])[:16]
-
-    def make(made: Path) -> None:
-        (made / "shared").mkdir()
-        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-            debs = SUITE.download(read_lock(lock), Path(scratch), refresh=REFRESH)
-            unpack(debs, made / "root", NOT_UNPACKED)
-
-    make_alone(folder, make)
-    return folder
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from packager.engines.environments.environment import make_once
 from packager.files.atomic import atomic_file
 from packager.files.hashes import sha256_of
 from packager.files.processes import commands, downloads
+from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
 
 LINE = re.compile(r"(?P<package>[^\s=]+)=(?P<version>\S+) (?P<sha256>[0-9a-f]{64})(?: (?P<place>\S+\.deb))?")
@@ -90,6 +91,28 @@ class Suite:
                 hint="check the network, then run again",
             )
         return check(packages, folder)
+
+    def installed(
+        self,
+        name: str,
+        lock: Path,
+        left_out: re.Pattern[str],
+        *,
+        refresh: str,
+        finish: Callable[[Path], None] = lambda root: None,
+    ) -> Path:
+        """A folder of the cache, made once for a lock: `root` has its packages without the files whose paths match
+        `left_out`, as `finish` leaves them; `shared` is empty. Raises ToolError."""
+        folder = cache_folder() / name / key_of([lock.read_text(encoding="utf-8"), left_out.pattern])[:16]
+
+        def make(made: Path) -> None:
+            (made / "shared").mkdir()
+            with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+                unpack(self.download(read_lock(lock), Path(scratch), refresh=refresh), made / "root", left_out)
+            finish(made / "root")
+
+        make_alone(folder, make)
+        return folder
 
     def _fetched(self, packages: Sequence[Locked], folder: Path) -> bool:
         """Whether all packages were in their places."""

@@ -18,11 +18,9 @@ from functools import cache
 from pathlib import Path
 
 from packager.core.errors import ToolError
-from packager.files.store import key_of
-from packager.files.user_cache import cache_folder
 from tests.toolchain.dart import LANGUAGE, code, dart
 from tests.toolchain.dart import toolchain_files as files_of_dart
-from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
+from tests.toolchain.debian_root import Suite
 from tests.toolchain.kept import kept, linked
 from tests.toolchain.require import require
 from tests.toolchain.swift import Finished, Swift
@@ -195,25 +193,16 @@ def flutter_tester() -> FlutterTester:
     """The engine, made on first use; skips the test if it is not available."""
     dart()
     try:
-        return FlutterTester(install(LOCK))
+        return FlutterTester(
+            SUITE.installed("flutter-tester", LOCK, NOT_UNPACKED, refresh=REFRESH, finish=_place_of_dart)
+        )
     except ToolError as error:
         require(False, f"{error.message} ({error.hint})")
         raise
 
 
-def install(lock: Path) -> Path:
-    """The folder with all packages of `lock` unpacked, made once. Raises ToolError."""
-    folder = cache_folder() / "flutter-tester" / key_of([lock.read_text(encoding="utf-8"), NOT_UNPACKED.pattern])[:16]
-
-    def make(made: Path) -> None:
-        (made / "shared").mkdir()
-        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-            debs = SUITE.download(read_lock(lock), Path(scratch), refresh=REFRESH)
-            unpack(debs, made / "root", NOT_UNPACKED)
-        (made / "root" / DART_SDK.relative_to("/")).mkdir(exist_ok=True)  # that of Dart's own folder is seen there
-
-    make_alone(folder, make)
-    return folder
+def _place_of_dart(root: Path) -> None:
+    (root / DART_SDK.relative_to("/")).mkdir(exist_ok=True)  # that of Dart's own folder is seen there
 
 
 def main() -> None:

@@ -5,14 +5,11 @@
 
 import re
 import sys
-import tempfile
 from functools import cache
 from pathlib import Path
 
 from packager.core.errors import ToolError
-from packager.files.store import key_of
-from packager.files.user_cache import cache_folder
-from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
+from tests.toolchain.debian_root import Suite
 from tests.toolchain.require import require
 from tests.toolchain.swift import Swift
 
@@ -32,24 +29,10 @@ def newer_python() -> Swift:
     """A root with PROGRAM, made on first use; skips the test if it is not available."""
     require(sys.platform == "linux", "Debian's Python runs on Linux")
     try:
-        return Swift(install(LOCK))
+        return Swift(SUITE.installed("python", LOCK, NOT_UNPACKED, refresh=REFRESH))
     except ToolError as error:
         require(False, f"{error.message} ({error.hint})")
         raise
-
-
-def install(lock: Path) -> Path:
-    """The folder with all packages of `lock` unpacked, made once. Raises ToolError."""
-    folder = cache_folder() / "python" / key_of([lock.read_text(encoding="utf-8"), NOT_UNPACKED.pattern])[:16]
-
-    def make(made: Path) -> None:
-        (made / "shared").mkdir()
-        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-            debs = SUITE.download(read_lock(lock), Path(scratch), refresh=REFRESH)
-            unpack(debs, made / "root", NOT_UNPACKED)
-
-    make_alone(folder, make)
-    return folder
 
 
 def main() -> None:
