@@ -42,6 +42,7 @@ def test_a_unit_test_that_starts_a_program_fails(tmp_path: Path) -> None:
     done = subprocess.run(
         [*command, "--rootdir", tmp_path, tmp_path], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert done.stdout.count("starts a program or a server: subprocess.Popen") == 2
+    said = "a unit test starts a program or a server: subprocess.Popen (['true'],)"
+    assert done.stdout.splitlines().count(said) == 2, done.stdout
     failed = [line.split(" ")[1].rpartition("::")[2] for line in done.stdout.splitlines() if line.startswith("ERROR ")]
     assert failed == ["test_by_a_fixture", "test_by_itself"]
