@@ -60,14 +60,7 @@ def built(
 
 
 def planned(
-    name: str,
-    graph: str,
-    target: Android,
-    store: Store,
-    folder: Path,
-    *,
-    is_ort: bool = False,
-    has_macs: bool = True,
+    name: str, graph: str, target: Android, store: Store, folder: Path, *, is_ort: bool = False, has_macs: bool = True
 ) -> Plan:
     weights = {each: np.ones((3, 3, 3, 3), np.float32) for each in ("first", "second") if each in graph}
     described = onnx_model(graph.replace("'", '"'), weights=weights)

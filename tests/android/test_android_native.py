@@ -50,10 +50,7 @@ def test_each_processor_has_a_library_that_needs_onnx_runtime_alone(store: Store
         assert found.page_bytes == 16384
         assert found.has_gnu_hash
         names = {(symbol.name, symbol.is_defined) for symbol in elf.symbols(file.read_bytes(), name)}
-        assert names == {
-            ("OrtGetApiBase", False),
-            ("Java_com_example_page_1models_NativeAssignment_read", True),
-        }
+        assert names == {("OrtGetApiBase", False), ("Java_com_example_page_1models_NativeAssignment_read", True)}
         assert file.stat().st_size < 4096
 
 

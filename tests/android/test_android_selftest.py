@@ -89,11 +89,7 @@ def built(
     golden = {
         **golden_vectors(plans[:3], ParityTable(), settings_of, store, console),
         **golden_vectors(
-            plans[3:4],
-            ParityTable(golden="samples", samples=given(folder / "samples")),
-            settings_of,
-            store,
-            console,
+            plans[3:4], ParityTable(golden="samples", samples=given(folder / "samples")), settings_of, store, console
         ),
         **golden_vectors(plans[4:], ParityTable(), lambda subject: ParitySettings(tolerance=0.0), store, console),
     }

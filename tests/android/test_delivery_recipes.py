@@ -28,11 +28,7 @@ KOTLIN_USE = "suspend fun use(context: Context): UpdateState? {{\n{}\n}}\n"
 
 @pytest.mark.usefixtures("kotlin_compiler")
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("", "", ""),
-        ("UpdatePhase.FAILED", "UpdatePhase.BROKEN", "BROKEN"),
-    ],
+    ("old", "new", "words"), [("", "", ""), ("UpdatePhase.FAILED", "UpdatePhase.BROKEN", "BROKEN")]
 )
 def test_recipes_for_android_compile(
     onnxruntime_android: jvm.AndroidRuntime, tmp_path: Path, old: str, new: str, words: str

@@ -297,10 +297,7 @@ def test_a_picture_that_is_none_is_refused_in_words(pictures: Facts, mistake: st
     assert pictures[f"{mistake}.thrown"] == "java.lang.IllegalArgumentException"
 
 
-BEST = [
-    "Classification(label=größe, index=2, score=0.8)",
-    'Classification(label=gr\\een "$1", index=1, score=0.4)',
-]
+BEST = ["Classification(label=größe, index=2, score=0.8)", 'Classification(label=gr\\een "$1", index=1, score=0.4)']
 
 
 def test_classes_have_labels_and_come_best_first_without_those_below_the_threshold(answers: Facts) -> None:

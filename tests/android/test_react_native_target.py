@@ -58,11 +58,7 @@ def test_a_build_makes_all_three_packages_of_the_same_files_and_checks_each_once
 
 
 @pytest.mark.parametrize(
-    ("ios_providers", "holder_name"),
-    [
-        (["coreml"], "net-unfused.ort.tflite"),
-        *at_night(([], "net.ort.tflite")),
-    ],
+    ("ios_providers", "holder_name"), [(["coreml"], "net-unfused.ort.tflite"), *at_night(([], "net.ort.tflite"))]
 )
 def test_a_package_holds_the_weights_once_and_both_platforms_compute_with_them(
     tmp_path: Path, ios_providers: list[str], holder_name: str

@@ -8,12 +8,7 @@ import pytest
 
 from packager.distribution.channel import publishing
 from packager.distribution.channel.publishing import Terms
-from packager.distribution.channel.storage import (
-    ChannelFolder,
-    ChannelStorage,
-    RemoteChannel,
-    open_storage,
-)
+from packager.distribution.channel.storage import ChannelFolder, ChannelStorage, RemoteChannel, open_storage
 from tests.cases.channel_cases import Release, make_release, place_of, signing_of
 from tests.cases.signing_cases import Key, make_key
 

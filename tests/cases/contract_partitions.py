@@ -72,12 +72,7 @@ HEARING = """(float[batch, 1, 4000] a) => (float[batch, 4, 1] y) {
 
 HEARING_WEIGHTS = {"w": WEIGHTS["w"][:, :1, 0], "v": numpy.ones((4, 8, 500), numpy.float32)}
 
-PICTURES = (
-    ("stretch", "classes"),
-    ("crop", "boxes"),
-    ("letterbox", "embedding"),
-    ("as OpenCV", "classes"),
-)
+PICTURES = (("stretch", "classes"), ("crop", "boxes"), ("letterbox", "embedding"), ("as OpenCV", "classes"))
 """Pairs of an image and an output that have each of both, but for masks."""
 
 SOUNDS: dict[str, dict[str, Any]] = {

@@ -189,10 +189,7 @@ VISITS: tuple[Visit, ...] = (
         ends=FIRST,
         on_pages=False,
     ),
-    Visit(
-        name="the same document again",
-        scenarios=(Scenario("the same document again", "", events.known),),
-    ),
+    Visit(name="the same document again", scenarios=(Scenario("the same document again", "", events.known),)),
     Visit(
         name="nothing for somebody who has nothing",
         scenarios=(Scenario("nothing new, said to somebody who has nothing", "no answer", events.never_new),),
@@ -250,10 +247,6 @@ VISITS: tuple[Visit, ...] = (
         ends=BUNDLED,
         needs_folder=True,
     ),
-    Visit(
-        name="redirects",
-        scenarios=(Scenario("a redirect to http", "another server", events.http),),
-        on_pages=False,
-    ),
+    Visit(name="redirects", scenarios=(Scenario("a redirect to http", "another server", events.http),), on_pages=False),
 )
 SCENARIOS = tuple(scenario for visit in VISITS for scenario in visit.scenarios)

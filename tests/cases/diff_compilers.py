@@ -9,12 +9,7 @@ from pathlib import Path
 from packager.distribution.differences import Change, Level, interfaces
 from packager.distribution.differences.values import heaviest
 from packager.targets.android import Android
-from tests.cases.differences_cases import (
-    ANDROID,
-    Changed,
-    changed,
-    kotlin_texts,
-)
+from tests.cases.differences_cases import ANDROID, Changed, changed, kotlin_texts
 
 OLD = ("given", "typed")
 

@@ -37,10 +37,7 @@ def site(mkdocs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def build(mkdocs: Path, root: Path, folder: Path) -> "subprocess.CompletedProcess[str]":
     """Build the site as scripts/docs does."""
-    variables = {
-        "PYTHONPATH": f"{mkdocs}{os.pathsep}{root}",
-        "NO_MKDOCS_2_WARNING": "1",
-    }
+    variables = {"PYTHONPATH": f"{mkdocs}{os.pathsep}{root}", "NO_MKDOCS_2_WARNING": "1"}
     return subprocess.run(
         [*isolated_command(), "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=root,

@@ -114,12 +114,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def refuse_wrong(folder: Path, found: dict[str, Any], out: str, alone: dict[str, bytes]) -> None:
     """The states of all projects; the bytes of one beside those of `mobpack build`."""
     states = {each["name"]: each["state"] for each in found["projects"]}
-    assert states == {
-        "broken": "failed",
-        "broken-int8": "failed",
-        "one": "built",
-        "one-int8": "built",
-    }
+    assert states == {"broken": "failed", "broken-int8": "failed", "one": "built", "one-int8": "built"}
     assert "not a complete ONNX file" in found["projects"][0]["message"]
     assert files(folder / out / "one-int8") == alone
 

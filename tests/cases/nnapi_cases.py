@@ -331,9 +331,7 @@ QUANTIZED = [
         "quantized input 0 is int8, not uint8",
     ),
     case(quantized("1,3,8,8", "g = Conv (xd, wd) f = Relu (g)", before=_weights("w_u8", "s", "z"))),
-    case(
-        quantized("1,3,8,8", "g = Conv (xd, wd) f = Relu (g)", before=_weights("w_u8", "s", "z"), zero="z3"),
-    ),
+    case(quantized("1,3,8,8", "g = Conv (xd, wd) f = Relu (g)", before=_weights("w_u8", "s", "z"), zero="z3")),
     case(quantized("2,8", "f = MatMul (xd, wd)", before=_weights("m_u8", "s", "z"))),
     case(quantized("2,8", "f = MatMul (xd, wd)", before=_weights("m_s8", "s", "z_s8"))),
     case(quantized("2,8", "f = Gemm (xd, wd)", before=_weights("m_u8", "s", "z"))),

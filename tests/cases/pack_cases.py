@@ -16,11 +16,7 @@ CONTENTS: Mapping[str, bytes] = {
     "a.golden.safetensors.tflite": GOLDEN,
 }
 CHIP_MODEL = "SM8650"
-CHOICES = (
-    ("qnn", CHIP, (CHIP_MODEL,)),
-    ("webgpu", GRAPH, ()),
-    ("cpu", CPU, ()),
-)
+CHOICES = (("qnn", CHIP, (CHIP_MODEL,)), ("webgpu", GRAPH, ()), ("cpu", CPU, ()))
 
 
 def sha256(content: bytes) -> str:

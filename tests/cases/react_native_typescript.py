@@ -45,10 +45,7 @@ WRONG = {
     "an input that is missing": ("await model.run({});", "TS2741"),
     "an input that there is not": ("await model.run({ x, more: x });", "TS2353"),
     "another shape": ("await model.run({ x: { data: x, shape: [1, 3, 8] } });", "TS2322"),
-    "another constant size": (
-        "await model.run({ x: { data: x, shape: [1, 4, 224, 224] } });",
-        "TS2322",
-    ),
+    "another constant size": ("await model.run({ x: { data: x, shape: [1, 4, 224, 224] } });", "TS2322"),
     "memory of another type": (
         "await model.run({ x }, { into: { logits: { data: new Uint8Array(4), shape: [1, 4] } } });",
         "TS2322",
@@ -58,10 +55,7 @@ WRONG = {
         "TS2739",
     ),
     "an output that there is not": ("(await model.run({ x })).scores;", "TS2339"),
-    "an output as another type": (
-        "const found: Uint8Array = (await model.run({ x })).logits.data;",
-        "TS2322",
-    ),
+    "an output as another type": ("const found: Uint8Array = (await model.run({ x })).logits.data;", "TS2322"),
     "memory of strings": ("import('./package/index.js').then(({ allocate }) => allocate('string', 3));", "TS2345"),
     "memory as another array": (
         "const bytes: Uint8Array = (await import('./package/index.js')).allocate('float32', 3);",

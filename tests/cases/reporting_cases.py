@@ -222,13 +222,7 @@ GOOD_REPORT = Report(parities=PARITIES[:6], kernels=KERNELS)
 
 def layer(name: str, output: float, weight: float | None = 40.0, becomes: str = "DequantizeLinear") -> LayerError:
     return LayerError(
-        name=name,
-        operator="Conv",
-        value=name,
-        output_sqnr_db=output,
-        weight_sqnr_db=weight,
-        becomes=becomes,
-        samples=4,
+        name=name, operator="Conv", value=name, output_sqnr_db=output, weight_sqnr_db=weight, becomes=becomes, samples=4
     )
 
 

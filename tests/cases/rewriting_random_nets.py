@@ -12,15 +12,7 @@ from packager.quantizers import Quantizer
 from packager.quantizers.dynamic import Dynamic
 from packager.quantizers.float16 import Float16
 from packager.quantizers.weight_only import WeightOnly
-from tests.cases.rewriting_cases import (
-    Array,
-    Inputs,
-    Outcome,
-    outcome,
-    run_inside,
-    samples_for,
-    static,
-)
+from tests.cases.rewriting_cases import Array, Inputs, Outcome, outcome, run_inside, samples_for, static
 from tests.nights import examples
 
 QUANTIZERS: dict[str, tuple[Quantizer, float]] = {

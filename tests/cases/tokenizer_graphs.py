@@ -104,7 +104,5 @@ def telling_scalars() -> tuple[str, ...]:
 
 
 CODE_POINTS = pytest.mark.parametrize(
-    "chosen",
-    [telling_scalars, *at_night(scalars)],
-    ids=["telling", *at_night("all")],
+    "chosen", [telling_scalars, *at_night(scalars)], ids=["telling", *at_night("all")]
 )

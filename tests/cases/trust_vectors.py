@@ -154,11 +154,7 @@ def _twice(text: str) -> str:
 
 VECTORS: tuple[Vector, ...] = (
     Vector(name="the key in use", text=signed, expected=OPENED),
-    Vector(
-        name="the next key",
-        text=_signed_with(NEXT),
-        expected=OPENED,
-    ),
+    Vector(name="the next key", text=_signed_with(NEXT), expected=OPENED),
     Vector(name="a later release", text=_of_version("1.3.0"), expected=OPENED),
     Vector(name="more files", text=_with_more, expected=OPENED),
     Vector(
@@ -169,11 +165,7 @@ VECTORS: tuple[Vector, ...] = (
     Vector(name="the other signature", text=_with_signature(_other), expected=OPENED),
     Vector(name="no list", text=lambda files, package: None, expected=UNSIGNED),
     Vector(name="no signature", text=signed_list.unsigned, expected=UNSIGNED),
-    Vector(
-        name="a stranger's key",
-        text=_signed_with(STRANGER),
-        expected=WRONG,
-    ),
+    Vector(name="a stranger's key", text=_signed_with(STRANGER), expected=WRONG),
     Vector(name="a changed statement", text=_tampered, expected=WRONG),
     Vector(
         name="another payload type",

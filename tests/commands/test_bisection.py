@@ -385,11 +385,7 @@ def test_a_weight_changed_in_any_net_leads_to_a_node_that_takes_it(
     array = onnx.numpy_helper.to_array(tensor)
     tensor.CopyFrom(onnx.numpy_helper.from_array(array * 2 + array.std(), tensor.name))
     found = bisected(
-        tmp_path,
-        side(tmp_path, model, "a"),
-        side(tmp_path, changed),
-        samples_for(model, 1)[0],
-        tolerance=1e-3,
+        tmp_path, side(tmp_path, model, "a"), side(tmp_path, changed), samples_for(model, 1)[0], tolerance=1e-3
     )
     takers = {node.name or node.output[0] for node in model.graph.node if tensor.name in node.input}
     if found.kind is not BisectionKind.AGREEMENT:

@@ -69,10 +69,7 @@ def test_it_goes_on_from_what_another_run_left_and_clears_that_away(folder: Path
     assert not left.exists()
 
 
-@pytest.mark.parametrize(
-    "change",
-    ["graph", "weights_sha256", "tensors", "fingerprint", "count"],
-)
+@pytest.mark.parametrize("change", ["graph", "weights_sha256", "tensors", "fingerprint", "count"])
 def test_another_input_is_another_entry(change: str, folder: Path, tmp_path: Path) -> None:
     asked = request(BLOCK_MODEL, ["r"], folder)
     other = {
@@ -134,7 +131,4 @@ def test_no_samples_are_an_error_and_no_tensors_are_none(tmp_path: Path) -> None
 def test_constant_and_empty_tensors_are_warned_about(tmp_path: Path) -> None:
     asked = request(BLOCK_MODEL, ["r", "s", "m"], tmp_path)
     ranges = {"r": Range(low=0, high=0), "s": Range(low=0, high=1)}
-    assert warnings(asked, ranges) == (
-        "tensor 'm' has no elements in any sample",
-        "tensor 'r' is 0 in every sample",
-    )
+    assert warnings(asked, ranges) == ("tensor 'm' has no elements in any sample", "tensor 'r' is 0 in every sample")

@@ -182,11 +182,7 @@ def test_json_holds_the_plan_and_all_evidence(document: dict[str, Any]) -> None:
     (plan,) = document["plans"]
     assert (plan["model"], plan["target"]) == ("net", "ios")
     choices = [(each["provider"], each["style"], each["format"], each["chips"]) for each in plan["choices"]]
-    assert choices == [
-        ("coreml", "unfused", "ort", []),
-        ("xnnpack", "fixed", "ort", []),
-        ("cpu", "fixed", "ort", []),
-    ]
+    assert choices == [("coreml", "unfused", "ort", []), ("xnnpack", "fixed", "ort", []), ("cpu", "fixed", "ort", [])]
     shipped = list(dict.fromkeys(each["sha256"] for each in plan["choices"]))
     assert len(shipped) == 2
     assert [each["sha256"] for each in document["kernels"]] == shipped
@@ -218,12 +214,7 @@ def test_a_provider_without_rules_is_said_to_be_skipped(checked: Answer, mobpack
     ("model", "gate", "message", "hint"),
     [
         ("net", "max-partitions=1", "2 partitions, at most 1 are allowed", "the nodes that split the graph"),
-        (
-            "nothing",
-            "min-share=.905",
-            "runs 0.0% of the MACs, less than 90.5%",
-            "the nodes it leaves to the CPU",
-        ),
+        ("nothing", "min-share=.905", "runs 0.0% of the MACs, less than 90.5%", "the nodes it leaves to the CPU"),
     ],
 )
 def test_a_gate_that_does_not_hold_ends_with_6(
@@ -306,11 +297,7 @@ def test_gates_are_numbers_and_the_last_of_two_counts() -> None:
             "target.ios: provider 'qnn' does not run on iOS",
             "coreml",
         ),
-        (
-            ["check", "net.onnx", "-t", "ios", "--set", "check.kernels=no"],
-            "check.kernels: ",
-            "mobpack.toml",
-        ),
+        (["check", "net.onnx", "-t", "ios", "--set", "check.kernels=no"], "check.kernels: ", "mobpack.toml"),
         (["check"], "mobpack.toml: no such file", "run: mobpack init MODEL.onnx"),
     ],
 )

@@ -125,12 +125,7 @@ def test_weights_that_constant_folding_would_blow_up_stay_small(tmp_path: Path, 
 
 @pytest.mark.parametrize(
     ("source", "converted_bytes", "grown"),
-    [
-        (1000, 60_000, False),
-        (1_000_000, 1_060_000, False),
-        (1_000_000, 1_300_000, True),
-        (100_000, 200_000, True),
-    ],
+    [(1000, 60_000, False), (1_000_000, 1_060_000, False), (1_000_000, 1_300_000, True), (100_000, 200_000, True)],
 )
 def test_growth_is_more_than_a_quarter_and_more_than_the_graphs_own_text(
     source: int, converted_bytes: int, grown: bool

@@ -118,8 +118,7 @@ def test_a_copy_is_a_process_of_its_own_that_begins_with_what_this_one_knows(tmp
 
 
 @pytest.mark.parametrize(
-    ("how", "code", "words"),
-    [("raise", 1, "ValueError: no such shape\n"), ("crash", -signal.SIGSEGV, "")],
+    ("how", "code", "words"), [("raise", 1, "ValueError: no such shape\n"), ("crash", -signal.SIGSEGV, "")]
 )
 def test_a_copy_that_fails_does_so_alone(tmp_path: Path, how: str, code: int, words: str) -> None:
     found, output, complaints, value, *_ = run(tmp_path, how)

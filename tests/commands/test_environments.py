@@ -10,12 +10,7 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.engines.environments import ENVIRONMENTS
-from packager.engines.environments.environment import (
-    INSTALL_ATTEMPTS,
-    folder_for,
-    install_locked,
-    make_once,
-)
+from packager.engines.environments.environment import INSTALL_ATTEMPTS, folder_for, install_locked, make_once
 from tests.cases.environments import Doctor, cache, doctor
 
 __all__ = ["cache", "doctor"]

@@ -148,10 +148,7 @@ def test_an_engine_is_built_again_for_shapes_that_it_was_not_built_for(stand_ins
             assert outcome.error == ""
             assert numpy.array_equal(outputs[0], numpy.maximum(weight(size, 3, seed=size), 0))
     builds = [line for line in stand_ins.read_text().splitlines() if line.startswith("build")]
-    assert builds == [
-        "build [] {'x': ((2, 3), (2, 3), (2, 3))}",
-        "build [] {'x': ((2, 3), (5, 3), (5, 3))}",
-    ]
+    assert builds == ["build [] {'x': ((2, 3), (2, 3), (2, 3))}", "build [] {'x': ((2, 3), (5, 3), (5, 3))}"]
     assert "detached with 0 pieces" in stand_ins.read_text()
 
 

@@ -15,9 +15,7 @@ from packager.engines.environments.nvidia import Facts, Gpu, Interpreter
 from packager.engines.runners.cuda import Cuda
 from packager.engines.runners.runner import Runnable
 from packager.engines.runners.tensorrt import Tensorrt
-from packager.engines.runners.tensorrt_native import (
-    TensorrtNative,
-)
+from packager.engines.runners.tensorrt_native import TensorrtNative
 from tests.cases.gpu_words import WANTED, WHOLE
 from tests.cases.onnx_text import onnx_model, saved
 from tests.toolchain import gpu

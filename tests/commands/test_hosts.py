@@ -46,18 +46,7 @@ def test_the_code_runs_where_the_calls_of_linux_are_absent(system: str) -> None:
     files = [f"tests/unit/test_{name}.py" for name in FILES[system]]
     files += [f"tests/{each}" for each in ELSEWHERE_THAN_UNIT if system == "win32"]
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tests.elsewhere",
-            system,
-            "-q",
-            "-n0",
-            "--tb=short",
-            "-k",
-            "not other_module",
-            *files,
-        ],
+        [sys.executable, "-m", "tests.elsewhere", system, "-q", "-n0", "--tb=short", "-k", "not other_module", *files],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -94,11 +94,7 @@ def proposed(decoder: Path) -> Mapping[str, Table]:
         ({"preprocessor_config.json": {}}, "input_values", "says the sample rate"),
         ({"preprocessor_config.json": {**SOUND, "do_normalize": True}}, "input_values", "has do_normalize"),
         ({"generation_config.json": {"decoder_start_token_id": 3}, "config.json": {}}, "logits", "has eos_token_id"),
-        (
-            {"generation_config.json": {"eos_token_id": 3}, "config.json": {}},
-            "logits",
-            "has decoder_start_token_id",
-        ),
+        ({"generation_config.json": {"eos_token_id": 3}, "config.json": {}}, "logits", "has decoder_start_token_id"),
         (
             {"generation_config.json": {"decoder_start_token_id": 3, "eos_token_id": 4, "suppress_tokens": [5]}},
             "logits",

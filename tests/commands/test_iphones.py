@@ -216,8 +216,7 @@ def test_a_choice_that_is_not_one_says_so(
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
-    [("Devices: none", "something other than a list"), (listing(version=3), "version 3 of its JSON")],
+    ("said", "words"), [("Devices: none", "something other than a list"), (listing(version=3), "version 3 of its JSON")]
 )
 def test_json_of_an_unknown_form_is_refused(said: str, words: str, mac: Set) -> None:
     mac(said)

@@ -6,10 +6,7 @@ import numpy
 import pytest
 
 from packager.core.errors import ConfigError, ModelError
-from packager.quantization.measurement import (
-    Samples,
-    latency,
-)
+from packager.quantization.measurement import Samples, latency
 from tests.cases.measurement_cases import READER, inputs, samples, subject
 from tests.cases.onnx_text import onnx_model, weight
 

@@ -38,11 +38,7 @@ ROUNDED = {
         "a = LpPool <kernel_shape = [1], strides = [2], ceil_mode = 1> (x)",
         (1, 2, 2),
     ),
-    "a factor that is not exact": (
-        "float[1,1,10]",
-        'a = Resize <mode = "linear"> (x, , f)',
-        (1, 1, 7),
-    ),
+    "a factor that is not exact": ("float[1,1,10]", 'a = Resize <mode = "linear"> (x, , f)', (1, 1, 7)),
     "padding that the output chooses": (
         "float[1,2,2]",
         'a = ConvTranspose <auto_pad = "SAME_LOWER", output_padding = [1], strides = [2]> (x, w)',

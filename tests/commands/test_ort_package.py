@@ -130,10 +130,7 @@ def test_component_json_has_sorted_keys_no_empty_ones_and_no_device_for_the_cpu(
         "xnnpack": {
             "ep": XNNPACK,
             "executor_info": {
-                "ort": {
-                    "model_file": f"{asset}/model.ort",
-                    "session_options": {"session.intra_op.allow_spinning": "0"},
-                }
+                "ort": {"model_file": f"{asset}/model.ort", "session_options": {"session.intra_op.allow_spinning": "0"}}
             },
         },
         "cpu": {"ep": CPU, "executor_info": {"ort": {"model_file": f"{asset}/model.ort"}}},
@@ -228,10 +225,7 @@ def test_a_shared_graph_finds_data_that_is_its_variants_own(tmp_path: Path) -> N
         )
     (tmp_path / "two/w.bin").write_bytes(bytes((tmp_path / "one/w.bin").stat().st_size))
     graph = tmp_path / "one/m.onnx"
-    variants = (
-        variant("cpu", CPU, graph, tmp_path / "one/w.bin"),
-        variant("qnn", QNN, graph, tmp_path / "two/w.bin"),
-    )
+    variants = (variant("cpu", CPU, graph, tmp_path / "one/w.bin"), variant("qnn", QNN, graph, tmp_path / "two/w.bin"))
     write_ort_package(tmp_path / "p", of_one(*variants))
     assert {"main/cpu/w.bin", "main/qnn/w.bin"} < set(contents(tmp_path / "p"))
 

@@ -180,12 +180,7 @@ def test_parts_of_texts_have_labels_and_places(run: Callable[..., Result]) -> No
 def test_a_query_and_a_document_have_a_score(run: Callable[..., Result]) -> None:
     result = run("--model", "ranker", "the", "fox", "fox", "\U0001f600")
     first, second = vocabulary()["fox"], vocabulary()["\U0001f600"]
-    assert result.stdout.splitlines() == [
-        "'the' / 'fox'",
-        f"  {first:.3f}",
-        "'fox' / '\U0001f600'",
-        f"  {second:.3f}",
-    ]
+    assert result.stdout.splitlines() == ["'the' / 'fox'", f"  {first:.3f}", "'fox' / '\U0001f600'", f"  {second:.3f}"]
     assert "pass texts in pairs" in run("--model", "ranker", "the").stderr
 
 

@@ -112,9 +112,7 @@ def test_an_operator_that_no_newer_opset_has_is_refused_by_name(graph: str, opse
 def test_functions_are_raised_with_the_model() -> None:
     function = '<opset_import: ["" : 11], domain: "own"> chosen (a) => (b) { b = Hardmax (a) }'
     old = onnx_model(
-        "(float[2, 4, 3] x) => (float[2, 4, 3] y) { y = own.chosen (x) }",
-        opsets={"": 11, "own": 1},
-        functions=function,
+        "(float[2, 4, 3] x) => (float[2, 4, 3] y) { y = own.chosen (x) }", opsets={"": 11, "own": 1}, functions=function
     )
     assert numpy.array_equal(outputs(raised(old, 13), 0)[0], outputs(old, 0)[0])
 

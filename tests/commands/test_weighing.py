@@ -70,9 +70,7 @@ def sized(made: Plan, folder: Path, *, cpu: int, other: int) -> Plan:
 
 def test_a_provider_that_saves_time_is_worth_a_file(two_files: Plan) -> None:
     assert verdict(two_files, MEASURED) == Weighed(
-        provider="xnnpack",
-        is_worth=True,
-        reason="36 of 100 nodes in 31 partitions, 100.0% of the MACs (measured)",
+        provider="xnnpack", is_worth=True, reason="36 of 100 nodes in 31 partitions, 100.0% of the MACs (measured)"
     )
 
 

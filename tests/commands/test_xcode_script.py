@@ -155,10 +155,7 @@ def test_the_real_mobpack_says_in_xcode_what_is_wrong(app: App) -> None:
     code, output = app.run({**XCODE, "MOBPACK": str(MOBPACK)})
     assert (code, output.splitlines()) == (
         2,
-        [
-            f"{app.config}:1: error: target.ios: unknown key 'min_ios'",
-            f"{app.config}:1: note: did you mean 'min-ios'?",
-        ],
+        [f"{app.config}:1: error: target.ios: unknown key 'min_ios'", f"{app.config}:1: note: did you mean 'min-ios'?"],
     )
 
 

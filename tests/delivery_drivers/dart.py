@@ -77,12 +77,7 @@ def driver(
         dart().command(
             [app / "App", address, folder, library],
             cwd=app,
-            mounts={
-                **named,
-                str(library.parent): library.parent,
-                str(folder.parent): folder.parent,
-                "/etc": etc,
-            },
+            mounts={**named, str(library.parent): library.parent, str(folder.parent): folder.parent, "/etc": etc},
             environment=environment,
         ),
         stdin=subprocess.PIPE,

@@ -9,10 +9,7 @@ import onnx
 import pytest
 from tokenizers import BertWordPieceTokenizer
 
-from benchmarks.tasks import (
-    TASKS,
-    similarity,
-)
+from benchmarks.tasks import TASKS, similarity
 from benchmarks.tasks.task import Array, Inputs, Predict, predictor
 from packager.core.errors import ToolError
 from tests.cases.onnx_text import saved

@@ -283,11 +283,7 @@ def test_padding_and_tokens_that_truncation_drops_count_as_nothing(tmp_path: Pat
 
 
 def test_labels_say_which_scheme_they_follow() -> None:
-    assert tags(("O", "B-X", "I-X"), "auto", "O") == (
-        Tag(name=""),
-        Tag(name="X", begins=True),
-        Tag(name="X"),
-    )
+    assert tags(("O", "B-X", "I-X"), "auto", "O") == (Tag(name=""), Tag(name="X", begins=True), Tag(name="X"))
     assert tags(("B-X-Y", "U-X-Y", "L-X-Y"), "auto", "O") == (
         Tag(name="X-Y", begins=True),
         Tag(name="X-Y", begins=True, ends=True),

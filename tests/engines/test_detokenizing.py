@@ -154,10 +154,7 @@ def test_every_two_bytes_are_the_text_of_tokenizers(name: str, tmp_path: Path) -
         ({"type": "BPEDecoder", "suffix": "</w>"}, "'BPEDecoder'"),
         ({"type": "Strip", "content": " ", "start": 0, "stop": 1}, "'Strip'"),
         ({"type": "Replace", "pattern": {"Regex": "a+"}, "content": ""}, "a regular expression"),
-        (
-            {"type": "Sequence", "decoders": [{"type": "Fuse"}, {"type": "ByteFallback"}]},
-            "'ByteFallback' after others",
-        ),
+        ({"type": "Sequence", "decoders": [{"type": "Fuse"}, {"type": "ByteFallback"}]}, "'ByteFallback' after others"),
     ],
 )
 def test_a_decoder_that_is_not_known_is_refused_by_name(decoder: Any, words: str, tmp_path: Path) -> None:

@@ -10,9 +10,7 @@ import pytest
 from packager.core.errors import ToolError
 from packager.engines.environments import ENVIRONMENTS, ensure, runtime, webgpu
 from packager.engines.environments.debian import unpack_deb
-from packager.engines.environments.environment import (
-    isolated_command,
-)
+from packager.engines.environments.environment import isolated_command
 from packager.files.processes import commands
 from tests.cases.environments import cache
 from tests.toolchain.environments import have

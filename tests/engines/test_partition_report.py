@@ -4,9 +4,7 @@ from pathlib import Path
 
 from packager.core.findings import CpuFallback
 from packager.core.values import Compiled
-from packager.verification.partition.report import (
-    measured,
-)
+from packager.verification.partition.report import measured
 from tests.cases.partition_report import plain, plan_of, unknown
 from tests.toolchain.environments import have
 

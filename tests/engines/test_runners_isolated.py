@@ -71,11 +71,7 @@ def run(runner: Runner, model: Path | Runnable, folder: Path, feed: Mapping[str,
         count = len(list((scratch / "outputs").iterdir()))
         outputs = [numpy.load(scratch / "outputs" / f"{index}.npy") for index in range(count)]
         return Ran(
-            outcome=outcome,
-            outputs=outputs,
-            about=session.about,
-            placed=session.placed,
-            node_count=session.node_count,
+            outcome=outcome, outputs=outputs, about=session.about, placed=session.placed, node_count=session.node_count
         )
 
 

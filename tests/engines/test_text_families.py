@@ -55,10 +55,7 @@ def test_any_text_gives_the_same_tokens(family: tuple[Graph, Tokenizer]) -> None
 TWINS = ("GPT-2, trimmed", "GPT-2, prefix, trimmed", "RoBERTa, not trimmed", "Unigram", "BPE of characters")
 """Families that cut texts as others do."""
 LARGE = pytest.mark.parametrize(
-    "family",
-    [name for name in FAMILIES if name not in TWINS or AT_NIGHT],
-    indirect=True,
-    scope="module",
+    "family", [name for name in FAMILIES if name not in TWINS or AT_NIGHT], indirect=True, scope="module"
 )
 
 

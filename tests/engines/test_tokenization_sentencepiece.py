@@ -320,11 +320,7 @@ def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_normalizer_that_begins_with_the_prefix_is_refused(tmp_path: Path) -> None:
-    path = trained(
-        tmp_path / "rules.model",
-        normalization_rule_tsv="\u2581x\ty\n",
-        remove_extra_whitespaces=False,
-    )
+    path = trained(tmp_path / "rules.model", normalization_rule_tsv="\u2581x\ty\n", remove_extra_whitespaces=False)
     refused(path, "begins with '\u2581'")
 
 

@@ -283,11 +283,7 @@ def test_10_a_newer_declaration_is_lowered_or_refused_in_words(tmp_path: Path) -
 
 def test_11_functions_branches_loops_strings_and_metadata_survive(tool: Tool, ours: Ours) -> None:
     """No trap: both tools keep all of them."""
-    feed = {
-        "c": numpy.array(True),
-        "x": numpy.array([1, 2], numpy.float32),
-        "words": numpy.array(["ä", ""], object),
-    }
+    feed = {"c": numpy.array(True), "x": numpy.array([1, 2], numpy.float32), "words": numpy.array(["ä", ""], object)}
     for path in (tool.fixed("branches"), tool.runtime("branches"), ours("branches").path):
         running = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
         y, words, sums = running.run(None, feed)

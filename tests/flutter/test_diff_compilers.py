@@ -6,12 +6,7 @@ from pathlib import Path
 
 from packager.render.templates import write_sources
 from tests.cases.diff_compilers import OLD, says_breaking, write
-from tests.cases.differences_cases import (
-    APPS_IN_DART,
-    CHANGED,
-    FLUTTER,
-    app,
-)
+from tests.cases.differences_cases import APPS_IN_DART, CHANGED, FLUTTER, app
 from tests.toolchain.dart import configured_package, dart
 
 

@@ -187,10 +187,7 @@ def test_a_name_that_pub_rejects_is_refused(name: str) -> None:
 
 
 def test_members_and_files_have_names_of_their_own() -> None:
-    assert naming.members(["x", "top"], {"top"}) == {
-        "x": "x",
-        "top": "topValue",
-    }
+    assert naming.members(["x", "top"], {"top"}) == {"x": "x", "top": "topValue"}
     assert naming.file_names(["Net", "net", "a-b"]) == {"Net": "net", "net": "net_2", "a-b": "a_b"}
 
 

@@ -26,19 +26,13 @@ PROGRAMS = Path(__file__).parents[1] / "toolchain" / "dart_programs"
 MANY = 40
 """threads, more than Dart's own"""
 XNNPACK = Tuned(
-    providers=("xnnpack",),
-    threads=MANY,
-    provider_options={"xnnpack": {"intra_op_num_threads": "3"}},
-    variant="int8",
+    providers=("xnnpack",), threads=MANY, provider_options={"xnnpack": {"intra_op_num_threads": "3"}}, variant="int8"
 )
 ANDROID = {
     "SM8650": {"chain": XNNPACK, "plain": Tuned(threads=4, variant="int8")},
     "Tensor G3": {"chain": Tuned(providers=("cpu",), threads=3)},
 }
-IOS = {
-    "iPhone17,1": {"chain": Tuned(providers=("coreml",), variant="int8")},
-    "SM8650": {"chain": Tuned(threads=1)},
-}
+IOS = {"iPhone17,1": {"chain": Tuned(providers=("coreml",), variant="int8")}, "SM8650": {"chain": Tuned(threads=1)}}
 
 
 def sources(folder: Path) -> Published:
@@ -101,13 +95,7 @@ def test_a_chip_opens_the_variant_that_was_the_fastest_on_it(said: Mapping[str, 
 def test_the_self_test_is_about_the_file_that_is_open(said: Mapping[str, Mapping[str, Any]]) -> None:
     """The samples of the variant of `plain` are those of another model."""
     tested = {name: facts["tested"] for name, facts in said.items() if name != "apps"}
-    assert tested.pop("SM8650") == {
-        "usual": True,
-        "off": True,
-        "own order": True,
-        "own threads": True,
-        "plain": False,
-    }
+    assert tested.pop("SM8650") == {"usual": True, "off": True, "own order": True, "own threads": True, "plain": False}
     assert all(all(each.values()) for each in tested.values()), tested
 
 

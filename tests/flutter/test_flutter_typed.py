@@ -51,9 +51,7 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> generation_models.Heard:
 
 @pytest.fixture(scope="module")
 def said(
-    told: dict[str, generation_models.Made],
-    heard: generation_models.Heard,
-    tmp_path_factory: pytest.TempPathFactory,
+    told: dict[str, generation_models.Made], heard: generation_models.Heard, tmp_path_factory: pytest.TempPathFactory
 ) -> Mapping[str, Any]:
     """Output of one run of the program."""
     folder = tmp_path_factory.mktemp("typed")

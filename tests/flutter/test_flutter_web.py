@@ -31,10 +31,7 @@ APP = "/shop/"
 """where the site has the app: its page says so in `<base>`, as Flutter's does"""
 POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; img-src data:"
 BASE = f'<base href="{APP}">'.encode()
-START = {
-    "js": b'<script src="page.js"></script>',
-    "wasm": b'<script type="module" src="start.js"></script>',
-}
+START = {"js": b'<script src="page.js"></script>', "wasm": b'<script type="module" src="start.js"></script>'}
 START_WASM = b"""
 import { compile } from './page.mjs';
 const bytes = await (await fetch('page.wasm')).arrayBuffer();

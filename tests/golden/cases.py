@@ -359,11 +359,7 @@ EVERYTHING = Case(
 
 IMAGE_CLASSIFIER = replace(IMAGE_CLASSIFIER, golden=vectors(IMAGE_CLASSIFIER.plans[0], tolerance=1e-3, samples=2))
 EVERYTHING = replace(
-    EVERYTHING,
-    golden={
-        **vectors(EVERYTHING.plans[0], tolerance=5e-2),
-        **vectors(EVERYTHING.plans[1], tolerance=1e-3),
-    },
+    EVERYTHING, golden={**vectors(EVERYTHING.plans[0], tolerance=5e-2), **vectors(EVERYTHING.plans[1], tolerance=1e-3)}
 )
 
 # Packages that open signed files alone have one file more, and other ones that load.
@@ -423,10 +419,7 @@ IOS_CASES = {
     ),
     "everything": replace(
         IOS_EVERYTHING,
-        golden={
-            **vectors(IOS_EVERYTHING.plans[0], tolerance=5e-2),
-            **vectors(IOS_EVERYTHING.plans[1], tolerance=1e-3),
-        },
+        golden={**vectors(IOS_EVERYTHING.plans[0], tolerance=5e-2), **vectors(IOS_EVERYTHING.plans[1], tolerance=1e-3)},
     ),
     "cpu_alone": IOS_CPU_ALONE,
     "trusted": replace(IOS_IMAGE_CLASSIFIER, package=TRUSTED.package),
@@ -521,9 +514,7 @@ MASK = MaskOutput(identifier="mask", classes=PLACES[0], scores=PLACES[1], labels
 VECTOR = specs("output", ("feature.vector", ElementType.FLOAT, (256,)))
 EMBEDDING = EmbeddingOutput(identifier="feature", vector=VECTOR[0])
 SYMBOLS = specs(
-    "output",
-    ("text.symbols", ElementType.INT64, ("text.count",)),
-    ("text.scores", ElementType.FLOAT, ("text.count",)),
+    "output", ("text.symbols", ElementType.INT64, ("text.count",)), ("text.scores", ElementType.FLOAT, ("text.count",))
 )
 TEXT = TextOutput(identifier="text", symbols=SYMBOLS[0], scores=SYMBOLS[1], alphabet=("a", "b", "\\", "ß", "日", " "))
 TAGS = specs(
@@ -586,10 +577,7 @@ def typed(name: str, inputs: tuple[TensorSpec, ...], outputs: tuple[TensorSpec, 
 
 LISTS: tuple[Plan, ...] = (
     typed(
-        "topics",
-        POINTS[:1],
-        ROW_SCORES,
-        Contract(inputs=LISTED[:1], outputs=(replace(CLASSES, scores=ROW_SCORES[0]),)),
+        "topics", POINTS[:1], ROW_SCORES, Contract(inputs=LISTED[:1], outputs=(replace(CLASSES, scores=ROW_SCORES[0]),))
     ),
     typed(
         "embedder",
@@ -604,10 +592,7 @@ LISTS: tuple[Plan, ...] = (
         (*ROW_SCORES, *ROWS),
         Contract(
             inputs=LISTED[:1],
-            outputs=(
-                replace(CLASSES, scores=ROW_SCORES[0]),
-                TensorOutput(identifier="raw", spec=ROWS[0]),
-            ),
+            outputs=(replace(CLASSES, scores=ROW_SCORES[0]), TensorOutput(identifier="raw", spec=ROWS[0])),
         ),
     ),
 )

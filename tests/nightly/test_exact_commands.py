@@ -52,10 +52,7 @@ gain = "skip"
 AUTO = ("-q", "auto", "--calibration", "net.npz", "--max-drop", "0.000001", "--set", "methods=['mse']")
 """A budget that some layers in integers exceed."""
 
-COMMANDS = {
-    "build": ("build",),
-    "quantize": ("quantize", "net.onnx", *AUTO, "--force", "--json", "-o", "out/net.onnx"),
-}
+COMMANDS = {"build": ("build",), "quantize": ("quantize", "net.onnx", *AUTO, "--force", "--json", "-o", "out/net.onnx")}
 
 
 def large(seed: int, *shape: int) -> NDArray[Any]:

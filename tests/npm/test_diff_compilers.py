@@ -5,12 +5,7 @@ from pathlib import Path
 
 from packager.render.templates import write_sources
 from tests.cases.diff_compilers import OLD, files_with_errors, says_breaking
-from tests.cases.differences_cases import (
-    APPS_IN_TYPESCRIPT,
-    CHANGED,
-    REACT_NATIVE,
-    app,
-)
+from tests.cases.differences_cases import APPS_IN_TYPESCRIPT, CHANGED, REACT_NATIVE, app
 from tests.cases.react_native_typescript import code_of
 from tests.toolchain import typescript
 

@@ -131,10 +131,7 @@ def test_a_dry_run_names_the_package_and_the_registry_that_npm_is_set_to(tmp_pat
     settings = "registry=https://npm.example/\n@acme:registry=https://acme.example/npm/\n"
     (tmp_path / ".npmrc").write_text(settings, encoding="utf-8")
     [planned] = publish(release(tmp_path / "dist"), registries(["npm"], []), Waits().session, is_dry=True)
-    assert (planned.request.method, planned.request.address) == (
-        "npm publish",
-        "https://npm.example/vision-web",
-    )
+    assert (planned.request.method, planned.request.address) == ("npm publish", "https://npm.example/vision-web")
     assert planned.request.note == "vision-web@1.0.0, tag latest"
     scoped = release(tmp_path / "scoped", npm_name="@acme/vision")
     [planned] = publish(scoped, registries(["npm"], []), Waits().session, is_dry=True)

@@ -228,11 +228,7 @@ def test_damaged_models_end_nothing(unit: Unit, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("phone", "is_all", "is_alone"),
-    [
-        ("ios", True, False),
-        ("android", False, True),
-        *at_night(("ios", True, True), ("android", True, True)),
-    ],
+    [("ios", True, False), ("android", False, True), *at_night(("ios", True, True), ("android", True, True))],
 )
 def test_sources_compile_for_phones(
     built: packages.Built, specs: Path, phone: str, is_all: bool, is_alone: bool

@@ -333,4 +333,3 @@ def test_what_is_open_is_opened_again_after_all_was_removed(app: App) -> None:
     assert app.loaded() == BUNDLED
     app.ask("remove-elsewhere")
     assert not app.files
-

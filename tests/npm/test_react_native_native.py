@@ -419,10 +419,7 @@ def test_weights_lie_anywhere_in_any_file(app: native.App, tmp_path: Path) -> No
     first, second = tmp_path / "first", tmp_path / "second"
     first.write_bytes(b"x" * 5000 + model + b"tail")
     second.write_bytes(b"y" * 70004 + b"12345678" + weights + b"tail")
-    parts: list[dict[str, Any]] = [
-        part("", first, 5000, model),
-        part("w.bin", second, 70004, b"12345678" + weights),
-    ]
+    parts: list[dict[str, Any]] = [part("", first, 5000, model), part("w.bin", second, 70004, b"12345678" + weights)]
     plan: dict[str, Any] = {"file": parts[0], "weights": parts[1:], "sizeBytes": len(model) + 24}
     assert app.run("placesInAnotherFile", inputs=plan, notes=str(tmp_path / "notes")) == [2, 6, 15, 28]
     assert len(list((tmp_path / "notes").iterdir())) == 2

@@ -78,10 +78,7 @@ def code(package: Path, specs: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture(scope="module", params=PLATFORMS)
 def facts(
-    request: pytest.FixtureRequest,
-    code: native.Code,
-    view: ReactNativeView,
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, code: native.Code, view: ReactNativeView, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[str, Facts]:
     """Platform, and what was found there."""
     platform: str = request.param

@@ -7,10 +7,7 @@ import pytest
 
 from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
 from packager.distribution.channel import checking, log
-from packager.distribution.channel.storage import (
-    ChannelFolder,
-    open_storage,
-)
+from packager.distribution.channel.storage import ChannelFolder, open_storage
 from tests.cases.channel import ONE, THREE, TWO, Publish, dist, folder, key, publish, storage
 from tests.cases.channel_cases import NOW, Release, place_of
 from tests.cases.signing_cases import Key

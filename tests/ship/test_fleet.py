@@ -216,10 +216,7 @@ def test_a_scheduler_with_tls_needs_certificates(tmp_path: Path) -> None:
         connected(scheduler="tls://127.0.0.1:9", workers=1).__enter__()
     missing = str(tmp_path / "ca.pem")
     files = {f"distributed.comm.tls.{key}": missing for key in ("ca-file", "client.cert", "client.key")}
-    with (
-        dask.config.set(files),
-        pytest.raises(ConfigError, match="certificates: No such file or directory"),
-    ):
+    with dask.config.set(files), pytest.raises(ConfigError, match="certificates: No such file or directory"):
         connected(scheduler="tls://127.0.0.1:9", workers=1).__enter__()
 
 

@@ -159,10 +159,7 @@ def test_changes_a_missing_section_and_a_used_version_are_refused(clone: Path, t
     assert (folder / "pyproject.toml").exists()
     (folder / "new.txt").write_text("x")
     done = released(folder, tmp_path / "out")
-    assert (done.returncode, done.stderr) == (
-        1,
-        "scripts/release: the checkout has changes: commit or remove them\n",
-    )
+    assert (done.returncode, done.stderr) == (1, "scripts/release: the checkout has changes: commit or remove them\n")
     git(folder, "tag", f"v{__version__}")
     git(folder, "add", "new.txt")
     git(folder, "commit", "--quiet", "--message", "More")

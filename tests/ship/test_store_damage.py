@@ -122,10 +122,7 @@ def test_every_step_of_the_build_is_looked_at(project: Project) -> None:
 
 @pytest.mark.parametrize(
     "kinds",
-    [
-        pytest.param(tuple(DAMAGE), id="each in turn"),
-        *at_night(*(pytest.param((kind,), id=kind) for kind in DAMAGE)),
-    ],
+    [pytest.param(tuple(DAMAGE), id="each in turn"), *at_night(*(pytest.param((kind,), id=kind) for kind in DAMAGE))],
 )
 def test_a_build_over_damaged_entries_ships_what_a_clean_one_does(project: Project, kinds: tuple[str, ...]) -> None:
     """One file of every entry, damaged in one of `kinds`."""

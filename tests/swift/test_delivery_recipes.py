@@ -28,11 +28,7 @@ func use() async throws {{
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("", "", ""),
-        ("updater.update()", "updater.refresh()", "has no member 'refresh'"),
-    ],
+    ("old", "new", "words"), [("", "", ""), ("updater.update()", "updater.refresh()", "has no member 'refresh'")]
 )
 def test_recipes_for_ios_compile(
     package: dict[str, Path], modules: list[Path], tmp_path: Path, old: str, new: str, words: str
@@ -45,12 +41,7 @@ def test_recipes_for_ios_compile(
     texts = {path.as_posix(): each for path, each in IOS_CASES["delivered"].texts().items()}
     example.write_text(readme(texts, "swift"), encoding="utf-8", newline="\n")
     done = apple.compile_swift(
-        "Recipes",
-        [recipe, example],
-        tmp_path,
-        c_modules=headers(package),
-        modules=modules,
-        defines=(),
+        "Recipes", [recipe, example], tmp_path, c_modules=headers(package), modules=modules, defines=()
     )
     assert (done.returncode == 0, done.output == "") == (words == "", words == ""), done.output
     assert words in done.output

@@ -6,12 +6,7 @@ from pathlib import Path
 
 from packager.files.installed import templates_folder
 from tests.cases.diff_compilers import OLD, files_with_errors, says_breaking, write
-from tests.cases.differences_cases import (
-    APPS_IN_SWIFT,
-    CHANGED,
-    IOS,
-    app,
-)
+from tests.cases.differences_cases import APPS_IN_SWIFT, CHANGED, IOS, app
 from tests.toolchain import apple
 
 

@@ -134,12 +134,7 @@ def test_deltas_are_applied_or_refused_as_on_every_platform(app: App) -> None:
     vectors = json.loads(PATH.read_text(encoding="utf-8"))
     (app.folder / "vectors.json").write_text(json.dumps(vectors), encoding="utf-8", newline="\n")
     found = app.ask(f"vectors {app.folder / 'vectors.json'}")
-    assert found == {
-        "applied": len(vectors["applied"]),
-        "refused": len(vectors["refused"]),
-        "wrong": [],
-        "taken": [],
-    }
+    assert found == {"applied": len(vectors["applied"]), "refused": len(vectors["refused"]), "wrong": [], "taken": []}
     whole = next(each for each in vectors["applied"] if each["name"] == "all of it copied")
     source, delta, result = (app.folder / name for name in ("source", "delta", "result"))
     delta.write_bytes(base64.b64decode(whole["delta"]))

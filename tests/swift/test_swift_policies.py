@@ -141,9 +141,7 @@ def test_threads_of_the_apps_own_and_models_without_the_policy_stay_as_they_are(
     assert found["off.threads"] == found["cool.threads"]
 
 
-def test_a_model_that_does_not_run_is_freed_when_memory_is_short_and_opened_by_the_next_run(
-    seen: Seen,
-) -> None:
+def test_a_model_that_does_not_run_is_freed_when_memory_is_short_and_opened_by_the_next_run(seen: Seen) -> None:
     found = seen("memory")
 
     assert (found["released"], found["sessions"]) == ("release memory", "0"), "once, though it was told twice"

@@ -242,10 +242,7 @@ def classes_for(library: Path | None) -> dict[Path, tuple[Path, ...]]:
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 host.replace(scratch / "classes.jar", kept)
             own.insert(0, kept)
-        return {
-            dexing.dexed(known, store): known,
-            dexing.dexed(own, store, classpath=known): tuple(own),
-        }
+        return {dexing.dexed(known, store): known, dexing.dexed(own, store, classpath=known): tuple(own)}
 
 
 BATTERY = """\

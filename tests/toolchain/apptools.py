@@ -315,12 +315,7 @@ def compile_with_older_kotlin(source: Path, *, classpath: Sequence[Path], jar: P
 
 
 def run_shrunk(
-    jar: Path,
-    main_class: str,
-    arguments: Sequence[str | Path],
-    *,
-    folder: Path,
-    libraries: Path | None = None,
+    jar: Path, main_class: str, arguments: Sequence[str | Path], *, folder: Path, libraries: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Runs a shrunk app beside stand-ins for Android alone: no class that R8 took out can come from elsewhere.
 

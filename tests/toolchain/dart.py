@@ -65,12 +65,7 @@ class Dart:
         return root.run(arguments, cwd=cwd, mounts=mounts, environment=variables, timeout_s=timeout_s)
 
     def command(
-        self,
-        arguments: Sequence[str | Path],
-        *,
-        cwd: Path,
-        mounts: Mapping[str, Path],
-        environment: Mapping[str, str],
+        self, arguments: Sequence[str | Path], *, cwd: Path, mounts: Mapping[str, Path], environment: Mapping[str, str]
     ) -> list[str]:
         """Command that starts a program in `cwd`, as `run` does: it ends with the process that the command makes."""
         root = Swift(self.folder)

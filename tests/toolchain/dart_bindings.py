@@ -19,7 +19,7 @@ MEMBER = re.compile(
     r"ORT_API2_STATUS\s*\(\s*(?P<status>\w+)\s*,?(?P<arguments>[^;]*)\)"
     r"|ORT_API_T\s*\(\s*(?P<returned>[\w\s*]+?)\s*,\s*(?P<returning>\w+)\s*,?(?P<taken>[^;]*)\)"
     r"|ORT_CLASS_RELEASE\s*\(\s*(?P<released>\w+)\s*\)"
-    r"|(?P<type>[\w\s*]+?)\s*\(\s*ORT_API_CALL\s*\*\s*(?P<name>\w+)\s*\)\s*\((?P<given>[^;]*?)\)",
+    r"|(?P<type>[\w\s*]+?)\s*\(\s*ORT_API_CALL\s*\*\s*(?P<name>\w+)\s*\)\s*\((?P<given>[^;]*?)\)"
 )
 ANNOTATIONS = re.compile(r"\b(_\w+_\s*\([^)]*\)|_\w+_|ORT_\w+|NO_EXCEPTION|enum|const)\b")
 NUMBERS = {

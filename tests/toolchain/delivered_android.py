@@ -85,8 +85,7 @@ def plan_of(number: int, folder: Path) -> Plan:
 def write_library(folder: Path, plan: Plan) -> Path:
     """The library with the first version of the model, signed."""
     tested = vectors.Vectors(
-        golden=vectors.read(write_golden(folder, 0)),
-        allowed={"y": vectors.Allowed(rtol=1e-4, atol=1e-5, scale=10.0)},
+        golden=vectors.read(write_golden(folder, 0)), allowed={"y": vectors.Allowed(rtol=1e-4, atol=1e-5, scale=10.0)}
     )
     golden = {(MODEL, each.compiled.sha256): tested for each in plan.choices}
     view = TARGET.view(PACKAGE, (plan,), Report(parities=()), golden=golden)

@@ -39,8 +39,7 @@ def write_package(folder: Path) -> Path:
     """Writes the package, signed, and that of ONNX Runtime beside it."""
     made = plan(folder)
     tested = vectors.Vectors(
-        golden=vectors.read(write_golden(folder, 0)),
-        allowed={"y": vectors.Allowed(rtol=1e-4, atol=1e-5, scale=10.0)},
+        golden=vectors.read(write_golden(folder, 0)), allowed={"y": vectors.Allowed(rtol=1e-4, atol=1e-5, scale=10.0)}
     )
     golden = {(MODEL, each.compiled.sha256): tested for each in made.choices}
     view = TARGET.view(PACKAGE, (made,), Report(parities=()), golden=golden)

@@ -125,10 +125,7 @@ def write_apk(aar: Path, apk: Path, *, is_stored: bool) -> Path:
     a multiple of 4 bytes, as zipalign makes them; deflated ones cannot be mapped. A filler entry stands first, so no
     asset starts where the file does.
     """
-    with (
-        zipfile.ZipFile(aar) as library,
-        zipfile.ZipFile(apk, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as package,
-    ):
+    with zipfile.ZipFile(aar) as library, zipfile.ZipFile(apk, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as package:
         package.writestr("AndroidManifest.xml", b"\0" * 61, zipfile.ZIP_STORED)
         for name in sorted(name for name in library.namelist() if name.startswith("assets/")):
             if name.endswith("/"):

@@ -45,11 +45,7 @@ CUDA_CORE = Names(
 )
 PYCUDA = Names(
     module=frozenset({"_driver"}),
-    objects={
-        "_context": "Context",
-        "_stream": "Stream",
-        "base": "PagelockedHostAllocation",
-    },
+    objects={"_context": "Context", "_stream": "Stream", "base": "PagelockedHostAllocation"},
 )
 
 

@@ -129,10 +129,7 @@ AUTO = Nets(
 ONNX = Nets(
     format="onnx",
     models={"linear": _linear, "chain": _long_chain, "picker": _picker},
-    programs={
-        "Observing": ("observing.swift", "clock.c"),
-        "Sharing": ("threads.swift", "older_runtime.c"),
-    },
+    programs={"Observing": ("observing.swift", "clock.c"), "Sharing": ("threads.swift", "older_runtime.c")},
 )
 
 COREML = Nets(

@@ -73,11 +73,7 @@ IMAGE = ImageInput(
     conversion=PIXELS[4],
 )
 TAGS = specs(
-    "output",
-    ("classes", INT64, ("m",)),
-    ("starts", INT64, ("m",)),
-    ("ends", INT64, ("m",)),
-    ("scores", FLOAT, ("m",)),
+    "output", ("classes", INT64, ("m",)), ("starts", INT64, ("m",)), ("ends", INT64, ("m",)), ("scores", FLOAT, ("m",))
 )
 COLOURS = (
     helper.make_node("Gather", ["image.pixels", "image.channels"], ["picked"], axis=2),

@@ -112,11 +112,7 @@ def _sklearn(folder: Path, data: Data) -> None:
     import pandas
     import skops.io
     from sklearn.compose import make_column_transformer
-    from sklearn.ensemble import (
-        GradientBoostingRegressor,
-        HistGradientBoostingClassifier,
-        RandomForestClassifier,
-    )
+    from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler

@@ -49,9 +49,7 @@ def ran(app: Path, *arguments: str | Path, mounts: tuple[Path, ...]) -> Facts:
     """Runs a program that prints a line of JSON for each case, and gives them by their names."""
     library = dart().onnxruntime()
     done = dart().run(
-        [app / "App", library, *arguments],
-        cwd=app,
-        mounts={str(each): each for each in (library.parent, *mounts)},
+        [app / "App", library, *arguments], cwd=app, mounts={str(each): each for each in (library.parent, *mounts)}
     )
     assert done.returncode == 0, done.output
     return {each["case"]: each for each in map(json.loads, done.output.splitlines())}

@@ -64,13 +64,7 @@ class Net:
 IMAGE: tuple[Any, ...] = (
     ImageInput,
     "image",
-    {
-        "pixels": "pixels",
-        "channels": "places",
-        "orientation": "turn",
-        "chroma": "chroma",
-        "conversion": "conversion",
-    },
+    {"pixels": "pixels", "channels": "places", "orientation": "turn", "chroma": "chroma", "conversion": "conversion"},
     {},
 )
 CLASSES = (ClassesOutput, "logits", {"scores": "scores"}, {"labels": LABELS, "top_k": 3, "threshold": 0.25})

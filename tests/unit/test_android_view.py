@@ -144,9 +144,7 @@ def test_a_file_for_chips_says_which_and_is_named_after_the_first() -> None:
 def test_one_file_for_chips_of_one_provider_and_any_chip_of_another_is_one_asset() -> None:
     shared = replace(choice("qnn"), soc_models=("SM8650",))
     view = Android().view(
-        PACKAGE,
-        (plan("net", Signature(inputs=FLOAT, outputs=FLOAT), shared, choice("cpu")),),
-        Report(parities=()),
+        PACKAGE, (plan("net", Signature(inputs=FLOAT, outputs=FLOAT), shared, choice("cpu")),), Report(parities=())
     )
     assert [(file.providers, file.chips) for file in view.models[0].files] == [(("QNN",), ("SM8650",)), (("CPU",), ())]
     assert [asset.path for asset in view.assets] == ["mobpack/vision/net.ort.tflite"]

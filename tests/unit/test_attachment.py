@@ -210,18 +210,8 @@ def test_what_has_no_table_is_a_tensor(tmp_path: Path) -> None:
     [
         ({"y": IMAGE}, {}, "model.m.inputs.y: the model has no such input", "known: x, state"),
         ({}, {"logit": CLASSES}, "model.m.outputs.logit: the model has no such output", "did you mean 'logits'?"),
-        (
-            {"state": {**STATE, "output": "nxt"}},
-            {},
-            "model.m.inputs.state: .*no output 'nxt'",
-            "did you mean 'next'?",
-        ),
-        (
-            {"state": {**STATE, "output": "logits"}},
-            {},
-            "model.m.inputs.state: output 'logits' is float",
-            "next state",
-        ),
+        ({"state": {**STATE, "output": "nxt"}}, {}, "model.m.inputs.state: .*no output 'nxt'", "did you mean 'next'?"),
+        ({"state": {**STATE, "output": "logits"}}, {}, "model.m.inputs.state: output 'logits' is float", "next state"),
         ({"state": STATE}, {"next": {"kind": "tensor"}}, "model.m.outputs.next: is already a state", "remove one"),
         ({"state": IMAGE}, {}, "model.m.inputs.state: ", ""),
     ],

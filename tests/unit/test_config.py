@@ -370,10 +370,7 @@ def test_names_come_from_the_file_where_there_is_no_project(
     assert found.model[model].path == tmp_path / file
 
 
-VARIANTS = {
-    "static-qdq": "",
-    "auto": "max-drop = 0.01\n",
-}
+VARIANTS = {"static-qdq": "", "auto": "max-drop = 0.01\n"}
 
 
 @pytest.mark.parametrize("quantizer", VARIANTS)

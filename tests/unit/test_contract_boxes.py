@@ -34,9 +34,7 @@ class Picture:
 
     def placement(self, writer: Writer) -> Placement:
         return Placement(
-            **{key: writer.integers(value) for key, value in asdict(self).items()},
-            core_width=64,
-            core_height=64,
+            **{key: writer.integers(value) for key, value in asdict(self).items()}, core_width=64, core_height=64
         )
 
 

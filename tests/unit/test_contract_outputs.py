@@ -50,12 +50,7 @@ class Behind:
 
 
 def placement(
-    writer: Writer,
-    height: int,
-    width: int,
-    core: tuple[int, int],
-    made: tuple[int, int],
-    offset: tuple[int, int],
+    writer: Writer, height: int, width: int, core: tuple[int, int], made: tuple[int, int], offset: tuple[int, int]
 ) -> Placement:
     """The place of a picture, x before y, in a core of height and width."""
     return Placement(

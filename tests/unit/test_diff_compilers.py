@@ -5,10 +5,7 @@ from dataclasses import replace
 
 from packager.distribution.differences import Level, interfaces
 from tests.cases.diff_compilers import is_major, says_breaking
-from tests.cases.differences_cases import (
-    CHANGED,
-    changed,
-)
+from tests.cases.differences_cases import CHANGED, changed
 
 
 def test_the_verdict_is_the_expected_one_in_every_language() -> None:

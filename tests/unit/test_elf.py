@@ -34,11 +34,7 @@ def library() -> bytes:
 
 def test_a_library_says_what_it_is_and_needs(library: bytes) -> None:
     found = elf.read(library, "x")
-    assert (found.soname, found.needed, found.has_gnu_hash) == (
-        "libonnxruntime_providers_shared.so",
-        NEEDED,
-        True,
-    )
+    assert (found.soname, found.needed, found.has_gnu_hash) == ("libonnxruntime_providers_shared.so", NEEDED, True)
     assert found.page_bytes >= 4096
 
 

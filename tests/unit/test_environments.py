@@ -11,10 +11,7 @@ import pytest
 
 from packager.core.errors import ConfigError, ToolError
 from packager.engines.environments import ENVIRONMENTS, cuda, ensure, qnn, runtime, webgpu
-from packager.engines.environments.environment import (
-    folder_for,
-    make_once,
-)
+from packager.engines.environments.environment import folder_for, make_once
 from packager.files.leftovers import DAY_S
 from packager.workflows.doctor import environments_to_install, examine_environments
 from tests.cases.environments import Doctor, cache, doctor

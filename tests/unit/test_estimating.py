@@ -96,9 +96,7 @@ def test_what_a_provider_leaves_takes_the_time_of_the_cpu() -> None:
 
 
 def test_values_cross_the_border_of_each_partition_once_in_each_direction() -> None:
-    graph = view(
-        "(float[1,4,8,8] x) => (float[1,4,8,8] y) { [a] a = Relu (x) [b] b = Sin (a) [c] y = Add (b, a) }",
-    )
+    graph = view("(float[1,4,8,8] x) => (float[1,4,8,8] y) { [a] a = Relu (x) [b] b = Sin (a) [c] y = Add (b, a) }")
     cost = Cost(cpu=Rates.even(1), own=Rates.even(1), copy_gb_s=1, most=1, needs_sizes=False)
     assert estimated(graph, [["a"], ["c"]], cost).copies_ms == pytest.approx(5 * 1024 / 1e6)
     assert estimated(graph, [["a", "b", "c"]], cost).copies_ms == pytest.approx(2 * 1024 / 1e6)

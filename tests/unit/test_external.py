@@ -59,11 +59,7 @@ def test_small_tensors_stay_in_the_graph(tmp_path: Path) -> None:
 def test_parameters_of_quantized_operators_stay_in_the_graph_where_asked(tmp_path: Path) -> None:
     model = onnx_model(
         "(float[300, 4] x) => (float[300, 4] y) { f = DequantizeLinear <axis = 0> (w, s, z) y = Add (x, f) }",
-        weights={
-            "w": np.ones((300, 4), np.int8),
-            "s": np.full(300, 0.5, np.float32),
-            "z": np.zeros(300, np.int8),
-        },
+        weights={"w": np.ones((300, 4), np.int8), "s": np.full(300, 0.5, np.float32), "z": np.zeros(300, np.int8)},
     )
     assert set(references(written(tmp_path / "out", model)[0])) == {"w", "s"}
     assert set(references(written(tmp_path / "in", model, inside="parameters")[0])) == {"w"}

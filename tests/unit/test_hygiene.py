@@ -133,11 +133,7 @@ def test_no_docstring_begins_with_what() -> None:
 
 @pytest.mark.parametrize(
     "source",
-    [
-        '"""What it is."""',
-        'def f():\n    """What\n    it gives."""',
-        'class C:\n    x: int\n    """What x is."""',
-    ],
+    ['"""What it is."""', 'def f():\n    """What\n    it gives."""', 'class C:\n    x: int\n    """What x is."""'],
 )
 def test_a_docstring_that_begins_with_what_is_found(source: str) -> None:
     assert len(questions(source)) == 1

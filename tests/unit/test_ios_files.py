@@ -15,12 +15,7 @@ NOTHING = Signature(inputs=(), outputs=())
 
 
 def file(
-    folder: Path,
-    name: str,
-    content: str,
-    *beside: Path,
-    style: Style = Style.UNFUSED,
-    processor: str = "",
+    folder: Path, name: str, content: str, *beside: Path, style: Style = Style.UNFUSED, processor: str = ""
 ) -> Compiled:
     """A file with `content` in a folder of its own in the store, and its weight files."""
     home = folder / hashlib.sha256(f"{name}{content}".encode()).hexdigest()[:8]
@@ -102,12 +97,7 @@ def test_the_second_folder_never_is_another_models(tmp_path: Path) -> None:
     mine = plan(("coreml", plain[0]), ("cpu", plain[1]))
     taken = plan(("cpu", file(tmp_path, "model.ort", "other")), name="NET-2")
     files = lay_out([mine, taken])
-    assert paths(files["net"]) == [
-        "net-3/model-1.weights",
-        "net-3/plain.onnx",
-        "net/model-1.weights",
-        "net/plain.onnx",
-    ]
+    assert paths(files["net"]) == ["net-3/model-1.weights", "net-3/plain.onnx", "net/model-1.weights", "net/plain.onnx"]
     assert paths(files["NET-2"]) == ["NET-2/model.ort"]
 
 
@@ -119,12 +109,7 @@ def test_a_variant_of_some_devices_has_a_folder_of_its_own(tmp_path: Path) -> No
     made = with_variant(made, ("coreml", base), ("xnnpack", special), ("cpu", int8))
     taken = plan(("cpu", file(tmp_path, "model.ort", "other")), name="NET-INT8")
     files = lay_out([made, taken])["net"]
-    assert paths(files) == [
-        "net-int8-2/model.ort",
-        "net-int8-2/unfused.onnx",
-        "net/fixed.onnx",
-        "net/model.ort",
-    ]
+    assert paths(files) == ["net-int8-2/model.ort", "net-int8-2/unfused.onnx", "net/fixed.onnx", "net/model.ort"]
     assert [(view.providers, view.resource.path, view.devices) for view in files.views] == [
         (("coreML",), "net/model.ort", ()),
         (("cpu",), "net/fixed.onnx", ()),

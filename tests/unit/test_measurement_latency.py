@@ -6,12 +6,7 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import GateError
-from packager.quantization.measurement import (
-    FileSizes,
-    Latency,
-    as_measured,
-    gate,
-)
+from packager.quantization.measurement import FileSizes, Latency, as_measured, gate
 from packager.quantization.measurement.timing import has_enough, timed
 from tests.cases.measurement_cases import classifier, quantized, subject
 from tests.cases.onnx_text import onnx_model

@@ -43,8 +43,7 @@ def checker_takes(model: onnx.ModelProto) -> int:
 
 
 @pytest.mark.parametrize(
-    "body",
-    ["Conv (x, w_1d)", "MatMul (x, v)", "Clip (x, zero, one)", "Max (x, six, zero)", "Cast <to = 1> (x)"],
+    "body", ["Conv (x, w_1d)", "MatMul (x, v)", "Clip (x, zero, one)", "Max (x, six, zero)", "Cast <to = 1> (x)"]
 )
 def test_the_rules_see_what_the_checker_of_operator_names_does_not(body: str) -> None:
     """The provider leaves them as well, as the tests above show."""

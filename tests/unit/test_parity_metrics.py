@@ -187,10 +187,7 @@ def test_a_tolerance_says_what_does_not_hold() -> None:
             "max abs error 1.5 of 3 (its largest value); allowed is 0.0049 + 0.49 x 3 = 1.47",
         ),
         (Tolerance(max_abs_error=1.5), ""),
-        (
-            Tolerance(max_abs_error=1.4),
-            "max abs error 1.5 of 3 (its largest value); allowed is 1.4",
-        ),
+        (Tolerance(max_abs_error=1.4), "max abs error 1.5 of 3 (its largest value); allowed is 1.4"),
         (Tolerance(min_cosine=0.9), ""),
         (Tolerance(min_cosine=0.999), "cosine 0.9632; the least allowed is 0.999"),
         (Tolerance(min_sqnr_db=7), ""),

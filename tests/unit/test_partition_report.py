@@ -180,12 +180,7 @@ def one(**facts: Any) -> Partition:
 
 
 def test_a_partition_within_the_gates_passes() -> None:
-    for gates in [
-        Gates(),
-        Gates(max_partitions=3),
-        Gates(min_share=0.5),
-        Gates(max_partitions=100, min_share=0.0),
-    ]:
+    for gates in [Gates(), Gates(max_partitions=3), Gates(min_share=0.5), Gates(max_partitions=100, min_share=0.0)]:
         enforce_partition_gates((one(),), gates)
         assert one().share == 0.5
 

@@ -54,14 +54,8 @@ def test_a_manifest_says_that_nobody_is_tracked_and_why_what_is_called() -> None
         "NSPrivacyTrackingDomains": [],
         "NSPrivacyCollectedDataTypes": [],
         "NSPrivacyAccessedAPITypes": [
-            {
-                "NSPrivacyAccessedAPIType": f"{PREFIX}FileTimestamp",
-                "NSPrivacyAccessedAPITypeReasons": ["C617.1"],
-            },
-            {
-                "NSPrivacyAccessedAPIType": f"{PREFIX}SystemBootTime",
-                "NSPrivacyAccessedAPITypeReasons": ["35F9.1"],
-            },
+            {"NSPrivacyAccessedAPIType": f"{PREFIX}FileTimestamp", "NSPrivacyAccessedAPITypeReasons": ["C617.1"]},
+            {"NSPrivacyAccessedAPIType": f"{PREFIX}SystemBootTime", "NSPrivacyAccessedAPITypeReasons": ["35F9.1"]},
         ],
     }
 
@@ -94,10 +88,7 @@ def test_code_that_takes_models_from_a_channel_declares_that_it_looks_for_room()
         (
             {
                 "NSPrivacyAccessedAPITypes": [
-                    {
-                        "NSPrivacyAccessedAPIType": f"{PREFIX}DiskSpace",
-                        "NSPrivacyAccessedAPITypeReasons": ["C617.1"],
-                    }
+                    {"NSPrivacyAccessedAPIType": f"{PREFIX}DiskSpace", "NSPrivacyAccessedAPITypeReasons": ["C617.1"]}
                 ]
             },
             "C617.1 is not a reason for DiskSpace; Apple accepts",

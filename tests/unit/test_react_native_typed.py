@@ -10,13 +10,7 @@ from pathlib import Path
 
 from packager.core.class_names import RESERVED
 from packager.core.contract import LOWEST as LOWEST_SCORE
-from packager.core.contract import (
-    ClassesOutput,
-    Contract,
-    ImageInput,
-    TensorInput,
-    TypedInput,
-)
+from packager.core.contract import ClassesOutput, Contract, ImageInput, TensorInput, TypedInput
 from packager.files.installed import templates_folder
 from packager.targets.typescript import typed, typed_view
 from tests.cases.react_native_typed import LOWEST

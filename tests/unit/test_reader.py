@@ -159,10 +159,7 @@ def test_nodes_are_in_an_order_in_which_they_can_run_whatever_the_order_they_wer
     options.optimized_model_filepath = str(tmp_path / "model.ort")
     options.add_session_config_entry("session.save_model_format", "ORT")
     onnxruntime.InferenceSession(
-        model.SerializeToString(),
-        options,
-        providers=["CPUExecutionProvider"],
-        disabled_optimizers=["NchwcTransformer"],
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"], disabled_optimizers=["NchwcTransformer"]
     )
     found = read_ort(tmp_path / "model.ort")
     assert [node.op for node in found.nodes] == ["FusedConv", "MaxPool"]

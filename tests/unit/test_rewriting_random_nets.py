@@ -9,13 +9,7 @@ from hypothesis import assume, given, settings
 
 from packager.core.errors import ModelError
 from tests.cases.random_nets import nets
-from tests.cases.rewriting_cases import (
-    decibels,
-    outcome,
-    outcome_in_files,
-    run,
-    samples_for,
-)
+from tests.cases.rewriting_cases import decibels, outcome, outcome_in_files, run, samples_for
 from tests.cases.rewriting_random_nets import QUANTIZERS, check, quick
 
 

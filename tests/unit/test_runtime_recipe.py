@@ -79,12 +79,7 @@ def test_exceptions_stay_and_telemetry_goes() -> None:
 
 def test_android_settings_are_what_onnxruntimes_script_reads() -> None:
     settings = json.loads(texts("android", abis=("arm64-v8a",), min_sdk=21)["build-settings.json"])
-    assert set(settings) == {
-        "build_abis",
-        "android_min_sdk_version",
-        "android_target_sdk_version",
-        "build_params",
-    }
+    assert set(settings) == {"build_abis", "android_min_sdk_version", "android_target_sdk_version", "build_params"}
     assert settings["build_abis"] == ["arm64-v8a"]
     assert settings["android_min_sdk_version"] == 24, "ONNX Runtime takes no older one"
 

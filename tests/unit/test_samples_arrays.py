@@ -112,11 +112,7 @@ def test_each_row_of_a_stack_is_a_sample(tmp_path: Path, model: Model, save: Any
     is_column_major=st.booleans(),
 )
 def test_what_was_stacked_comes_back(
-    tmp_path_factory: pytest.TempPathFactory,
-    shape: tuple[int, ...],
-    dtype: str,
-    is_packed: bool,
-    is_column_major: bool,
+    tmp_path_factory: pytest.TempPathFactory, shape: tuple[int, ...], dtype: str, is_packed: bool, is_column_major: bool
 ) -> None:
     folder = tmp_path_factory.mktemp("stack")
     kinds = {
@@ -193,8 +189,7 @@ def test_memory_does_not_grow_with_the_samples_of_a_file(tmp_path: Path, save: A
 
 def test_what_numpy_chooses_by_itself_becomes_the_type_of_the_input(tmp_path: Path) -> None:
     model = loaded(
-        tmp_path,
-        onnx_model("(float[2] x, int32[2] i) => (float[2] y, int32[2] j) { y = Relu (x) j = Identity (i) }"),
+        tmp_path, onnx_model("(float[2] x, int32[2] i) => (float[2] y, int32[2] j) { y = Relu (x) j = Identity (i) }")
     )
     numpy.savez(tmp_path / "s.npz", x=numpy.array([0.5, 1.0]), i=numpy.array([1, -2]))
     (found,) = samples(tmp_path / "s.npz", model)

@@ -115,11 +115,7 @@ def test_windows_are_all_of_a_recording_in_pieces(folder: Path) -> None:
     recorded(folder / "a.wav", LEVELS)
     recorded(folder / "b.wav", LEVELS[:4])
     found = sounds(folder, "float[1, 4]", take="windows")
-    assert [each[0].tolist() for each in found] == [
-        LEVELS[:4].tolist(),
-        [*LEVELS[4:], 0.0, 0.0],
-        LEVELS[:4].tolist(),
-    ]
+    assert [each[0].tolist() for each in found] == [LEVELS[:4].tolist(), [*LEVELS[4:], 0.0, 0.0], LEVELS[:4].tolist()]
 
 
 def test_another_sample_rate_is_told_and_not_mended(folder: Path) -> None:

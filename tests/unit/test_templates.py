@@ -343,10 +343,7 @@ def test_shared_files_use_exactly_the_fields_of_their_view(shared: list[str], pr
 
 @pytest.mark.parametrize(
     ("models", "shared", "printed"),
-    [
-        (MODELS_NPM, SHARED_REACT_NATIVE, npm.ModelView),
-        (MODELS_FLUTTER, SHARED_FLUTTER, flutter.ModelView),
-    ],
+    [(MODELS_NPM, SHARED_REACT_NATIVE, npm.ModelView), (MODELS_FLUTTER, SHARED_FLUTTER, flutter.ModelView)],
 )
 def test_files_of_one_model_and_lists_of_models_use_exactly_the_fields_of_their_view(
     models: list[str], shared: list[str], printed: type

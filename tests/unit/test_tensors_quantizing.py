@@ -27,9 +27,7 @@ Array = NDArray[Any]
 FORMATS: list[tuple[Element, bool]] = [("int8", True), ("uint8", False), ("int4", True), ("uint4", False)]
 QUICK = settings(max_examples=examples(40), deadline=None)
 TENSORS = arrays.arrays(
-    numpy.float32,
-    arrays.array_shapes(max_dims=4, max_side=9),
-    elements=st.floats(-1e4, 1e4, width=32),
+    numpy.float32, arrays.array_shapes(max_dims=4, max_side=9), elements=st.floats(-1e4, 1e4, width=32)
 )
 
 

@@ -11,15 +11,7 @@ from onnx import TensorProto, numpy_helper
 from onnxruntime.quantization import quant_utils
 
 from packager.core.errors import ModelError
-from packager.graph.weights.rounding import (
-    LIMITS,
-    SYMMETRIC_LIMITS,
-    Element,
-    pack,
-    range_parameters,
-    storage,
-    unpack,
-)
+from packager.graph.weights.rounding import LIMITS, SYMMETRIC_LIMITS, Element, pack, range_parameters, storage, unpack
 from tests.nights import examples
 
 NARROW = [element for element in get_args(Element) if element != "int32"]

@@ -230,10 +230,7 @@ def named(document: dict[str, Any], model: str) -> dict[str, Any]:
             ],
         ),
         (
-            lambda: [
-                document(SLOW),
-                document({**SLOW, ENGINE: 1.0}, "iPhone15,2", sha256="ef" * 32),
-            ],
+            lambda: [document(SLOW), document({**SLOW, ENGINE: 1.0}, "iPhone15,2", sha256="ef" * 32)],
             ["iPhone15,2 has run nets alone, not what ships"],
         ),
     ],

@@ -160,11 +160,7 @@ BREAKS: list[tuple[str, str, Break]] = [
     ("bundle-id", "error", lambda root: set_keys(root, CFBundleIdentifier="com.example.speech_kit")),
     ("executable", "error", lambda root: set_keys(root, CFBundleExecutable="speech")),
     ("package-type", "error", lambda root: set_keys(root, CFBundlePackageType=None)),
-    (
-        "supported-platforms",
-        "error",
-        lambda root: set_keys(root, CFBundleSupportedPlatforms=["iPhoneSimulator"]),
-    ),
+    ("supported-platforms", "error", lambda root: set_keys(root, CFBundleSupportedPlatforms=["iPhoneSimulator"])),
     ("version", "error", lambda root: set_keys(root, CFBundleShortVersionString="1.29.0-rc1")),
     ("minimum-os-missing", "error", lambda root: set_keys(root, MinimumOSVersion=None)),
     ("minimum-os-missing", "error", lambda root: set_keys(root, MinimumOSVersion="")),

@@ -51,11 +51,7 @@ class App:
             self.script,
             written,
             onnxruntime=onnxruntime or jsc.onnxruntime(),
-            environment={
-                "XDG_CACHE_HOME": str(self.scratch / "caches"),
-                "HOST_ENGINE": engine,
-                **(environment or {}),
-            },
+            environment={"XDG_CACHE_HOME": str(self.scratch / "caches"), "HOST_ENGINE": engine, **(environment or {})},
         )
         results = RESULT.findall(done.output)
         assert done.returncode == 0, done.output

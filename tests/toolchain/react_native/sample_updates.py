@@ -56,10 +56,7 @@ def make(archive: Path, folder: Path) -> Sample:
     add_verifier(native_code)
     for name in sample_app.OURS:
         shutil.copytree(sample_app.SOURCE / name, app / name)
-    stand_ins = {
-        "react-native": "sample-react-native.js",
-        **dict.fromkeys(EXPO, "sample-expo.js"),
-    }
+    stand_ins = {"react-native": "sample-react-native.js", **dict.fromkeys(EXPO, "sample-expo.js")}
     options = [f"--alias:{name}={native.SCRIPTS / script}" for name, script in stand_ins.items()]
     options += [
         f"--alias:sample={app}",
@@ -90,12 +87,7 @@ def started(sample: Sample, address: str, folder: Path, trusted: Path) -> Iterat
         "mail": str(mail),
         "uri": "file:///coffee.jpg",
         "options": {"maxSize": LONGEST},
-        "decoded": {
-            "path": str(mail / "pixels"),
-            "width": picture.width,
-            "height": picture.height,
-            "orientation": 1,
-        },
+        "decoded": {"path": str(mail / "pixels"), "width": picture.width, "height": picture.height, "orientation": 1},
     }
     (mail / "plan.json").write_text(json.dumps(plan), encoding="utf-8", newline="\n")
     process = subprocess.Popen(

@@ -28,11 +28,7 @@ def kept_in(folder: Path) -> Callable[..., list[str]]:
     """`kotlin.Compiler.run` with processes that have their sockets in `folder`."""
 
     def run(
-        self: kotlin.Compiler,
-        classpath: Iterable[Path],
-        main_class: str,
-        *,
-        flags: Sequence[str] = kotlin.JAVA_FLAGS,
+        self: kotlin.Compiler, classpath: Iterable[Path], main_class: str, *, flags: Sequence[str] = kotlin.JAVA_FLAGS
     ) -> list[str]:
         before = (sys.executable, "-I", "-S", FOLDER / "run.py", folder, _classes(), ROOT)
         return [*map(str, before), *ALONE(self, classpath, main_class, flags=flags)]
