@@ -190,7 +190,7 @@ def test_every_orientation_is_the_number_of_exif(pictures: Facts, number: int, n
 def test_orientations_are_known_by_exifs_number_and_by_the_turn_that_a_camera_names(pictures: Facts) -> None:
     assert pictures["exif"].split() == ["UP", "UP", *EXIF, "UP"]
     assert pictures["rotations"].split() == ["UP", "RIGHT", "DOWN", "LEFT", "UP", "LEFT", "RIGHT"]
-    assert pictures["rotation by 45.message"] == "a rotation by 45 degrees is none by 0, 90, 180 or 270"
+    assert pictures["rotation by 45.message"] == "the rotation is 45 degrees, which is not one of 0, 90, 180 and 270"
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ func exchange(_ model: DeviceModel, _ candidate: Candidate, round: Int, pace: Pa
             return found
         }
         if !pace.timesWrongNumbers, outputs.contains(where: { $0["failure"] as? String != "" }) {
-            found["time"] = ["error": "its numbers are off: it was not timed"]
+            found["time"] = ["error": "its outputs differ from those of the build: it was not timed"]
             return found
         }
         found["time"] = try times(loaded, pace)

@@ -399,7 +399,7 @@ final class AnswerTests: XCTestCase {
         let model = try Classifier(options: onCPU)
         for top in [0, -1, Int.min] {
             let reason = try refusal { _ = try model.classify(Picture([9], width: 1, height: 1, format: .grey), top: top) }
-            XCTAssertEqual(reason, "top is \(top), which is no number of classes")
+            XCTAssertEqual(reason, "top is \(top), the least is 1")
             XCTAssertEqual(ModelError.invalid(reason: reason).localizedDescription, reason)
         }
     }
@@ -645,7 +645,7 @@ final class RankingTests: XCTestCase {
             "vectors of 3 and 2 numbers cannot be compared")
         XCTAssertEqual(
             try refusal { _ = try Similarity.nearest([1], in: [], count: 0) },
-            "count is 0, which is no number of vectors")
+            "count is 0, the least is 1")
     }
 }
 

@@ -54,7 +54,7 @@ export class Runner {
         const { inputMetadata, outputMetadata } = this.session;
         const placed = placedTensors(call.buffers, call.layout);
         if (placed.length !== inputMetadata.length + outputMetadata.length) {
-            throw new ModelError('bad-input', `a run has ${String(placed.length)} tensors, other than the model`);
+            throw new ModelError('bad-input', `a run has ${String(placed.length)} tensors, the model another number`);
         }
         if (this.ownsInputs)
             return placed;

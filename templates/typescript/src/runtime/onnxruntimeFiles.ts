@@ -27,7 +27,7 @@ export function locateFile({ models, read }: OnnxRuntimeOptions, path: string): 
   if (read !== undefined) return { path, offset: 0 };
   throw new ModelError(
     'missing',
-    `nobody said where ${path} is: copy the package's models to a folder of the page, and pass its address as ` +
+    `the address of ${path} is not set: copy the package's models to a folder of the page, and pass its address as ` +
       'setOnnxRuntime(ort, { models })',
   );
 }

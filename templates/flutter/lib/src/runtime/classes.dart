@@ -28,7 +28,7 @@ final class Classification {
 ///
 /// Throws ModelException `badOptions` for a `top` below 1.
 List<Classification> classificationsOf(Tensor<Float32List> scores, List<String> labels, int top, double threshold) {
-  if (top < 1) throw ModelException(ModelErrorCode.badOptions, 'top is 1 or more, not $top');
+  if (top < 1) throw ModelException(ModelErrorCode.badOptions, 'top is $top, the least is 1');
   final data = scores.data;
   final found = [
     for (final (index, score) in data.indexed)

@@ -213,7 +213,7 @@ final class LoadedModel {
   /// Runs a second session of the model `runs` times: the path of ONNX Runtime's trace.
   Future<String> profile(List<TensorInput<Object>> inputs, int runs) {
     if (runs < 1 || runs > _mostProfiled) {
-      throw ModelException(ModelErrorCode.badOptions, 'runs is 1 to $_mostProfiled, not $runs');
+      throw ModelException(ModelErrorCode.badOptions, 'runs is $runs, which is not one of 1 to $_mostProfiled');
     }
     return _called(inputs, null, (fed) async {
       final folder = await Directory('${Directory.systemTemp.path}/profiles').create(recursive: true);

@@ -225,8 +225,8 @@ final class LoadOptions {
   /// Throws ModelException `badOptions`.
   void check() {
     if (threads < 0 || threads > 256)
-      throw ModelException(ModelErrorCode.badOptions, 'threads is 0 to 256, not $threads');
-    if (queue < 1) throw ModelException(ModelErrorCode.badOptions, 'queue is 1 or more, not $queue');
+      throw ModelException(ModelErrorCode.badOptions, 'threads is $threads, which is not one of 0 to 256');
+    if (queue < 1) throw ModelException(ModelErrorCode.badOptions, 'queue is $queue, the least is 1');
   }
 }
 

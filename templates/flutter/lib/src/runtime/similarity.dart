@@ -28,7 +28,7 @@ abstract final class Similarity {
   ///
   /// Throws ModelException `badInput` for vectors of different lengths, `badOptions` for a `count` below 1.
   static List<Ranked> nearest(Float32List query, List<Float32List> vectors, int count) {
-    if (count < 1) throw ModelException(ModelErrorCode.badOptions, 'count is 1 or more, not $count');
+    if (count < 1) throw ModelException(ModelErrorCode.badOptions, 'count is $count, the least is 1');
     return ranked([for (final each in vectors) cosine(query, each)]).take(count).toList();
   }
 }

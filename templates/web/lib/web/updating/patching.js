@@ -116,7 +116,7 @@ class Patcher {
         await this.delta.fill(gaps);
         const places = placesOf(gaps, gapWidth, count);
         if (places === null)
-            throw refused('a place is behind the span');
+            throw refused('a changed value lies beyond its span');
         return places;
     }
     /** Moves the cursor behind a range of the source that is read. */

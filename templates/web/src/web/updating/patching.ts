@@ -138,7 +138,7 @@ class Patcher {
     const gaps = new Uint8Array(changed * gapWidth);
     await this.delta.fill(gaps);
     const places = placesOf(gaps, gapWidth, count);
-    if (places === null) throw refused('a place is behind the span');
+    if (places === null) throw refused('a changed value lies beyond its span');
     return places;
   }
 

@@ -71,7 +71,7 @@ final class Attempts {
       isCounted = !isCounted;
       _wasLeft = true;
       last = last.then((_) => write()).onError<FileSystemException>((failure, _) {
-        warn('it cannot be written down whether somebody sees the app: ${wordsOf(failure)}');
+        warn('whether the app is in the foreground cannot be recorded: ${wordsOf(failure)}');
       });
     });
     try {

@@ -68,5 +68,5 @@ final class Fields {
 
   T _required<T>(String name, Object? value) => value is T ? value : _refuse(name);
 
-  Never _refuse(String name) => throw FormatException('$name is not what it should be');
+  Never _refuse(String name) => throw FormatException('`$name` is missing, or has another type or form');
 }

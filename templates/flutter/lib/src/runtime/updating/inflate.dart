@@ -93,7 +93,7 @@ final class Inflater {
       case 0:
         _take(_bitCount & 7);
         final length = _take(16);
-        if (_take(16) != length ^ 0xffff) throw const InflateException('a block has two lengths');
+        if (_take(16) != length ^ 0xffff) throw const InflateException('the two lengths of a block differ');
         _storedLeft = length;
       case 1:
         _literals = _fixedLiterals;
@@ -101,17 +101,17 @@ final class Inflater {
       case 2:
         _readCodes();
       default:
-        throw const InflateException('a block is of no kind');
+        throw const InflateException('a block has an unknown type');
     }
   }
 
   void _beginCopy(int length) {
-    if (length >= _lengths.length) throw const InflateException('a copy has no length');
+    if (length >= _lengths.length) throw const InflateException('a copy has an unknown length');
     final count = _lengths[length] + _take(_lengthBits[length]);
     final symbol = _symbol(_distances!);
-    if (symbol >= _distanceStarts.length) throw const InflateException('a copy has no distance');
+    if (symbol >= _distanceStarts.length) throw const InflateException('a copy has an unknown distance');
     final distance = _distanceStarts[symbol] + _take(_distanceBits[symbol]);
-    if (distance > _size) throw const InflateException('a copy is from before the start');
+    if (distance > _size) throw const InflateException('a copy begins before the first byte');
     _copyLeft = count;
     _copyFrom = (_place - distance) & (_windowBytes - 1);
   }
@@ -140,7 +140,7 @@ final class Inflater {
           : symbol == 17
           ? 3 + _take(3)
           : 11 + _take(7);
-      if (at + repeated > lengths.length) throw const InflateException('too much is repeated');
+      if (at + repeated > lengths.length) throw const InflateException('lengths are repeated beyond the last code');
       lengths.fillRange(at, at += repeated, length);
     }
     if (lengths[256] == 0) throw const InflateException('a block has no end');
@@ -152,7 +152,7 @@ final class Inflater {
     while (_bitCount < _mostBits && _fill()) {}
     final entry = codes.table[_bits & ((1 << codes.bits) - 1)];
     final length = entry & 15;
-    if (length == 0) throw const InflateException('a code is of no symbol');
+    if (length == 0) throw const InflateException('a code stands for no symbol');
     if (length > _bitCount) throw const InflateException('it ends too early');
     _bits >>= length;
     _bitCount -= length;

@@ -123,7 +123,7 @@ final class _Opening {
     try {
       await _store.changeModel(_model, (each) => each.withOpened(kept.version));
     } on FileSystemException catch (failure) {
-      warn('it cannot be written down that $_model was opened: ${wordsOf(failure)}');
+      warn('the opening of $_model cannot be recorded: ${wordsOf(failure)}');
     }
     return opened;
   }

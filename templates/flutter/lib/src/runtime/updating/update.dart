@@ -63,7 +63,7 @@ final class Update {
       if (record.isFrozen) return await _all(UpdatePhase.frozen, 'the app has frozen its updates');
       if (!isForced && wait > 0 && wait <= _mostMs) {
         final seconds = wait ~/ 1000 + 1;
-        return await _all(UpdatePhase.waiting, 'after ${record.failures} failures, nothing is asked for $seconds s');
+        return await _all(UpdatePhase.waiting, '${record.failures} requests failed: the next is due in $seconds s');
       }
       await _check();
     } on FileSystemException catch (failure) {

@@ -19,7 +19,7 @@ public struct Classification: Sendable, Hashable, Codable {
 
 /// The classes of `scores` with `threshold` or more: the best `top`, best first, and of equal ones the first.
 func classificationsOf(_ scores: [Float], _ labels: [String], top: Int, threshold: Float) throws -> [Classification] {
-    guard top > 0 else { throw ModelError.invalid(reason: "top is \(top), which is no number of classes") }
+    guard top > 0 else { throw ModelError.invalid(reason: "top is \(top), the least is 1") }
     let seen = scores.indices.filter { scores[$0] >= threshold }
     let sorted = seen.sorted { scores[$0] == scores[$1] ? $0 < $1 : scores[$0] > scores[$1] }
     return sorted.prefix(top).map { Classification(label: labels.name($0), index: $0, score: scores[$0]) }

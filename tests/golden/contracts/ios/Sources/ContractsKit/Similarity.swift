@@ -20,7 +20,7 @@ public enum Similarity {
     ///
     /// - Throws: ``ModelError`` for vectors of different lengths, and a `count` below 1.
     public static func nearest(_ query: [Float], in vectors: [[Float]], count: Int) throws -> [Ranked] {
-        guard count > 0 else { throw ModelError.invalid(reason: "count is \(count), which is no number of vectors") }
+        guard count > 0 else { throw ModelError.invalid(reason: "count is \(count), the least is 1") }
         return Array(Ranked.best(try vectors.map { try cosine(query, $0) }).prefix(count))
     }
 

@@ -44,7 +44,7 @@ struct ChannelDocument: Sendable {
                 Set(content.models.map(\.name)).count == content.models.count,
                 let published = ChannelDocument.time(content.published),
                 let expires = ChannelDocument.time(content.expires)
-            else { throw DocumentRefused(reason: "the channel's document has values that cannot be") }
+            else { throw DocumentRefused(reason: "the channel's document has values out of range") }
             number = content.number
             self.published = published
             self.expires = expires

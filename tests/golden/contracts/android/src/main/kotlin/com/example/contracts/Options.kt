@@ -7,8 +7,8 @@ public data class Options @JvmOverloads constructor(
     /** Tried in this order, [Provider.CPU] after all others; the first one that starts runs the model. */
     public val providers: List<Provider> = listOf(Provider.XNNPACK, Provider.CPU),
     /**
-     * Number of threads per run, for every provider: operators that it does not take run on the CPU. 0 means one
-     * for each big core, four at most, which all models of the process share.
+     * Number of threads per run, 256 at most, for every provider: operators that it does not take run on the CPU. 0 means
+     * one for each big core, four at most, which all models of the process share.
      */
     public val threads: Int = 0,
     /** Settings by provider, under ONNX Runtime's names for them. They override those of the package. */
@@ -31,7 +31,7 @@ public data class Options @JvmOverloads constructor(
     public val policies: Policies = Policies(),
 ) {
     init {
-        require(threads >= 0) { "threads is $threads, the least is 0" }
+        require(threads in 0..MOST_THREADS) { "threads is $threads, which is not one of 0 to $MOST_THREADS" }
         require(queue >= 1) { "queue is $queue, the least is 1" }
     }
 
@@ -80,3 +80,5 @@ public enum class Verify {
      */
     ALWAYS,
 }
+
+private const val MOST_THREADS = 256

@@ -57,7 +57,7 @@ public enum class Orientation {
             90 -> RIGHT
             180 -> DOWN
             270 -> LEFT
-            else -> throw IllegalArgumentException("a rotation by $degrees degrees is none by 0, 90, 180 or 270")
+            else -> throw IllegalArgumentException("the rotation is $degrees degrees, which is not one of 0, 90, 180 and 270")
         }
     }
 }

@@ -122,7 +122,7 @@ internal class Reopening(
             isForHeat = !isHot
             throw cancelled
         } catch (failure: Exception) {
-            Log.w(className, "goes on with the threads that it has: ${failure.message}")
+            Log.w(className, "the number of threads stays as it is: ${failure.message}")
         } finally {
             opening.unlock()
         }

@@ -185,7 +185,7 @@ internal class Blob(val name: String, val sha256: String, val sizeBytes: Long, v
 /** The members of an object of JSON. Functions throw IllegalArgumentException for one that is missing, or another thing. */
 internal class Fields(private val found: Any?) {
     init {
-        require(found is Map<*, *>) { "something is no object" }
+        require(found is Map<*, *>) { "an object is missing" }
     }
 
     fun text(name: String): String = required(name, found[name] as? String)
@@ -214,7 +214,7 @@ internal class Fields(private val found: Any?) {
 
     fun texts(name: String): List<String> = required(name, found[name] as? List<*>).map { required(name, it as? String) }
 
-    private fun <T : Any> required(name: String, value: T?): T = requireNotNull(value) { "$name is not what it should be" }
+    private fun <T : Any> required(name: String, value: T?): T = requireNotNull(value) { "`$name` is missing, or has another type or form" }
 
     private companion object {
         val NAME = Regex("[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
