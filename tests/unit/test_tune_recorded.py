@@ -82,7 +82,9 @@ def document(
             "cpu_ns": 0,
         }
         memory = {"peak_bytes": None, "pss_bytes": None, "mapped_bytes": None}
-        failed = {"error": "its outputs differ from those of the build: it was not timed"} if wrong else {"refused": why}
+        failed = (
+            {"error": "its outputs differ from those of the build: it was not timed"} if wrong else {"refused": why}
+        )
         return {
             "model": "PageNet",
             "provider": NAMES[candidate.provider],

@@ -95,7 +95,10 @@ enum PictureOrientation {
     90 => right,
     180 => down,
     270 => left,
-    _ => throw ModelException(ModelErrorCode.badInput, 'the rotation is $degrees degrees, which is not one of 0, 90, 180 and 270'),
+    _ => throw ModelException(
+      ModelErrorCode.badInput,
+      'the rotation is $degrees degrees, which is not one of 0, 90, 180 and 270',
+    ),
   };
 }
 
