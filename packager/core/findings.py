@@ -322,6 +322,8 @@ class Partition:
     """those that the provider runs, too: they count for nothing else here"""
     partition_count: int = 0
     """partitions of the model on the provider: every border between two is a copy"""
+    mac_node_count: int = 0
+    """nodes with MACs that the provider runs, those that the contract added among them"""
     share: float | None = None
     """of the model's MACs, 0 to 1, estimated from shapes; None if it has no operator with MACs"""
     estimate: Estimate | None = None

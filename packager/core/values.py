@@ -245,6 +245,9 @@ class Choice:
     the variant that was the fastest there; empty for any"""
     variant: str = ""
     """variant that these chips open in the place of the target's; empty for the target's own"""
+    nodes: int = 0
+    """nodes with MACs that the provider takes of the file by its rules: an app sees whether it takes them there, too; 0
+    if not known"""
 
 
 @dataclass(frozen=True, kw_only=True)

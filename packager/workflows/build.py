@@ -23,7 +23,7 @@ from packager.verification.golden import golden_vectors
 from packager.verification.kept import refuse_nested, refuse_other
 from packager.verification.numbers import settings_for
 from packager.verification.parity import OriginalOutputs
-from packager.verification.partition.report import contradictions
+from packager.verification.partition.report import contradictions, counted
 from packager.workflows.delivering import delivered
 from packager.workflows.encrypting import encrypted
 from packager.workflows.gates import judge, keep_evidence, refuse_warnings, write_report
@@ -109,7 +109,8 @@ def proven(
         judge(report, request.rules, console)
         golden = vectors_for(planned.plans, config, request, references, store, console)
     package = delivered(ready.package, config, planned.plans)
-    return Contents(package=package, plans=planned.plans, report=report, golden=golden, runtimes=runtimes)
+    plans = tuple(counted(each, report.partitions) for each in planned.plans)
+    return Contents(package=package, plans=plans, report=report, golden=golden, runtimes=runtimes)
 
 
 def examine(

@@ -245,7 +245,8 @@ def choice(
         data_files=data_files,
         settings=settings,
     )
-    return Choice(provider=provider, compiled=file, reason="", soc_models=soc_models)
+    nodes = 0 if provider == "cpu" else 12
+    return Choice(provider=provider, compiled=file, reason="", soc_models=soc_models, nodes=nodes)
 
 
 def reshaped(model: str, *outputs: str) -> Report:

@@ -13,6 +13,7 @@ from packager.engines.environments import android
 from packager.verification.partition.report import (
     Gates,
     contradictions,
+    counted,
     enforce_partition_gates,
     judged,
     measured,
@@ -49,6 +50,13 @@ def test_what_a_provider_takes_is_counted_in_nodes_pieces_and_work(plain: Compil
     assert found.share == 1.0
     assert (found.is_measured, found.skipped) == (False, "")
     assert found.by.startswith("CoreML provider ")
+
+
+def test_a_plan_knows_how_many_nodes_with_work_its_providers_take(plain: Compiled) -> None:
+    """Neither Relu between the convolutions, nor what is not predicted, nor the CPU counts."""
+    plan = plan_of(plain, "webgpu", "coreml", target="ios")
+    found = counted(plan, partitions(plan))
+    assert {each.provider: each.nodes for each in found.choices} == {"webgpu": 0, "coreml": 2, "cpu": 0}
 
 
 def test_nodes_that_are_left_are_grouped_by_operator_and_reason_the_most_first(plain: Compiled, tmp_path: Path) -> None:

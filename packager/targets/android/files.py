@@ -105,6 +105,7 @@ def _files(plan: Plan, names: Mapping[tuple[str, str], str], folder: PurePosixPa
         views.append(
             FileView(
                 providers=tuple(dict.fromkeys(choice.provider.upper() for choice in choices)),
+                nodes={choice.provider.upper(): choice.nodes for choice in choices if choice.nodes},
                 asset=assets[sha256],
                 chips=chips,
                 variant=variant,

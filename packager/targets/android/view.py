@@ -1,5 +1,6 @@
 """Views of the Kotlin templates: all decisions are made here; templates only lay out the values."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -150,6 +151,8 @@ class FileView:
 
     providers: tuple[str, ...]
     """constants of the enum Provider"""
+    nodes: Mapping[str, int]
+    """provider -> number of nodes with MACs that it takes, where rules tell"""
     asset: Asset
     chips: tuple[str, ...]
     """allowed values of Build.SOC_MODEL; empty for any"""

@@ -149,6 +149,7 @@ def _file(file: LaidOut) -> FileView:
     return FileView(
         asset=AssetView(name=file.path, sha256=file.sha256, size_bytes=file.size_bytes),
         providers=file.providers,
+        nodes=file.nodes,
         chips=file.chips,
         variant=file.variant,
         settings=tuple(SettingView(key=each.key, value=each.value) for each in file.settings),

@@ -64,6 +64,8 @@ class WeightsView:
 class FileView:
     asset: AssetView
     providers: tuple[str, ...]
+    nodes: Mapping[str, int]
+    """provider -> number of nodes with MACs that it takes, where rules tell"""
     chips: tuple[str, ...]
     """chips that it is for, by their Android names, or identifiers of Apple's devices; empty for any"""
     variant: str

@@ -164,6 +164,7 @@ def _views(
     for (sha256, devices, settings), same in users.items():
         yield FileView(
             providers=tuple(dict.fromkeys(case_of(choice.provider) for choice in same)),
+            nodes={case_of(choice.provider): choice.nodes for choice in same if choice.nodes},
             resource=opened[sha256],
             settings=settings,
             weights=weights[sha256],

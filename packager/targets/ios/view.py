@@ -1,5 +1,6 @@
 """Views of the Swift templates: all decisions are made here; templates only lay out the values."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -144,6 +145,8 @@ class FileView:
 
     providers: tuple[str, ...]
     """cases of the enum Provider"""
+    nodes: Mapping[str, int]
+    """provider -> number of nodes with MACs that it takes, where rules tell"""
     resource: Resource
     settings: tuple[OptionView, ...]
     """session configuration entries"""

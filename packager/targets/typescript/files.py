@@ -130,6 +130,7 @@ def _views(plan: Plan, layout: Layout) -> Iterator[FileView]:
             ends_sha256=content.ends_sha256,
             size_bytes=content.size_bytes,
             providers=tuple(dict.fromkeys(choice.provider for choice in choices)),
+            nodes={choice.provider: choice.nodes for choice in choices if choice.nodes},
             chips=chips,
             variant=variant,
             settings=settings,

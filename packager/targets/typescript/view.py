@@ -1,5 +1,6 @@
 """Views of the TypeScript in npm packages: all decisions are made here; templates only lay out the values."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,6 +103,8 @@ class FileView:
     size_bytes: int
     providers: tuple[str, ...]
     """`xnnpack`, `cpu`"""
+    nodes: Mapping[str, int]
+    """provider -> number of nodes with MACs that it takes, where rules tell"""
     chips: tuple[str, ...]
     """allowed values of Android's Build.SOC_MODEL, or identifiers of Apple's devices; empty for any"""
     variant: str

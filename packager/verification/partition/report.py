@@ -82,6 +82,15 @@ def _asked(plan: Plan, choice: Choice, scratch: Path) -> Partition:
         return _refused(plan, choice, graph, refusal=error.message, is_measured=True)
 
 
+def counted(plan: Plan, partitions: Sequence[Partition]) -> Plan:
+    """`plan`, whose choices know how many nodes with MACs their providers take, as `partitions` by rules say."""
+    known = {_key(each): each.mac_node_count for each in partitions}
+    return replace(
+        plan,
+        choices=tuple(replace(choice, nodes=known.get(_wanted(plan, choice), 0)) for choice in plan.choices),
+    )
+
+
 def _key(each: Partition) -> tuple[object, ...]:
     return each.model, each.target, each.provider, each.sha256, each.soc_models
 
@@ -245,6 +254,7 @@ def _partition(
         taken_count=len(taken & own),
         added_taken_count=sum(node.name in taken for node in graph.nodes) - len(taken & own),
         partition_count=len(own_pieces),
+        mac_node_count=len(taken & macs(graph).keys()),
         share=sum(count for name, count in work.items() if name in taken) / total if total else None,
         estimate=estimated(model, own_pieces, cost) if cost and own_pieces else None,
         left=_left(model, taken, reasons),

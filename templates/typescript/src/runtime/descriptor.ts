@@ -45,6 +45,8 @@ export interface WeightsFile extends PackagedFile {
 /** A file of a model, and how ONNX Runtime opens it. */
 export interface ModelFile extends PackagedFile {
   readonly providers: readonly Provider[];
+  /** The number of nodes with multiply-accumulates that the build saw a provider take; absent where it is not known. */
+  readonly nodes?: Readonly<Partial<Record<Provider, number>>>;
   /** Chip that the file was compiled for, as in `Build.SOC_MODEL`; empty for any. */
   readonly chips: readonly string[];
   /** Session configuration entries that this file needs. */

@@ -38,6 +38,7 @@ final class ModelFile {
   const ModelFile(
     this.file, {
     required this.providers,
+    this.nodes = const {},
     required this.chips,
     required this.isFloat16,
     required this.settings,
@@ -49,6 +50,9 @@ final class ModelFile {
 
   /// Providers that open the file.
   final List<Provider> providers;
+
+  /// The number of nodes with multiply-accumulates that the build saw a provider take; absent where it is not known.
+  final Map<Provider, int> nodes;
 
   /// Chips that it was compiled for, by Android's names; empty for any.
   final List<String> chips;

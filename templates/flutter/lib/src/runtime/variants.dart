@@ -46,6 +46,7 @@ List<ModelFile> _filesOf(PlatformSetup setup, List<String> variants, String chip
 ModelFile _forAny(ModelFile file) => ModelFile(
   file.file,
   providers: file.providers,
+  nodes: file.nodes,
   chips: const [],
   isFloat16: file.isFloat16,
   settings: file.settings,

@@ -26,6 +26,8 @@ struct ModelFile: Sendable {
     var weights: [Resource] = []
     /// Whether it computes with 16-bit floats.
     var isFloat16 = false
+    /// The number of nodes with multiply-accumulates that the build saw a provider take; absent where it is not known.
+    var nodes: [Provider: Int] = [:]
     let providers: [Provider]
     let resource: Resource
 

@@ -267,6 +267,7 @@ public final class EveryThingV2: TypedModel, SelfTestingModel {
                 settings: [
                     "session.enable_saved_runtime_optimizations": "1"
                 ],
+                nodes: [.coreML: 12, .xnnpack: 12],
                 providers: [.coreML, .xnnpack],
                 resource: Resource(
                     path: "every-thing_v2/unfused.ort",

@@ -264,6 +264,7 @@ const ModelDescriptor _descriptor = ModelDescriptor(
         ModelFile(
           PackagedFile("every-thing_v2-sm8650.onnx.tflite", "de22a82a4e704b70e53c5573127696f5ae0d036a99191c93cb1f629d10eb959f", 5120),
           providers: [Provider.qnn],
+          nodes: {Provider.qnn: 12},
           chips: ["SM8650"],
           isFloat16: false,
           settings: {
@@ -274,6 +275,7 @@ const ModelDescriptor _descriptor = ModelDescriptor(
         ModelFile(
           PackagedFile("every-thing_v2-sm8750.onnx.tflite", "35679fc855230d2f6945a69002da0f3d57e0e99495cbd074a10f1ab0cfad90db", 5120),
           providers: [Provider.qnn],
+          nodes: {Provider.qnn: 12},
           chips: ["SM8750", "SM8750P"],
           isFloat16: false,
           settings: {
@@ -284,6 +286,7 @@ const ModelDescriptor _descriptor = ModelDescriptor(
         ModelFile(
           PackagedFile("every-thing_v2-unfused.ort.tflite", "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9", 5120),
           providers: [Provider.qnn, Provider.nnapi, Provider.xnnpack, Provider.webgpu],
+          nodes: {Provider.qnn: 12, Provider.nnapi: 12, Provider.xnnpack: 12, Provider.webgpu: 12},
           chips: [],
           isFloat16: false,
           settings: {
@@ -323,6 +326,7 @@ const ModelDescriptor _descriptor = ModelDescriptor(
         ModelFile(
           PackagedFile("every-thing_v2-unfused.ort.tflite", "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9", 5120),
           providers: [Provider.coreml, Provider.xnnpack],
+          nodes: {Provider.coreml: 12, Provider.xnnpack: 12},
           chips: [],
           isFloat16: false,
           settings: {

@@ -48,6 +48,8 @@ internal class ModelFiles(
 internal class ModelFile(
     val providers: Set<Provider>,
     val asset: Asset,
+    /** The number of nodes with multiply-accumulates that the build saw a provider take; absent where it is not known. */
+    val nodes: Map<Provider, Int> = emptyMap(),
     /** What the file was compiled for, as `Build.SOC_MODEL` names it; empty for any. */
     val chips: Set<String> = emptySet(),
     /** Session configuration entries that this file needs. */

@@ -24,6 +24,7 @@ internal object PackagedModels {
                     ModelFile(
                         providers = setOf(Provider.XNNPACK),
                         asset = Asset("mobpack/vision/classifier-unfused.ort.tflite", "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120L),
+                        nodes = mapOf(Provider.XNNPACK to 12),
                         settings = mapOf(
                             "session.enable_saved_runtime_optimizations" to "1",
                         ),

@@ -259,16 +259,19 @@ public class EveryThingV2 private constructor(loaded: LoadedModel) :
                 ModelFile(
                     providers = setOf(Provider.QNN),
                     asset = Asset("mobpack/every-thing/every-thing_v2-sm8650.onnx.tflite", "de22a82a4e704b70e53c5573127696f5ae0d036a99191c93cb1f629d10eb959f", "1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63", 5120L),
+                    nodes = mapOf(Provider.QNN to 12),
                     chips = setOf("SM8650"),
                 ),
                 ModelFile(
                     providers = setOf(Provider.QNN),
                     asset = Asset("mobpack/every-thing/every-thing_v2-sm8750.onnx.tflite", "35679fc855230d2f6945a69002da0f3d57e0e99495cbd074a10f1ab0cfad90db", "1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63", 5120L),
+                    nodes = mapOf(Provider.QNN to 12),
                     chips = setOf("SM8750", "SM8750P"),
                 ),
                 ModelFile(
                     providers = setOf(Provider.QNN, Provider.NNAPI, Provider.XNNPACK, Provider.WEBGPU),
                     asset = Asset("mobpack/every-thing/every-thing_v2-unfused.ort.tflite", "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120L),
+                    nodes = mapOf(Provider.QNN to 12, Provider.NNAPI to 12, Provider.XNNPACK to 12, Provider.WEBGPU to 12),
                     settings = mapOf(
                         "session.enable_saved_runtime_optimizations" to "1",
                     ),
