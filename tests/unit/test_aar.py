@@ -54,13 +54,14 @@ def test_texts_about_the_package_are_added_to_what_gradle_has_made(aar: Path) ->
     assert after == {**before, **{ABOUT / name: b"{}" for name in ("api.json", "sbom.cdx.json")}}
 
 
-def test_model_is_stored_so_that_it_can_be_mapped_out_of_the_archive(aar: Path) -> None:
+def test_the_library_is_mapped_classes_are_taken_as_they_are_and_one_rule_keeps_what_native_code_looks_up(
+    aar: Path, tmp_path: Path
+) -> None:
     with zipfile.ZipFile(aar) as archive:
         assert archive.getinfo("assets/mobpack/vision/vision.ort").compress_type == zipfile.ZIP_STORED
-
-
-def test_classes_jar_is_taken_as_it_is_and_no_license_gets_into_it(aar: Path, tmp_path: Path) -> None:
     assert read_zip(aar)[PurePosixPath("classes.jar")] == (tmp_path / "compiled.jar").read_bytes()
+    rules = [line for line in consumer_rules().splitlines() if line and not line.startswith("#")]
+    assert rules == ["-keep class ai.onnxruntime.** { *; }", "-dontwarn androidx.annotation.**"]
 
 
 def test_metadata_names_the_oldest_compile_sdk(aar: Path) -> None:
@@ -74,16 +75,15 @@ def test_metadata_names_the_oldest_compile_sdk(aar: Path) -> None:
     }
 
 
-def test_manifest_names_package_and_min_sdk() -> None:
+def test_the_manifest_names_package_and_min_sdk_unless_a_build_file_does() -> None:
     root = ElementTree.fromstring(manifest(package="com.example.vision", min_sdk=24))
     assert root.get("package") == "com.example.vision"
     assert [found.get(f"{ANDROID}minSdkVersion") for found in root.iter("uses-sdk")] == ["24"]
-
-
-def test_manifest_of_a_gradle_project_leaves_package_and_min_sdk_to_the_build_file() -> None:
     root = ElementTree.fromstring(manifest())
     assert "package" not in root.attrib
     assert list(root.iter("uses-sdk")) == []
+    root = ElementTree.fromstring(manifest(has_telemetry=False, providers=("nnapi", "xnnpack")))
+    assert root.find("application") is None
 
 
 @pytest.mark.parametrize("text", [manifest(), manifest(package="com.example.vision", min_sdk=24)])
@@ -104,16 +104,6 @@ def test_manifest_opens_the_library_that_qnn_needs_on_devices_that_have_it(has_t
         (each.get(f"{ANDROID}name"), each.get(f"{ANDROID}required")) for each in root.iter("uses-native-library")
     ] == [("libcdsprpc.so", "false")]
     assert len(list(root.iter("application"))) == 1
-
-
-def test_manifest_without_telemetry_and_qnn_declares_no_application() -> None:
-    root = ElementTree.fromstring(manifest(has_telemetry=False, providers=("nnapi", "xnnpack")))
-    assert root.find("application") is None
-
-
-def test_consumer_rules_keep_only_what_native_code_looks_up() -> None:
-    rules = [line for line in consumer_rules().splitlines() if line and not line.startswith("#")]
-    assert rules == ["-keep class ai.onnxruntime.** { *; }", "-dontwarn androidx.annotation.**"]
 
 
 def test_an_asset_that_climbs_out_is_refused(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def files(*plans: Plan) -> set[str]:
     return {path.stem for path in texts if path.parent == BASE} & (TYPED_FILES | {"Values"})
 
 
-def test_a_package_has_the_files_that_its_contracts_need() -> None:
+def test_a_package_has_the_files_that_its_contracts_need_and_no_others() -> None:
     listener = with_contract(SOUND, SCORES, Contract(inputs=(AUDIO,), outputs=(CLASSES,)), name="listener")
     detector = with_contract(PIXELS, (), Contract(inputs=(IMAGE,), outputs=(BOXES,)), name="detector")
     detector = replace(detector, model=replace(detector.model, signature=CASES["contracts"].plans[1].model.signature))
@@ -77,9 +77,6 @@ def test_a_package_has_the_files_that_its_contracts_need() -> None:
     assert files(listener) == {"Classification", "Sound", "Values"}
     assert files(detector) == {"Detection", "Orientation", "Picture", "PixelFormat", "Values"}
     assert files(*CASES["contracts"].plans) == TYPED_FILES | {"Values"}
-
-
-def test_a_package_without_contracts_has_none_of_them_and_its_classes_have_the_same_names() -> None:
     made = [plan(name, Signature(inputs=PIXELS, outputs=SCORES)) for name in ("picture", "mask", "net")]
     assert files(*made) == set()
     named = [each.class_name for each in Android().view(PACKAGE, tuple(made), Report(parities=())).models]
@@ -145,13 +142,22 @@ def test_a_bitmap_is_taken_where_a_picture_is_all_that_there_is_to_pass() -> Non
         assert ("android.graphics.Bitmap" in view.imports) is takes_bitmap
 
 
-def test_a_mask_of_a_fixed_size_needs_no_shape_of_the_run() -> None:
+def test_inputs_of_fixed_sizes_need_no_shape_and_numbers_are_those_of_kotlin() -> None:
     places = tuple(replace(spec, shape=(4, 6)) for spec in PLACES)
     mask = replace(MASK, classes=places[0], scores=places[1])
     fixed = method(with_contract(PIXELS, places, Contract(inputs=(IMAGE,), outputs=(mask,))))
     dynamic = method(with_contract(PIXELS, PLACES, Contract(inputs=(IMAGE,), outputs=(MASK,))))
     assert fixed.results[0].value == "maskOf(output.maskClasses, output.maskScores, longArrayOf(4, 6), emptyList())"
     assert dynamic.results[0].value.endswith("output.maskScores, output.maskClassesShape, emptyList())")
+    for threshold, printed in [
+        (0.0, "0.0f"),
+        (0.25, "0.25f"),
+        (1e-7, "1e-07f"),
+        (-3.4028234663852886e38, "-Float.MAX_VALUE"),
+    ]:
+        classes = replace(CLASSES, threshold=threshold)
+        view = method(with_contract(PIXELS, SCORES, Contract(inputs=(IMAGE,), outputs=(classes,))))
+        assert view.results[0].value == f"classificationsOf(output.logitsScores, {LABELS}, top, {printed})"
 
 
 def test_a_state_whose_output_is_not_as_declared_is_copied() -> None:
@@ -170,18 +176,6 @@ def test_a_tensor_among_the_answers_brings_its_shape_under_a_free_name() -> None
 
 
 LABELS = 'linesOf("com/example/contracts/Net.logits.txt")'
-
-
-def test_a_threshold_is_a_float_of_kotlin() -> None:
-    for threshold, printed in [
-        (0.0, "0.0f"),
-        (0.25, "0.25f"),
-        (1e-7, "1e-07f"),
-        (-3.4028234663852886e38, "-Float.MAX_VALUE"),
-    ]:
-        classes = replace(CLASSES, threshold=threshold)
-        view = method(with_contract(PIXELS, SCORES, Contract(inputs=(IMAGE,), outputs=(classes,))))
-        assert view.results[0].value == f"classificationsOf(output.logitsScores, {LABELS}, top, {printed})"
 
 
 def test_labels_lie_in_a_file_among_javas_resources_whatever_they_are() -> None:

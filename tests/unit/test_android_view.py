@@ -31,46 +31,34 @@ def test_input_that_the_java_api_cannot_make_is_refused_with_a_way_out(element: 
     assert "Cast" in caught.value.hint
 
 
-def test_output_of_an_unknown_type_is_refused_but_unsigned_ones_are_copied() -> None:
+def test_outputs_that_java_lacks_or_of_another_shape_are_copied() -> None:
     with pytest.raises(ModelError, match="output 'y'"):
         tensors.refuse_unsupported((), specs("output", ("y", ElementType.OTHER, ())), model="m")
     tensors.refuse_unsupported((), specs("output", ("y", ElementType.UINT16, ())), model="m")
-
-
-def test_tensor_that_no_java_buffer_can_hold_is_refused() -> None:
-    with pytest.raises(ModelError, match="2 GiB"):
-        tensors.refuse_unsupported(specs("input", ("x", ElementType.FLOAT, (1 << 29,))), (), model="m")
-
-
-def test_more_inputs_than_a_jvm_method_takes_are_refused() -> None:
-    inputs = specs("input", *((f"past_{number}", ElementType.FLOAT, (1,)) for number in range(241)))
-    with pytest.raises(ModelError, match="241 inputs"):
-        Android().view(PACKAGE, (plan("m", Signature(inputs=inputs, outputs=FLOAT)),), Report(parities=()))
-
-
-def test_output_with_another_shape_than_declared_is_copied_not_pinned() -> None:
     model = plan("m", Signature(inputs=FLOAT, outputs=specs("output", ("y", ElementType.FLOAT, (1, 4)))))
     assert not Android().view(PACKAGE, (model,), Report(parities=())).models[0].copied_outputs
     assert not Android().view(PACKAGE, (model,), reshaped("m", "y")).models[0].pinned_outputs
 
 
-def test_same_symbolic_size_of_two_inputs_is_one_parameter() -> None:
+def test_what_java_cannot_hold_or_pass_is_refused() -> None:
+    with pytest.raises(ModelError, match="2 GiB"):
+        tensors.refuse_unsupported(specs("input", ("x", ElementType.FLOAT, (1 << 29,))), (), model="m")
+    inputs = specs("input", *((f"past_{number}", ElementType.FLOAT, (1,)) for number in range(241)))
+    with pytest.raises(ModelError, match="241 inputs"):
+        Android().view(PACKAGE, (plan("m", Signature(inputs=inputs, outputs=FLOAT)),), Report(parities=()))
+
+
+def test_sizes_are_parameters_that_hide_neither_inputs_nor_types() -> None:
     inputs = specs(
         "input", ("ids", ElementType.INT64, ("batch", "seq len")), ("mask", ElementType.INT64, ("batch", "seq len"))
     )
     model = plan("m", Signature(inputs=inputs, outputs=FLOAT))
     view = Android().view(PACKAGE, (model,), Report(parities=())).models[0]
     assert [each.identifier for each in view.dimensions] == ["batch", "seqLen"]
-
-
-def test_parameter_for_a_size_never_hides_an_input() -> None:
     inputs = specs("input", ("batch", ElementType.INT64, ("batch",)))
     model = plan("m", Signature(inputs=inputs, outputs=FLOAT))
     view = Android().view(PACKAGE, (model,), Report(parities=())).models[0]
     assert [each.identifier for each in view.dimensions] == ["batch2"]
-
-
-def test_class_never_hides_a_type_that_the_generated_files_use() -> None:
     words: set[str] = set()
     for path in templates_folder().glob("android/*/*.kt.j2"):
         code = re.sub(r"//.*|/?\*.*|\"[^\"]*\"|\{\{.*?\}\}|\{%.*?%\}", "", path.read_text(encoding="utf-8"))
@@ -111,9 +99,16 @@ def test_qnn_brings_the_runtime_that_has_it() -> None:
     assert "-qnn:" not in Android().published_runtime()
 
 
-def test_text_of_a_model_cannot_leave_a_kotlin_string_or_comment() -> None:
+def test_no_text_leaves_its_string_and_no_model_its_limits() -> None:
     assert kotlin_string('a"$b\\f\f\n') == r'"a\"\$b\\f\u000c\n"'
     assert kdoc_code("a*/b/*c*/*`d`\n") == "a* /b/ *c* / *'d' "
+    signature = Signature(inputs=FLOAT, outputs=FLOAT)
+    plans = tuple(plan(name, signature, choice("cpu", size_bytes=2**31 - 1)) for name in ("one", "two", "three"))
+    with pytest.raises(ModelError, match="6,442,450,941 bytes together"):
+        Android().view(PACKAGE, plans, Report(parities=()))
+    with pytest.raises(ModelError, match=r"net\.ort\.tflite has 2,147,483,648 bytes") as caught:
+        files_of(choice("cpu", size_bytes=2**31))
+    assert 'format = "onnx"' in caught.value.hint
 
 
 def files_of(*choices: Choice, name: str = "net") -> tuple[FileView, ...]:
@@ -122,41 +117,15 @@ def files_of(*choices: Choice, name: str = "net") -> tuple[FileView, ...]:
     return Android().view(PACKAGE, (made,), Report(parities=())).models[0].files
 
 
-def test_providers_that_share_a_file_share_its_asset() -> None:
+def test_providers_share_files_and_open_each_with_settings_of_their_own() -> None:
     unfused, fixed = files_of(choice("nnapi", Style.UNFUSED), choice("xnnpack", Style.UNFUSED), choice("cpu"))
     assert (unfused.providers, unfused.asset.path) == (("NNAPI", "XNNPACK"), "mobpack/vision/net-unfused.ort.tflite")
     assert (fixed.providers, fixed.asset.path) == (("CPU",), "mobpack/vision/net.ort.tflite")
-
-
-def test_one_file_for_all_is_one_asset_under_the_models_name() -> None:
     (file,) = files_of(choice("qnn"), choice("xnnpack"), choice("cpu"))
     assert (file.providers, file.asset.path) == (("QNN", "XNNPACK", "CPU"), "mobpack/vision/net.ort.tflite")
-
-
-def test_a_file_for_chips_says_which_and_is_named_after_the_first() -> None:
-    context, general = files_of(
-        choice("qnn", Style.CONTEXT, soc_models=("SM8650", "SM8650P"), path=Path("context.onnx")), choice("cpu")
-    )
-    assert (context.asset.path, context.chips) == ("mobpack/vision/net-sm8650.onnx.tflite", ("SM8650", "SM8650P"))
-    assert general.chips == ()
-
-
-def test_one_file_for_chips_of_one_provider_and_any_chip_of_another_is_one_asset() -> None:
-    shared = replace(choice("qnn"), soc_models=("SM8650",))
-    view = Android().view(
-        PACKAGE, (plan("net", Signature(inputs=FLOAT, outputs=FLOAT), shared, choice("cpu")),), Report(parities=())
-    )
-    assert [(file.providers, file.chips) for file in view.models[0].files] == [(("QNN",), ("SM8650",)), (("CPU",), ())]
-    assert [asset.path for asset in view.assets] == ["mobpack/vision/net.ort.tflite"]
-
-
-def test_a_file_is_opened_with_its_own_settings() -> None:
     unfused, fixed = files_of(choice("nnapi", Style.UNFUSED, settings=REPLAY), choice("cpu"))
     assert settings_of(unfused) == dict(REPLAY)
     assert settings_of(fixed) == {}
-
-
-def test_one_file_may_be_opened_with_other_settings_by_another_provider() -> None:
     xnnpack, cpu = files_of(
         choice("xnnpack", Style.PLAIN, path=PLAIN_FILE, data_files=WEIGHTS),
         choice("cpu", Style.PLAIN, path=PLAIN_FILE, data_files=WEIGHTS, settings=NO_PACKING),
@@ -164,6 +133,20 @@ def test_one_file_may_be_opened_with_other_settings_by_another_provider() -> Non
     assert (xnnpack.providers, settings_of(xnnpack)) == (("XNNPACK",), {})
     assert (cpu.providers, settings_of(cpu)) == (("CPU",), dict(NO_PACKING))
     assert xnnpack.asset == cpu.asset
+
+
+def test_a_file_for_chips_is_named_after_the_first_and_shared_with_any_chip() -> None:
+    context, general = files_of(
+        choice("qnn", Style.CONTEXT, soc_models=("SM8650", "SM8650P"), path=Path("context.onnx")), choice("cpu")
+    )
+    assert (context.asset.path, context.chips) == ("mobpack/vision/net-sm8650.onnx.tflite", ("SM8650", "SM8650P"))
+    assert general.chips == ()
+    shared = replace(choice("qnn"), soc_models=("SM8650",))
+    view = Android().view(
+        PACKAGE, (plan("net", Signature(inputs=FLOAT, outputs=FLOAT), shared, choice("cpu")),), Report(parities=())
+    )
+    assert [(file.providers, file.chips) for file in view.models[0].files] == [(("QNN",), ("SM8650",)), (("CPU",), ())]
+    assert [asset.path for asset in view.assets] == ["mobpack/vision/net.ort.tflite"]
 
 
 def settings_of(file: FileView) -> dict[str, str]:
@@ -211,16 +194,3 @@ def test_no_two_files_of_a_package_have_the_same_name() -> None:
         "net-unfused-unfused.ort.tflite",
         "net-unfused.ort.tflite",
     ]
-
-
-def test_a_file_that_no_java_buffer_maps_is_refused_with_the_format_that_helps() -> None:
-    with pytest.raises(ModelError, match=r"net\.ort\.tflite has 2,147,483,648 bytes") as caught:
-        files_of(choice("cpu", size_bytes=2**31))
-    assert 'format = "onnx"' in caught.value.hint
-
-
-def test_models_that_no_app_can_hold_together_are_refused() -> None:
-    signature = Signature(inputs=FLOAT, outputs=FLOAT)
-    plans = tuple(plan(name, signature, choice("cpu", size_bytes=2**31 - 1)) for name in ("one", "two", "three"))
-    with pytest.raises(ModelError, match="6,442,450,941 bytes together"):
-        Android().view(PACKAGE, plans, Report(parities=()))

@@ -18,24 +18,15 @@ def scores(*values: float) -> dict[str, Any]:
     return {"logits.scores": numpy.array(values, numpy.float32)}
 
 
-def test_classes_come_best_first_with_their_labels() -> None:
+def test_classes_come_best_first_above_the_threshold_and_as_many_as_asked() -> None:
     found = said(CLASSES, scores(0.125, 0.5, 0.25, 0.0))
     assert found == (
         Classification(label='a "dog"', index=1, score=0.5),
         Classification(label="größe\\$x", index=2, score=0.25),
         Classification(label="cat", index=0, score=0.125),
     )
-
-
-def test_of_equal_classes_the_first_comes_first() -> None:
     assert [each.index for each in said(CLASSES, scores(0.25, 0.5, 0.25, 0.5))] == [1, 3, 0]
-
-
-def test_classes_below_the_threshold_and_those_without_a_number_are_left_out() -> None:
     assert [each.index for each in said(CLASSES, scores(-0.1, numpy.nan, 0.1, 0.0))] == [2, 3]
-
-
-def test_more_classes_can_be_asked_for_than_the_contract_says() -> None:
     assert len(said(CLASSES, scores(0.1, 0.2, 0.3, 0.4), top=10)) == 4
 
 
@@ -57,14 +48,12 @@ def test_a_mask_says_how_much_of_the_picture_each_class_covers() -> None:
     assert said(MASK, outputs) == MaskResult(width=3, height=2, shares=shares)
 
 
-def test_a_text_is_its_symbols_and_its_score_their_mean() -> None:
+def test_a_text_is_its_symbols_and_its_score_their_mean_and_a_pair_has_a_number() -> None:
     outputs = {"text.symbols": numpy.array([4, 5, 1]), "text.scores": numpy.array([0.5, 1, 0.75], numpy.float32)}
     assert said(TEXT, outputs) == Reading(text="日 b", score=0.75)
-
-
-def test_an_empty_text_has_no_score() -> None:
     outputs = {"text.symbols": numpy.zeros(0, numpy.int64), "text.scores": numpy.zeros(0, numpy.float32)}
     assert said(TEXT, outputs) == Reading(text="", score=0.0)
+    assert said(cases.PAIRS, {"logits.score": numpy.array([0.25], numpy.float32)}) == 0.25
 
 
 @pytest.mark.parametrize(("typed", "name"), [(EMBEDDING, "feature.vector"), (RAW_OUTPUT, "raw")])
@@ -81,7 +70,3 @@ def test_parts_of_a_text_are_counted_in_code_points() -> None:
         Entity(label="person", text="\U0001f600", start=0, end=1, score=0.75),
         Entity(label="", text="", start=0, end=0, score=1),
     )
-
-
-def test_a_pair_has_a_number() -> None:
-    assert said(cases.PAIRS, {"logits.score": numpy.array([0.25], numpy.float32)}) == 0.25

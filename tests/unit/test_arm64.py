@@ -23,14 +23,11 @@ def _android_version() -> str:
     return str(downloads.pins()["android"]["onnxruntime"]).rsplit(":", 1)[1]
 
 
-def test_a_machine_of_another_kind_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_of_another_kind_or_processor_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "win32")
     assert Arm64().unsupported() == "qemu runs arm64 Linux programs on Linux only"
     with pytest.raises(ToolError, match="cannot be installed"):
         Arm64().install()
-
-
-def test_a_processor_of_another_kind_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
     assert Arm64().missing() == "neither an x86_64 nor an arm64 processor: riscv64"

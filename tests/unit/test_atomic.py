@@ -34,20 +34,22 @@ def test_a_link_under_the_name_of_an_unfinished_file_is_not_followed(
     assert victim.read_bytes() == b"precious"
 
 
-def test_two_writers_of_a_file_have_other_names_for_it(tmp_path: Path) -> None:
+def test_writers_do_not_meet_and_a_failure_leaves_the_file_before(tmp_path: Path) -> None:
     with atomic_file(tmp_path / "out") as one, atomic_file(tmp_path / "out") as other:
         assert len({path.name for path in tmp_path.iterdir()}) == 2
         one.write(b"one")
         other.write(b"other")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"out": b"one"}
+    write(tmp_path / "out", b"before")
+    with suppress(KeyError), atomic_file(tmp_path / "out") as file:
+        file.write(b"half")
+        raise KeyError
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"out": b"before"}
 
 
-def test_a_name_of_the_longest_length_is_written(tmp_path: Path) -> None:
+def test_files_have_names_of_any_length_and_the_users_permissions(tmp_path: Path) -> None:
     write(tmp_path / ("n" * 255))
     assert [path.name for path in tmp_path.iterdir()] == ["n" * 255]
-
-
-def test_a_new_file_has_the_permissions_that_the_user_wants(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
         write(tmp_path / "out")
@@ -71,11 +73,3 @@ def test_content_is_on_the_disk_before_it_has_its_name(
     monkeypatch.setattr(os, "fsync", watched)
     how(tmp_path / "out")
     assert synced == [(tmp_path / "out").stat().st_ino]
-
-
-def test_what_fails_leaves_the_file_before_and_nothing_else(tmp_path: Path) -> None:
-    write(tmp_path / "out", b"before")
-    with suppress(KeyError), atomic_file(tmp_path / "out") as file:
-        file.write(b"half")
-        raise KeyError
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"out": b"before"}

@@ -48,30 +48,30 @@ def model(tmp_path: Path) -> Model:
     return attached(tmp_path, {"x": IMAGE, "state": STATE}, {"logits": CLASSES}).model
 
 
-def test_an_app_passes_a_picture_and_gets_classes_and_the_state_is_carried(model: Model) -> None:
-    assert model.contract is not None
-    assert [type(each) for each in model.contract.inputs] == [ImageInput, StateInput]
-    assert [type(each) for each in model.contract.outputs] == [ClassesOutput]
-    assert model.contract.verb == "classify"
-    assert [each.identifier for each in model.contract.parameters] == ["x"]
-
-
-def test_the_signature_is_that_of_the_whole_graph_in_the_models_order(model: Model) -> None:
+def test_the_signature_and_its_tensors_are_those_of_the_whole_graph(model: Model) -> None:
     picture = ["x.pixels", "x.channels", "x.orientation", "x.chroma", "x.conversion"]
     assert [spec.name for spec in model.signature.inputs] == [*picture, "state"]
     assert [spec.name for spec in model.signature.outputs] == ["logits.scores", "next"]
     identifiers = ["xPixels", "xChannels", "xOrientation", "xChroma", "xConversion", "state"]
     assert [spec.identifier for spec in model.signature.inputs] == identifiers
-
-
-def test_tensors_of_the_contract_are_those_of_the_signature(model: Model) -> None:
     assert model.contract is not None
-    picture, state = model.contract.inputs
-    assert isinstance(picture, ImageInput)
+    picture_input, state = model.contract.inputs
+    assert isinstance(picture_input, ImageInput)
     assert isinstance(state, StateInput)
-    tensors = (picture.pixels, picture.channels, picture.orientation, picture.chroma, picture.conversion)
+    tensors = (
+        picture_input.pixels,
+        picture_input.channels,
+        picture_input.orientation,
+        picture_input.chroma,
+        picture_input.conversion,
+    )
     assert (*tensors, state.input) == model.signature.inputs
     assert state.output == model.signature.outputs[1]
+    assert model.contract is not None
+    assert [type(each) for each in model.contract.inputs] == [ImageInput, StateInput]
+    assert [type(each) for each in model.contract.outputs] == [ClassesOutput]
+    assert model.contract.verb == "classify"
+    assert [each.identifier for each in model.contract.parameters] == ["x"]
 
 
 def test_it_computes_what_the_model_computes_of_the_prepared_picture(model: Model) -> None:
@@ -97,29 +97,27 @@ def test_the_models_own_nodes_stay_and_all_others_say_that_they_were_added(model
     assert len(nodes) > 10
 
 
-def test_the_core_has_a_static_shape(model: Model) -> None:
+def test_the_core_has_a_static_shape_and_the_contract_its_size(model: Model, tmp_path: Path) -> None:
     graph = onnx.ModelProto.FromString(model.graph).graph
     shapes = {value.name: [size.dim_value for size in value.type.tensor_type.shape.dim] for value in graph.value_info}
     assert shapes["x"] == [1, 3, 2, 2]
-
-
-def test_its_size_to_compare_with_includes_what_the_contract_adds(tmp_path: Path) -> None:
     made = attached(tmp_path, {"x": IMAGE, "state": STATE}, {"logits": CLASSES})
     assert made.model.size_bytes == made.core.size_bytes == made.core.shipped_bytes
     assert made.model.shipped_bytes - made.core.size_bytes == len(made.model.graph) - len(made.core.graph) > 1000
 
 
-def test_without_tables_a_model_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_model_without_tables_or_of_a_new_opset_stays_as_it_is(tmp_path: Path) -> None:
     plain = loaded(tmp_path, NET_OF_OPSET_18)
     found = attachment.attach(plain, Tables(inputs={}, outputs={}))
     assert found.model is plain
     assert not found.is_raised
-
-
-def test_an_opset_that_is_new_enough_is_not_touched(tmp_path: Path) -> None:
     net = onnx_model("(float[1, 3] x) => (float[1, 3] y) { y = Relu (x) }", opsets={"": 20}, ir_version=9)
     found = attached(tmp_path, {}, {"y": CLASSES}, net)
     assert (found.is_raised, found.model.opsets[""]) == (False, 20)
+    net = onnx_model("(float[1, 3] x) => (float[1, 3] y) { y = Relu (x) }", opsets={"": 11})
+    net.metadata_props.add(key="character", value="abc")
+    found = onnx.ModelProto.FromString(attached(tmp_path, {}, {"y": CLASSES}, net).model.graph)
+    assert [(entry.key, entry.value) for entry in found.metadata_props] == [("character", "abc")]
 
 
 @pytest.mark.parametrize("opset", [7, 9, 11, 13, 15, 17])
@@ -143,13 +141,6 @@ def test_constants_that_an_old_file_has_among_its_inputs_are_no_inputs(tmp_path:
     assert found.ir_version >= 8
 
 
-def test_metadata_survive(tmp_path: Path) -> None:
-    net = onnx_model("(float[1, 3] x) => (float[1, 3] y) { y = Relu (x) }", opsets={"": 11})
-    net.metadata_props.add(key="character", value="abc")
-    found = onnx.ModelProto.FromString(attached(tmp_path, {}, {"y": CLASSES}, net).model.graph)
-    assert [(entry.key, entry.value) for entry in found.metadata_props] == [("character", "abc")]
-
-
 def test_functions_in_an_old_opset_are_raised_with_the_model(tmp_path: Path) -> None:
     function = '<opset_import: ["" : 17], domain: "own"> twice (a) => (b) { b = Add (a, a) }'
     net = onnx_model(
@@ -169,11 +160,16 @@ def test_functions_in_two_opsets_are_refused(tmp_path: Path) -> None:
     assert "opset_version=18" in refused.value.hint
 
 
-def test_an_input_that_is_always_the_same_is_no_input_any_more(tmp_path: Path) -> None:
+def test_an_input_that_is_always_the_same_is_no_input_and_what_has_no_table_a_tensor(tmp_path: Path) -> None:
     net = onnx_model("(float[1, 3] x, int64 rate) => (float[1, 3] y) { r = Cast <to = 1> (rate) y = Mul (x, r) }")
     found = attached(tmp_path, {"rate": {"kind": "tensor", "value": 16000}}, {}, net).model
     assert [spec.name for spec in found.signature.inputs] == ["x"]
     assert Ran(found.graph)({"x": numpy.ones((1, 3), numpy.float32)})["y"].tolist() == [[16000] * 3]
+    contract = attached(tmp_path, {"x": IMAGE}, {}).model.contract
+    assert contract is not None
+    assert [type(each) for each in contract.inputs] == [ImageInput, TensorInput]
+    assert [type(each) for each in contract.outputs] == [TensorOutput, TensorOutput]
+    assert contract.verb == "predict"
 
 
 def test_two_inputs_of_the_same_constant_both_get_it(tmp_path: Path) -> None:
@@ -197,14 +193,6 @@ def test_constants_that_do_not_fit_are_refused(tmp_path: Path, value: Any, messa
         attached(tmp_path, {"rate": {"kind": "tensor", "value": value}}, {}, net)
 
 
-def test_what_has_no_table_is_a_tensor(tmp_path: Path) -> None:
-    contract = attached(tmp_path, {"x": IMAGE}, {}).model.contract
-    assert contract is not None
-    assert [type(each) for each in contract.inputs] == [ImageInput, TensorInput]
-    assert [type(each) for each in contract.outputs] == [TensorOutput, TensorOutput]
-    assert contract.verb == "predict"
-
-
 @pytest.mark.parametrize(
     ("inputs", "outputs", "message", "hint"),
     [
@@ -224,10 +212,13 @@ def test_tables_that_do_not_fit_the_model_are_refused_by_name(
     assert hint in refused.value.hint
 
 
-def test_a_state_of_open_size_is_refused(tmp_path: Path) -> None:
+def test_a_state_has_a_batch_of_one_and_no_open_size(tmp_path: Path) -> None:
     net = onnx_model("(float[1, length] state) => (float[1, length] next) { next = Relu (state) }")
     with pytest.raises(ConfigError, match="a state needs a shape without open sizes"):
         attached(tmp_path, {"state": STATE}, {}, net)
+    net = onnx_model("(float[2, batch, 8] state) => (float[2, batch, 8] next) { next = Relu (state) }")
+    model = attached(tmp_path, {"state": STATE}, {}, net).model
+    assert model.signature.inputs[0].shape == (2, 1, 8)
 
 
 @pytest.mark.parametrize("start", [0, 1])
@@ -243,12 +234,6 @@ def test_a_state_that_grows_begins_with_the_size_that_its_table_says(tmp_path: P
     (state,) = contract.states
     assert state.input.shape == (1, "past", 3)
     assert state.first_shape == (1, start, 3)
-
-
-def test_a_state_has_a_batch_of_one(tmp_path: Path) -> None:
-    net = onnx_model("(float[2, batch, 8] state) => (float[2, batch, 8] next) { next = Relu (state) }")
-    model = attached(tmp_path, {"state": STATE}, {}, net).model
-    assert model.signature.inputs[0].shape == (2, 1, 8)
 
 
 def test_names_that_the_model_has_already_are_left_to_it(tmp_path: Path) -> None:

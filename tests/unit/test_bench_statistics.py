@@ -28,27 +28,19 @@ def test_quantiles_are_those_of_python_and_numpy() -> None:
     assert statistics.quantile([7.0], 0.99) == 7.0
 
 
-def test_the_interval_of_a_median_holds_the_true_one_mostly() -> None:
-    """At 95 %, one of 20 misses it on average; a quarter and more would be a wrong formula."""
+def test_intervals_of_a_median_hold_it_and_follow_the_rounds() -> None:
+    # At 95 %, one of 20 misses it on average; a quarter and more would be a wrong formula.
     found = [statistics.median_interval(drawn(10.0, seed)) for seed in range(examples(60))]
     inside = sum(each.low <= 10.0 <= each.high for each in found)
     assert inside > len(found) * 3 / 4
     assert all(each.high - each.low < 1.0 for each in found)
 
-
-def test_rounds_that_differ_widen_the_interval() -> None:
     def width(drift: float) -> float:
         found = statistics.median_interval(drawn(10.0, 1, drift=drift))
         return found.high - found.low
 
     assert width(0.2) > 4 * width(0.0)
-
-
-def test_equal_times_give_an_interval_without_width() -> None:
     assert statistics.median_interval([[3.0] * 20] * 4) == Interval(low=3.0, high=3.0)
-
-
-def test_the_same_times_give_the_same_numbers() -> None:
     times = drawn(1.0, 5)
     assert statistics.median_interval(times) == statistics.median_interval(times)
     assert statistics.ratio(times, drawn(2.0, 6), is_paired=True) == statistics.ratio(
@@ -67,15 +59,14 @@ def test_a_fifth_slower_is_slower_and_the_same_is_not(is_paired: bool) -> None:
     assert verdicts["no difference"] >= examples(20) - 1
 
 
-def test_pairs_cancel_what_slows_a_round_as_a_whole() -> None:
+def test_rounds_pair_up_whatever_their_length_and_a_verdict_needs_the_whole_interval() -> None:
     base = drawn(10.0, 1, drift=0.3)
     doubled = [[2 * each for each in times] for times in base]
     paired, unpaired = (statistics.ratio(doubled, base, is_paired=each).interval for each in (True, False))
     assert paired.high - paired.low < 0.5 * (unpaired.high - unpaired.low)
     assert paired.low < 2.0 < paired.high
-
-
-def test_a_verdict_needs_the_whole_interval() -> None:
+    found = statistics.median_interval([[1.0] * 3, [1.0] * 300, [1.0]])
+    assert found == Interval(low=1.0, high=1.0)
     for low, high, least, verdict in [
         (1.05, 1.2, 0.02, "slower"),
         (0.8, 0.9, 0.02, "faster"),
@@ -86,14 +77,11 @@ def test_a_verdict_needs_the_whole_interval() -> None:
         assert Ratio(value=1.0, interval=Interval(low=low, high=high)).verdict(least) == verdict
 
 
-def test_outliers_are_beyond_the_outer_fence() -> None:
+def test_outliers_and_noise_are_told() -> None:
     times = [1.0, 1.1, 1.2, 1.3, 1.4]
     assert statistics.fence(times) == pytest.approx(1.3 + 3 * 0.2)
     assert statistics.outlier_count([*times, 1.89]) == 0
     assert statistics.outlier_count([*times * 4, 9.0, 10.0]) == 2
-
-
-def test_noise_is_rounds_that_disagree_not_runs() -> None:
     spiky = [[1.0] * 18 + [40.0, 50.0]] * 5
     assert not statistics.is_noisy(spiky)
     assert statistics.is_noisy([[1.0] * 20, [1.2] * 20, [1.0] * 20])
@@ -102,20 +90,12 @@ def test_noise_is_rounds_that_disagree_not_runs() -> None:
     assert statistics.spread([[1.0, 2.0, 3.0], [5.0]]) == Interval(low=2.0, high=5.0)
 
 
-def test_rounds_may_have_different_lengths() -> None:
-    found = statistics.median_interval([[1.0] * 3, [1.0] * 300, [1.0]])
-    assert found == Interval(low=1.0, high=1.0)
-
-
-def test_warm_up_ends_when_two_windows_agree() -> None:
+def test_warm_up_and_timing_end() -> None:
     falling = [100, 90, 50, 20, 12, 11, 10, 10, 10]
     assert not timing.is_stable(falling)
     assert not timing.is_stable([*falling, 10])
     assert timing.is_stable([10] * 10)
     assert timing.is_stable([100, *[10] * 10])
-
-
-def test_timing_is_bounded_by_runs_and_by_time() -> None:
     calls: list[int] = []
     pace = {"warm_up_seconds": 0, "seconds": 60, "runs": 7, "least_runs": 5}
     found = timing.measured(lambda: calls.append(1), pace)
@@ -127,11 +107,15 @@ def test_timing_is_bounded_by_runs_and_by_time() -> None:
     assert len(hurried["times_ns"]) == 5
 
 
-def test_the_memory_of_a_process_can_be_read_here() -> None:
+def test_memory_and_steal_can_be_read() -> None:
     now, peak = timing.resident_bytes(), timing.peak_bytes()
     assert peak is not None
     assert peak > 1 << 20
     assert now is None or now <= peak
+    before, after = Ticks(total=1000, idle=900, steal=10), Ticks(total=1200, idle=1000, steal=30)
+    assert machine.steal_share(before, after) == pytest.approx(0.1)
+    assert machine.steal_share(before, before) is None
+    assert machine.steal_share(None, after) is None
 
 
 def test_cores_are_of_this_machine_and_threads_return_to_all() -> None:
@@ -160,10 +144,3 @@ def test_what_disturbs_is_told() -> None:
         found = list(machine.disturbances(replace(QUIET, **changes), threads=1, load=load, steal=steal))  # type: ignore[arg-type]
         assert len(found) == bool(words)
         assert words in "".join(found)
-
-
-def test_steal_is_a_share_of_the_time_between() -> None:
-    before, after = Ticks(total=1000, idle=900, steal=10), Ticks(total=1200, idle=1000, steal=30)
-    assert machine.steal_share(before, after) == pytest.approx(0.1)
-    assert machine.steal_share(before, before) is None
-    assert machine.steal_share(None, after) is None

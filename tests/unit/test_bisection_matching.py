@@ -26,7 +26,7 @@ def chunks(sizes: Mapping[str, int], memory_bytes: int, values: Sequence[str] = 
     return ["".join(chunk) for chunk in planner.chunks(values)]
 
 
-def test_as_many_values_are_taken_as_fit_with_what_their_nodes_take() -> None:
+def test_as_many_values_are_taken_as_are_known_to_fit() -> None:
     for memory_bytes, expected in [
         (COPIES * 60, ["abcdef"]),
         (COPIES * 60 - 1, ["abcde", "f"]),
@@ -34,19 +34,13 @@ def test_as_many_values_are_taken_as_fit_with_what_their_nodes_take() -> None:
         (1, ["a", "b", "c", "d", "e", "f"]),
     ]:
         assert chunks(dict.fromkeys("abcdef", 10), memory_bytes) == expected
-
-
-def test_values_of_unknown_size_are_few_at_first() -> None:
     values = [f"v{index}" for index in range(8 * FEW)]
     borders: dict[str, tuple[str, ...]] = dict.fromkeys(values, ())
     planner = ChunkPlanner(memory_bytes=1 << 30, sizes={}, borders=borders)
     assert [len(chunk) for chunk in planner.chunks(values)] == [FEW, 2 * FEW, 4 * FEW, FEW]
-
-
-def test_a_large_value_makes_those_of_unknown_size_suspicious() -> None:
     values = [f"v{index}" for index in range(20)]
-    borders: dict[str, tuple[str, ...]] = dict.fromkeys(values, ())
-    planner = ChunkPlanner(memory_bytes=1000, sizes={}, borders=borders)
+    unknown: dict[str, tuple[str, ...]] = dict.fromkeys(values, ())
+    planner = ChunkPlanner(memory_bytes=1000, sizes={}, borders=unknown)
     found = []
     for chunk in planner.chunks(values):
         found.append(len(chunk))
@@ -55,14 +49,11 @@ def test_a_large_value_makes_those_of_unknown_size_suspicious() -> None:
     assert found == [FEW, *[2] * 6]
 
 
-def test_sizes_follow_from_the_shapes_of_the_sample(tmp_path: Path) -> None:
+def test_sizes_follow_from_the_sample_and_symbols_in_the_graph(tmp_path: Path) -> None:
     model = chain(layers=2, rows="n")
     found = matched(subject(tmp_path, model), subject(tmp_path, model), {"x": (5, 8)})
     assert found.sizes == dict.fromkeys(("m0", "v0", "m1", "v1"), 5 * 8 * 4)
-
-
-def test_symbols_in_the_graph_stand_for_sizes_of_the_sample(tmp_path: Path) -> None:
-    """Where shape inference ends, the exporter's shapes continue."""
+    # Where shape inference ends, the exporter's shapes continue.
     model = onnx_model(
         "(float[n, 8] x) => (float[n, k] y) <float[n, 4] r> { r = com.acme.Half (x) y = Relu (r) }",
         opsets={"": 17, "com.acme": 1},
@@ -84,14 +75,11 @@ def test_weights_are_not_compared_however_they_are_computed(tmp_path: Path) -> N
     assert region.borders == ("x",)
 
 
-def test_what_a_value_is_computed_from_ends_at_the_nearest_borders(tmp_path: Path) -> None:
+def test_what_a_value_is_computed_from_ends_at_borders_and_weights_name_it(tmp_path: Path) -> None:
     one = subject(tmp_path, chain(layers=5))
     region = one.region(["v3"], ("v1", "v3", "v4"))
     assert [one.nodes[place].name for place in region.nodes] == ["layer2", "tanh2", "layer3", "tanh3"]
     assert region.borders == ("v1",)
-
-
-def test_of_several_nodes_the_one_with_weights_gives_its_name(tmp_path: Path) -> None:
     model = onnx_model(
         "(float[1, 8] x) => (float[1, 8] y) { [first] m = MatMul (x, w) [limit] r = Relu (m) [turn] n = Neg (r)"
         " [last] y = Abs (n) }",

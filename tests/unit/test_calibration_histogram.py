@@ -42,15 +42,12 @@ def test_parts_in_any_order_give_the_histogram_of_the_whole(parts: list[list[flo
         assert same(result, whole)
 
 
-def test_every_value_is_in_the_bin_that_its_size_says() -> None:
+def test_values_are_counted_in_the_bins_of_their_size() -> None:
     values = numpy.random.default_rng(0).standard_normal(3 * CHUNK + 5).astype(numpy.float32)
     histogram = counted(values)
     expected = numpy.histogram(values.astype(numpy.float64), histogram.edges)[0]
     numpy.testing.assert_array_equal(histogram.counts, expected)
     assert histogram.counts.sum() == values.size
-
-
-def test_ends_of_the_range_have_bins() -> None:
     for greatest in [0.0, 1.0, 0.7, 6.0, 1e-40, 3.4e38]:
         for sign in [1, -1]:
             values = numpy.array([sign * greatest, 0.0], numpy.float32)
@@ -59,19 +56,25 @@ def test_ends_of_the_range_have_bins() -> None:
             assert histogram.edges[-1] > values.max()
             assert histogram.counts.sum() == 2
             assert histogram.counts.size <= 8192 + 1
-
-
-def test_a_tiny_negative_number_stays_negative_beside_a_huge_one() -> None:
     values = numpy.array([-1e-30, 3e38], numpy.float32)
     assert bins_of(counted(values))[-1] == 1
 
 
-def test_coarser_bins_are_those_that_counting_anew_gives() -> None:
+def test_bins_of_another_width_hold_what_counting_anew_gives() -> None:
     values = numpy.random.default_rng(1).standard_normal(5000).astype(numpy.float32)
     histogram = counted(values)
     for more in (1, 3, 20):
         exponent = histogram.exponent + more
         assert same(coarser(histogram, exponent), counted(values, at_least=exponent))
+    values = numpy.random.default_rng(3).standard_normal(200_000).astype(numpy.float32)
+    limit = float(numpy.abs(values).max())
+    edges = numpy.linspace(-limit, limit, 2049)
+    ours, theirs = rebinned(counted(values), edges), numpy.histogram(values, edges)[0]
+    assert ours.sum() == pytest.approx(values.size)
+    # Only values that share a bin of ours with an edge can be on its other side.
+    assert numpy.abs(numpy.cumsum(ours) - numpy.cumsum(theirs)).max() < theirs.max() / 4
+    counts = rebinned(Histogram(0, 0, numpy.array([10**6, 0, 5])), numpy.array([0, 1 - 1e-12, 2, 3]))
+    assert counts.tolist() == [pytest.approx(10**6), 0, pytest.approx(5)]
 
 
 @pytest.mark.parametrize("shift", [0.0, 5.0, -5.0])
@@ -81,21 +84,6 @@ def test_folding_gives_the_histogram_of_magnitudes(shift: float) -> None:
     magnitudes = folded(counted(values))
     expected = counted(numpy.abs(values), at_least=magnitudes.exponent)
     assert bins_of(magnitudes) == bins_of(expected)
-
-
-def test_bins_of_another_width_hold_what_numpy_counts_in_them() -> None:
-    values = numpy.random.default_rng(3).standard_normal(200_000).astype(numpy.float32)
-    limit = float(numpy.abs(values).max())
-    edges = numpy.linspace(-limit, limit, 2049)
-    ours, theirs = rebinned(counted(values), edges), numpy.histogram(values, edges)[0]
-    assert ours.sum() == pytest.approx(values.size)
-    # Only values that share a bin of ours with an edge can be on its other side.
-    assert numpy.abs(numpy.cumsum(ours) - numpy.cumsum(theirs)).max() < theirs.max() / 4
-
-
-def test_an_edge_that_is_off_by_rounding_takes_nothing_along() -> None:
-    counts = rebinned(Histogram(0, 0, numpy.array([10**6, 0, 5])), numpy.array([0, 1 - 1e-12, 2, 3]))
-    assert counts.tolist() == [pytest.approx(10**6), 0, pytest.approx(5)]
 
 
 def test_statistics_come_back_from_their_file(tmp_path: Path) -> None:

@@ -20,47 +20,35 @@ def block() -> bytes:
     return bytes(onnx_model(BLOCK, weights={"w": weight(4, 4, 3, 3)}).SerializeToString())
 
 
-def test_only_what_is_asked_for_is_an_output() -> None:
+def test_only_what_is_there_and_asked_for_is_an_output() -> None:
     taps = tap(block(), ["s", "c"])
     assert taps.fetched == ("c", "s")
     assert [each.name for each in onnx.ModelProto.FromString(taps.graph).graph.output] == ["c", "s"]
-
-
-def test_a_value_that_holds_the_elements_of_another_is_fetched_with_it() -> None:
-    taps = tap(block(), ["y", "m", "x"])
-    assert taps.fetched == ("m",)
-    assert taps.inputs == ("x",)
-    assert taps.sources == {"y": "m", "m": "m", "x": "x"}
-
-
-def test_moves_may_follow_each_other() -> None:
-    graph = (
-        "(float[2, 3] x) => (float[6] y) { n = Neg (x) t = Transpose (n) f = Flatten <axis = 0> (t) y = Squeeze (f) }"
-    )
-    assert tap(onnx_model(graph).SerializeToString(), ["y", "t"]).sources == {"y": "n", "t": "n"}
-
-
-def test_what_only_moves_a_weight_is_fetched_itself() -> None:
-    model = onnx_model(
-        "(float[2, 3] x) => (float[2, 3] y) { t = Transpose (w) f = Identity (t) y = Add (x, f) }",
-        weights={"w": weight(3, 2)},
-    )
-    assert tap(model.SerializeToString(), ["f"]).sources == {"f": "t"}
-
-
-def test_a_tensor_that_is_not_there_is_named_with_its_neighbour() -> None:
     model = onnx_model("(float[2] input) => (float[2] logits) { logits = Relu (input) }")
     with pytest.raises(ModelError, match="no tensor 'logit'") as caught:
         tap(model.SerializeToString(), ["input", "logit"])
     assert caught.value.hint == "did you mean 'logits'?"
-
-
-def test_weights_and_values_inside_branches_are_refused_by_name() -> None:
     with pytest.raises(ModelError, match="'w' is a weight"):
         tap(block(), ["w"])
     with pytest.raises(ModelError, match="'inside' is inside a branch"):
         tap(onnx_model(BRANCHES).SerializeToString(), ["inside"])
     assert tap(onnx_model(BRANCHES).SerializeToString(), ["y"]).fetched == ("y",)
+
+
+def test_what_moves_elements_is_fetched_where_they_come_from() -> None:
+    taps = tap(block(), ["y", "m", "x"])
+    assert taps.fetched == ("m",)
+    assert taps.inputs == ("x",)
+    assert taps.sources == {"y": "m", "m": "m", "x": "x"}
+    graph = (
+        "(float[2, 3] x) => (float[6] y) { n = Neg (x) t = Transpose (n) f = Flatten <axis = 0> (t) y = Squeeze (f) }"
+    )
+    assert tap(onnx_model(graph).SerializeToString(), ["y", "t"]).sources == {"y": "n", "t": "n"}
+    model = onnx_model(
+        "(float[2, 3] x) => (float[2, 3] y) { t = Transpose (w) f = Identity (t) y = Add (x, f) }",
+        weights={"w": weight(3, 2)},
+    )
+    assert tap(model.SerializeToString(), ["f"]).sources == {"f": "t"}
 
 
 def test_outputs_are_those_of_the_graph_where_two_runs_give_the_same() -> None:

@@ -69,7 +69,7 @@ def test_divergences_are_those_of_the_plain_definition(empty_share: float) -> No
     numpy.testing.assert_allclose(divergences_of(counts), expected, atol=1e-9)
 
 
-def test_entropy_takes_the_limit_with_the_least_divergence() -> None:
+def test_entropy_takes_the_limit_of_least_divergence_and_leaves_out_what_lies_far_away() -> None:
     method = RangeMethod(name="entropy", bins=256)
     values = with_outlier()
     counts = numpy.histogram(numpy.abs(values), 256, range=(0, 60))[0].astype(float)
@@ -77,15 +77,9 @@ def test_entropy_takes_the_limit_with_the_least_divergence() -> None:
     divergences = [plain_divergence(counts.tolist(), limit) for limit in range(LEVELS, 257)]
     best = max(index for index, each in enumerate(divergences) if each == min(divergences))
     assert ranged(values, method).high == pytest.approx((LEVELS + best) * 60 / 256, rel=0.02)
-
-
-def test_entropy_leaves_out_what_lies_far_away() -> None:
     found = ranged(with_outlier(), RangeMethod(name="entropy"))
     assert found.low >= -float(numpy.abs(bell()).max())
     assert 3 < found.high < 6
-
-
-def test_exact_zeros_do_not_change_the_limit_of_entropy() -> None:
     values = numpy.maximum(bell(), 0)
     more = numpy.concatenate([values, numpy.zeros(10 * values.size, numpy.float32)])
     assert ranged(more, RangeMethod(name="entropy")) == ranged(values, RangeMethod(name="entropy"))
@@ -132,18 +126,22 @@ def test_percentile_keeps_that_part_of_the_values(percent: float) -> None:
         assert (values < limit - bin_width / 2).mean() < part <= (values < limit + 1.5 * bin_width).mean()
 
 
-def test_symmetric_percentile_counts_magnitudes() -> None:
+def test_percentiles_of_magnitudes_and_averages_follow_the_samples() -> None:
     values = numpy.concatenate([bell(), 3 * numpy.abs(bell(seed=1))])
     found = ranged(values, RangeMethod(name="percentile", percentile=99.0, is_symmetric=True))
     assert found.high == pytest.approx(numpy.percentile(numpy.abs(values), 99), rel=0.01)
     assert found.low == pytest.approx(max(-found.high, float(values.min())))
-
-
-def test_moving_average_follows_the_samples_in_their_order() -> None:
     extremes = numpy.array([[-1, 1], [-2, 4], [0, 0]], numpy.float32)
     found = moving_average(extremes, RangeMethod(name="moving-average", smoothing=0.5))
     assert (found.low, found.high) == (-0.75, 1.25)
     assert moving_average(extremes[::-1], RangeMethod(name="moving-average", smoothing=0.5)).high == 1.5
+    nothing = [float("inf"), float("-inf")]
+    extremes = numpy.array([[nothing, nothing], [[-1, 1], nothing], [nothing, nothing], [[-2, 3], nothing]])
+    statistics = Statistics(("some", "none"), extremes.astype(numpy.float32), {})
+    for method, high in ((RangeMethod(), 3), (RangeMethod(name="moving-average", smoothing=0.5), 2)):
+        ranges = ranges_of(statistics, {"a": "some", "b": "none", "c": "some"}, method)
+        assert list(ranges) == ["a", "c"]
+        assert ranges["a"].high == high
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -173,16 +171,6 @@ def test_two_values_are_enough(name: str) -> None:
     assert -1 <= found.low < found.high <= 2
 
 
-def test_samples_that_leave_a_tensor_empty_do_not_count() -> None:
-    nothing = [float("inf"), float("-inf")]
-    extremes = numpy.array([[nothing, nothing], [[-1, 1], nothing], [nothing, nothing], [[-2, 3], nothing]])
-    statistics = Statistics(("some", "none"), extremes.astype(numpy.float32), {})
-    for method, high in ((RangeMethod(), 3), (RangeMethod(name="moving-average", smoothing=0.5), 2)):
-        found = ranges_of(statistics, {"a": "some", "b": "none", "c": "some"}, method)
-        assert list(found) == ["a", "c"]
-        assert found["a"].high == high
-
-
 @pytest.mark.parametrize(
     ("name", "change"),
     [
@@ -200,11 +188,8 @@ def test_what_a_result_depends_on_is_in_its_settings(name: str, change: dict[str
     assert RangeMethod(name="minmax", **change).settings == RangeMethod().settings
 
 
-def test_every_method_has_its_function() -> None:
+def test_methods_have_a_function_and_say_what_is_wrong_with_them() -> None:
     assert set(METHODS) - set(BY_HISTOGRAM) == {"minmax", "moving-average"}
-
-
-def test_methods_say_what_is_wrong_with_them() -> None:
     with pytest.raises(ConfigError, match="no calibration method 'entropie'") as caught:
         RangeMethod(name="entropie")
     assert caught.value.hint == "did you mean 'entropy'?"

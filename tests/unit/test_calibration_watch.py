@@ -43,17 +43,14 @@ def test_it_sees_what_onnxruntime_computes(folder: Path) -> None:
     assert {name: each.counts.sum() for name, each in statistics.histograms.items()} == dict.fromkeys(ALL, 5 * 256)
 
 
-def test_threads_change_nothing(folder: Path) -> None:
+def test_threads_and_groups_change_nothing(folder: Path) -> None:
     files = []
     for threads in (1, 3):
         told = job(BLOCK_MODEL, ALL, folder, threads=threads)
         watched(told)
         files.append(load(Path(told.output)))
     assert_same(*files)
-
-
-def test_groups_change_nothing(folder: Path) -> None:
-    """Values one at a time, in pairs, and all at once."""
+    # Values one at a time, in pairs, and all at once.
     whole, _ = watched(job(BLOCK_MODEL, ALL, folder))
     size = 4 * 4 * 8 * 8
     for group_bytes in (1, 2 * size, 4 * size):

@@ -153,27 +153,25 @@ def test_a_project_with_one_is_refused_by_key_and_number(changes: dict[str, obje
     assert error.value.message == f"{said} is not allowed here"
 
 
-def test_a_setting_with_one_is_refused_as_well() -> None:
+def test_projects_with_one_are_refused_but_not_in_persian_with_emoji(mobpack: Mobpack, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"^package\.license: U\+202E"):
         from_document(document(), Path(), targets=(), settings=["package.license=MIT\u202e"])
-
-
-def test_a_project_in_persian_with_emoji_is_not_refused() -> None:
     text = f"{PERSIAN} {FAMILY} {ENGLAND} {HEART}"
     made = from_document(document(description=text), Path(), targets=(), settings=())
     assert made.package.description == text
+    (tmp_path / "mobpack.toml").write_text('\ufeff[package]\nname = "m"\nversoin = "1"\n', encoding="utf-8")
+    answer = mobpack("check")
+    assert answer.code == ConfigError.EXIT_CODE
+    assert "package: unknown key 'versoin'" in answer.err
 
 
-def test_labels_with_one_are_refused_by_line(tmp_path: Path) -> None:
+def test_labels_and_licences_with_one_are_refused_by_line(tmp_path: Path) -> None:
     path = tmp_path / "labels.txt"
     path.write_text("cat\nd\u200bog\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"labels\.txt:2: U\+200B \(zero width space\) is not allowed in a label"):
         labels_for(path, 2)
     path.write_text(f"\ufeff{PERSIAN}\n{FAMILY}\n", encoding="utf-8")
     assert labels_for(path, 2) == (PERSIAN, FAMILY)
-
-
-def test_a_licence_with_one_is_refused_by_line(tmp_path: Path) -> None:
     path = tmp_path / "LICENSE.txt"
     (tmp_path / "m.onnx").write_bytes(b"")
     tables = {"model": {"m": {"path": "m.onnx", "license": "LICENSE.txt"}}}
@@ -199,10 +197,3 @@ def test_a_number_of_thousands_of_digits_is_an_error_in_words(mobpack: Mobpack, 
     answer = mobpack("check")
     assert answer.code == ConfigError.EXIT_CODE
     assert "Traceback" not in answer.err
-
-
-def test_a_byte_order_mark_is_no_part_of_a_project(mobpack: Mobpack, tmp_path: Path) -> None:
-    (tmp_path / "mobpack.toml").write_text('\ufeff[package]\nname = "m"\nversoin = "1"\n', encoding="utf-8")
-    answer = mobpack("check")
-    assert answer.code == ConfigError.EXIT_CODE
-    assert "package: unknown key 'versoin'" in answer.err

@@ -26,21 +26,15 @@ DECLARED = {
 """folder of a golden package -> what declares the class of a model in it"""
 
 
-def test_a_name_that_apps_have_from_a_platform_is_left_to_it() -> None:
+def test_a_name_that_apps_have_is_left_to_the_platform_and_others_stay() -> None:
     for model in NAMES_THAT_APPS_HAVE:
         own = pascal_case(model)
         assert class_name(model).removeprefix(own) in ("Model", "ModelModel")
         [line] = renamings([model])
         assert line.startswith(f"model {model}: class {class_name(model)}, since ")
-
-
-def test_other_names_stay_as_they_are_without_a_word() -> None:
     for model in ["classifier", "detector", "segmenter", "mobile-net_v2", "model", "net", "yolo11n"]:
         assert class_name(model) == pascal_case(model)
         assert renamings([model]) == []
-
-
-def test_the_line_says_whose_name_it_is() -> None:
     assert renamings(["net", "text", "vision", "tuning"]) == [
         "model text: class TextModel, since Text is a name of Compose, SwiftUI, the browser, React Native and Flutter",
         "model vision: class VisionModel, since Vision is a name of Apple's frameworks",
@@ -48,11 +42,12 @@ def test_the_line_says_whose_name_it_is() -> None:
     ]
 
 
-def test_no_type_that_belongs_to_a_class_has_a_name_of_a_platform() -> None:
-    """`View` gives way, and so does `ViewModel`, which Android has."""
+def test_no_type_of_a_class_has_a_name_of_a_platform() -> None:
+    # `View` gives way, and so does `ViewModel`, which Android has.
     for model in (*NAMES_THAT_APPS_HAVE, "plain"):
         assert [each for each in BESIDE if f"{class_name(model)}{each}".lower() in RESERVED] == []
     assert class_name("view") == "ViewModelModel"
+    assert [name for name, (written, _) in RESERVED.items() if not re.fullmatch("[A-Za-z][A-Za-z0-9]*", written)] == []
 
 
 @pytest.mark.parametrize(
@@ -91,7 +86,3 @@ def test_the_type_of_an_instance_is_called_like_its_class_in_typescript_too(targ
         assert declared
         assert declared <= types
         assert {f"{name}Model" for name in declared}.isdisjoint(types)
-
-
-def test_all_that_the_lists_name_is_a_name() -> None:
-    assert [name for name, (written, _) in RESERVED.items() if not re.fullmatch("[A-Za-z][A-Za-z0-9]*", written)] == []

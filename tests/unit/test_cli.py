@@ -22,7 +22,7 @@ from tests.cases.onnx_text import linear, onnx_model, saved
 __all__ = ["mobpack"]
 
 
-def test_help_names_every_command_and_exit_code(mobpack: Mobpack) -> None:
+def test_help_names_every_command_and_exit_code_and_version_is_the_packages(mobpack: Mobpack) -> None:
     code, out, _ = mobpack("--help")
     assert code == 0
     assert all(f"  {command} " in out for command in ("init", "inspect", "build", "convert", "doctor", "cache"))
@@ -30,9 +30,6 @@ def test_help_names_every_command_and_exit_code(mobpack: Mobpack) -> None:
         number in " ".join(out.split())
         for number in ("2 configuration", "3 model", "4 tool", "5 parity", "70 internal error", "130 interrupted")
     )
-
-
-def test_version_is_the_packages_own(mobpack: Mobpack) -> None:
     assert mobpack("--version") == (0, f"mobpack, version {__version__}\n", "")
 
 
@@ -156,7 +153,7 @@ def test_inspect_as_json_is_json_and_nothing_else(mobpack: Mobpack, tmp_path: Pa
     assert found["blockers"] == []
 
 
-def test_inspect_says_what_will_stop_a_model_and_still_succeeds(mobpack: Mobpack, tmp_path: Path) -> None:
+def test_inspect_says_what_will_stop_a_model_and_takes_shapes(mobpack: Mobpack, tmp_path: Path) -> None:
     saved(
         tmp_path / "m.onnx",
         onnx_model("(float[2] x) => (float[2] y) { y = acme.Magic (x) }", opsets={"": 17, "acme": 1}),
@@ -165,12 +162,13 @@ def test_inspect_says_what_will_stop_a_model_and_still_succeeds(mobpack: Mobpack
     assert code == 0
     assert "cannot ship: operators of acme are not in ONNX Runtime's mobile packages" in out
     assert "the model can ship" not in out
-
-
-def test_inspect_takes_shapes(mobpack: Mobpack, tmp_path: Path) -> None:
     saved(tmp_path / "m.onnx", onnx_model("(float[batch, T] x) => (float[batch, T] y) { y = Relu (x) }"))
     found = json.loads(mobpack("inspect", "m.onnx", "--shape", "batch=2", "--shape", "T=7", "--json").out)
     assert [each["shape"] for each in (*found["inputs"], *found["outputs"])] == [[2, 7], [2, 7]]
+    saved(tmp_path / "m.onnx", onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }", opsets={"": 27}))
+    answer = mobpack("convert", "m.onnx")
+    assert (answer.code, "opset 27 is newer" in answer.err) == (3, True)
+    assert not (tmp_path / "m.ort").exists()
 
 
 @pytest.mark.parametrize("cause", [KeyboardInterrupt(), None], ids=["ctrl-c", "a fault"])
@@ -213,13 +211,6 @@ def test_init_warns_of_what_will_not_ship(mobpack: Mobpack, tmp_path: Path) -> N
         onnx_model("(float[2] x) => (float[2] y) { y = acme.Magic (x) }", opsets={"": 17, "acme": 1}),
     )
     assert "warning: cannot ship: operators of acme" in mobpack("init", "m.onnx").err
-
-
-def test_convert_refuses_a_model_that_cannot_ship(mobpack: Mobpack, tmp_path: Path) -> None:
-    saved(tmp_path / "m.onnx", onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }", opsets={"": 27}))
-    answer = mobpack("convert", "m.onnx")
-    assert (answer.code, "opset 27 is newer" in answer.err) == (3, True)
-    assert not (tmp_path / "m.ort").exists()
 
 
 @pytest.mark.parametrize(

@@ -62,14 +62,17 @@ def test_debug_prints_the_traceback(mobpack: Mobpack, monkeypatch: pytest.Monkey
     assert "ZeroDivisionError" in err
 
 
-def test_debug_shows_where_an_error_in_words_came_from(mobpack: Mobpack) -> None:
+def test_debug_shows_where_an_error_came_from_and_systems_refuse_in_words(mobpack: Mobpack) -> None:
     code, _, err = mobpack("inspect", "absent.onnx", "--debug")
     assert code == 3
     assert "FileNotFoundError" in err
     assert "absent.onnx: no such file or directory" in err
+    told = crash.as_error(OSError(28, "No space left on device", "/x/y"), ["mobpack"])
+    assert isinstance(told, ToolError)
+    assert (told.message, told.hint) == ("/x/y: no space left on device", "free some space, then run again")
 
 
-def test_a_crash_file_is_bounded_and_without_what_a_message_quotes_of_a_model(
+def test_a_crash_file_is_bounded_and_has_no_secret(
     mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(monkeypatch, SECRET)
@@ -79,9 +82,6 @@ def test_a_crash_file_is_bounded_and_without_what_a_message_quotes_of_a_model(
     (path,) = (tmp_path / ".cache" / "mobpack" / "crashes").iterdir()
     assert path.stat().st_size < 20_000
     assert "characters omitted" in path.read_text()
-
-
-def test_a_traceback_of_thousands_of_functions_is_cut_in_the_middle() -> None:
     error: BaseException = ValueError("first")
     for number in range(3000):
         try:
@@ -92,9 +92,6 @@ def test_a_traceback_of_thousands_of_functions_is_cut_in_the_middle() -> None:
     assert len(text) < 70_000
     assert "ValueError: first" in text
     assert "RuntimeError: number 2999" in text
-
-
-def test_a_crash_file_has_no_secret_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("NPM_TOKEN", "t0ken-of-mine")
     crash.as_error(ZeroDivisionError("t0ken-of-mine"), ["mobpack", "https://me:t0ken-of-mine@example.com"])
@@ -137,9 +134,3 @@ def test_a_message_that_cannot_be_read_is_no_second_fault(tmp_path: Path, monkey
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert crash.as_error(OddError(), ["mobpack"]).EXIT_CODE == 70
-
-
-def test_what_the_operating_system_refuses_is_no_fault_of_mobpacks() -> None:
-    told = crash.as_error(OSError(28, "No space left on device", "/x/y"), ["mobpack"])
-    assert isinstance(told, ToolError)
-    assert (told.message, told.hint) == ("/x/y: no space left on device", "free some space, then run again")

@@ -46,7 +46,7 @@ def test_a_minimal_file_gets_the_documented_defaults(tmp_path: Path) -> None:
     assert found.quantizer_of("source").NAME == "none"
 
 
-def test_paths_are_relative_to_the_file_not_to_the_working_folder(
+def test_paths_are_relative_to_the_file_unless_they_are_absolute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
@@ -56,9 +56,6 @@ def test_paths_are_relative_to_the_file_not_to_the_working_folder(
     assert found.model["classifier"].path == tmp_path / "models" / "classifier.onnx"
     assert found.model["classifier"].license == tmp_path / "L.txt"
     assert found.parity.samples == tmp_path / "samples"
-
-
-def test_absolute_paths_stay(tmp_path: Path) -> None:
     found = load(tmp_path, MINIMAL.replace("models/classifier.onnx", "/models/classifier.onnx"))
     assert found.model["classifier"].path == Path("/models/classifier.onnx")
 
@@ -120,6 +117,23 @@ def test_unknown_keys_are_refused_with_the_nearest_known_one(
 def test_an_unknown_key_of_the_package_is_refused(tmp_path: Path) -> None:
     text = MINIMAL.replace("[model", "licence = 'MIT'\n[model")
     assert refused(tmp_path, text) == ("package: unknown key 'licence'", "did you mean 'license'?")
+
+
+def test_a_variant_that_nothing_defines_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="variant 'int4' is not defined") as error:
+        load(tmp_path).quantizer_of("int4")
+    assert error.value.hint == "add a [variant.int4] table to mobpack.toml"
+
+
+def test_a_missing_file_says_how_to_get_one(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"mobpack.toml: no such file") as error:
+        config.load(tmp_path / "mobpack.toml")
+    assert error.value.hint == "run: mobpack init MODEL.onnx"
+
+
+def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"a folder, not a file"):
+        config.load(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -244,14 +258,18 @@ def test_a_setting_overrides_the_file(tmp_path: Path, setting: str, found: objec
     assert getattr(android, key) == found
 
 
-def test_the_last_of_two_settings_counts(tmp_path: Path) -> None:
+def test_settings_override_the_file_as_strictly(tmp_path: Path) -> None:
     assert load(tmp_path, settings=("parity.seed=1", "parity.seed=2")).parity.seed == 2
-
-
-def test_a_setting_can_make_a_table_that_is_not_in_the_file(tmp_path: Path) -> None:
     found = load(tmp_path, settings=("model.classifier.shapes.batch=1", "variant.mine.quantizer=none"))
     assert found.model["classifier"].shapes == {"batch": 1}
     assert found.quantizer_of("mine").NAME == "none"
+    assert "parity.seed" in refused(tmp_path, settings=("parity.seed='3'",))[0]
+    assert refused(tmp_path, settings=("target.android.min_sdk=26",))[1] == "did you mean 'min-sdk'?"
+    message, hint = refused(tmp_path, settings=("target.android.providers=qnn",))
+    assert message.startswith("target.android.providers: ")
+    assert hint.startswith("correct it in mobpack.toml or in --set")
+    example = hint.partition("--set '")[2].rstrip("'")
+    assert load(tmp_path, settings=(example,)).targets()["android"] == Android(providers=("xnnpack",))
 
 
 @pytest.mark.parametrize("setting", ["parity.seed", "=1", ".seed=1", "parity..seed=1", ""])
@@ -267,48 +285,20 @@ def test_a_setting_below_a_value_is_refused(tmp_path: Path, setting: str) -> Non
     assert refused(tmp_path, settings=(setting,))[0] == f"--set {setting}: 'name' is not a table"
 
 
-def test_a_setting_is_as_strict_as_the_file(tmp_path: Path) -> None:
-    assert "parity.seed" in refused(tmp_path, settings=("parity.seed='3'",))[0]
-    assert refused(tmp_path, settings=("target.android.min_sdk=26",))[1] == "did you mean 'min-sdk'?"
-
-
-def test_a_setting_of_the_wrong_type_is_answered_with_one_that_is_right(tmp_path: Path) -> None:
-    message, hint = refused(tmp_path, settings=("target.android.providers=qnn",))
-    assert message.startswith("target.android.providers: ")
-    assert hint.startswith("correct it in mobpack.toml or in --set")
-    example = hint.partition("--set '")[2].rstrip("'")
-    assert load(tmp_path, settings=(example,)).targets()["android"] == Android(providers=("xnnpack",))
-
-
-def test_a_target_of_the_command_line_is_added_on_defaults(tmp_path: Path) -> None:
+def test_targets_of_the_command_line_are_known_ones(tmp_path: Path) -> None:
     assert load(tmp_path, targets=("android",)).targets()["android"] == Android()
-
-
-def test_a_target_of_the_command_line_keeps_its_table(tmp_path: Path) -> None:
     found = load(tmp_path, MINIMAL + "[target.android]\nmin-sdk = 30\n", targets=("android",))
     assert found.targets()["android"] == Android(min_sdk=30)
-
-
-def test_an_unknown_target_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     assert refused(tmp_path, targets=("windows",)) == (
         "unknown target 'windows'",
         "known: android, ios, web, react_native, flutter",
     )
+    assert refused(tmp_path, "target = 'android'\n" + MINIMAL, targets=("android",))[0].startswith("target")
 
 
 @pytest.mark.parametrize("name", ["react-native", "ReactNative", "react_natve"])
 def test_a_misspelt_target_is_refused_with_the_nearest(name: str, tmp_path: Path) -> None:
     assert refused(tmp_path, targets=(name,)) == (f"unknown target '{name}'", "did you mean 'react_native'?")
-
-
-def test_a_target_where_the_file_has_no_table_for_targets_is_a_config_error(tmp_path: Path) -> None:
-    assert refused(tmp_path, "target = 'android'\n" + MINIMAL, targets=("android",))[0].startswith("target")
-
-
-def test_a_variant_that_nothing_defines_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="variant 'int4' is not defined") as error:
-        load(tmp_path).quantizer_of("int4")
-    assert error.value.hint == "add a [variant.int4] table to mobpack.toml"
 
 
 @pytest.mark.parametrize("content", [b"[package\n", b"name = \xff", b"a = 1\na = 2\n"])
@@ -333,17 +323,6 @@ def test_text_without_quotes_that_is_no_toml_says_how_to_write_it(line: str, hin
     with pytest.raises(ConfigError, match="not valid TOML") as error:
         config.load(tmp_path / "mobpack.toml")
     assert error.value.hint == hint
-
-
-def test_a_missing_file_says_how_to_get_one(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"mobpack.toml: no such file") as error:
-        config.load(tmp_path / "mobpack.toml")
-    assert error.value.hint == "run: mobpack init MODEL.onnx"
-
-
-def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"a folder, not a file"):
-        config.load(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -383,7 +362,7 @@ def test_a_calibration_is_its_samples_or_a_table(tmp_path: Path, quantizer: str)
     assert short.calibration.samples == str(tmp_path / "samples")
 
 
-def test_a_calibration_says_how_pictures_become_numbers(tmp_path: Path) -> None:
+def test_a_calibration_says_how_pictures_become_numbers_or_names_a_function(tmp_path: Path) -> None:
     image = "{ mean = [0.5, 0.4, 0.3], std = [0.2], size = [64, 32], resize = 'crop' }"
     text = (
         f'{MINIMAL}[variant.small]\nquantizer = "static-qdq"\ncalibration.samples = "s"\ncalibration.image = {image}\n'
@@ -392,9 +371,6 @@ def test_a_calibration_says_how_pictures_become_numbers(tmp_path: Path) -> None:
     assert isinstance(found, StaticQdq)
     assert found.calibration.image.mean == (0.5, 0.4, 0.3)
     assert (found.calibration.image.size, found.calibration.image.resize) == ((64, 32), "crop")
-
-
-def test_a_function_of_samples_is_no_path(tmp_path: Path) -> None:
     text = f'{MINIMAL}[variant.small]\nquantizer = "static-qdq"\ncalibration = "mine.data:samples"\n'
     found = load(tmp_path, text).variant["small"]
     assert isinstance(found, StaticQdq)

@@ -92,13 +92,10 @@ def test_what_lies_below_the_project_or_the_model_is_shipped(
     check(project, license_file, labels, model)
 
 
-def test_a_file_that_is_not_there_is_told_of_before_anything_is_built(project: Path) -> None:
+def test_what_is_not_there_or_too_large_is_told_before_anything_is_built(project: Path) -> None:
     check(project, "absent", "labels.txt", allowed=True)
     [error] = absent(configuration.load(project / "mobpack.toml"))
     assert error.message == f"model.m.license: {project / 'absent'}: No such file or directory"
-
-
-def test_a_licence_of_many_megabytes_is_none(project: Path) -> None:
     (project / "LICENSE").write_bytes(bytes((4 << 20) + 1))
     with pytest.raises(ConfigError, match="larger than 4 MiB"):
         check(project, "LICENSE", "labels.txt")

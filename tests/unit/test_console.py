@@ -24,7 +24,7 @@ def test_a_step_says_that_it_is_done_in_one_line(
     assert ("\x1b[32m✓" in last[0]) == ("\x1b[32m✓" in last[1]) == is_terminal
 
 
-def test_steps_of_one_kind_share_a_line_until_something_else_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_steps_of_one_kind_share_a_line_that_is_printed_before_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     console = Console()
     for name in ("net", "head", "tail"):
         with console.step(f"load {name}", kind="load models"):
@@ -33,10 +33,6 @@ def test_steps_of_one_kind_share_a_line_until_something_else_is_said(capsys: pyt
         pass
     console.say("done")
     assert capsys.readouterr().err == "  ✓ load models (3) 0.0 s\n  ✓ plan net 0.0 s\ndone\n"
-
-
-def test_steps_that_are_done_are_printed_before_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    console = Console()
     with console.step("load net", kind="load models"):
         pass
     console.error("no", "")
@@ -57,14 +53,11 @@ def test_a_long_step_says_which_five_parts_took_longest(
     )
 
 
-def test_a_step_that_fails_does_not_say_that_it_is_done(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_step_that_fails_is_not_done_and_a_quiet_console_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     for begun in (Console().step("load"), Console().progress("load")):
         with pytest.raises(ValueError, match="no"), begun:
             raise ValueError("no")
     assert capsys.readouterr().err == ""
-
-
-def test_a_quiet_console_says_nothing_of_steps(capsys: pytest.CaptureFixture[str]) -> None:
     with Console(quiet=True).step("load"), Console(quiet=True).progress("load") as advance:
         advance(1, 2)
     assert capsys.readouterr() == ("", "")

@@ -186,23 +186,20 @@ def clipped(wanted: Wanted, boxes: Numbers, scores: Numbers) -> tuple[Numbers, N
     return numpy.clip(kept, 0, 64), shares, classes
 
 
-def test_boxes_are_said_to_lie_in_the_upright_picture() -> None:
-    """A letterbox: 160 x 80 in 64 x 64, with 16 rows above the picture."""
+def test_boxes_lie_in_the_upright_picture_or_where_the_model_says() -> None:
+    # A letterbox: 160 x 80 in 64 x 64, with 16 rows above the picture.
     picture = Picture(width=160, height=80, made_width=64, made_height=32, offset_y=16)
     boxes = numpy.array([[10, 20, 30, 40], [-5, 10, 20, 30], [0, 0, 64, 15], [40, 40, 80, 90]], numpy.float32)
     scores = numpy.array([[0.9, 0.8, 0.7, 0.6]], numpy.float32)
     found, shares, _ = Behind(Boxes(format="yolo", iou_threshold=1.0), 1, 5, 4, picture=picture)(yolo(boxes, scores))
     numpy.testing.assert_allclose(found, [[25, 10, 75, 60], [0, 0, 50, 35], [100, 60, 160, 80]], atol=1e-4)
     numpy.testing.assert_allclose(shares, [0.9, 0.8, 0.6])  # the third lies above the picture
-
-
-def test_without_a_picture_boxes_stay_where_the_model_says() -> None:
     boxes = numpy.array([[-10, 20, 300, 400]], numpy.float32)
     found, _, _ = Behind(Boxes(format="yolo"), 1, 5, 1, picture=None)(yolo(boxes, numpy.array([[0.9]], numpy.float32)))
     numpy.testing.assert_allclose(found, boxes)
 
 
-def test_objectness_counts_as_much_as_the_class() -> None:
+def test_scores_are_those_of_sigmoids_and_objects() -> None:
     boxes, scores = proposals(50, 3)
     things = RANDOM.random((50, 1)).astype(numpy.float32)
     found = Behind(Boxes(format="yolo-objectness", score_threshold=0.1), 1, 50, 8)(
@@ -210,6 +207,10 @@ def test_objectness_counts_as_much_as_the_class() -> None:
     )
     assert len(found[0]) > 3
     assert_same(found, clipped(Wanted(score=0.1), boxes, scores * things[:, 0]))
+    boxes, scores = proposals(40, 3)
+    logits = numpy.log(scores / (1 - scores))
+    found = Behind(Boxes(format="yolo", activation="sigmoid"), 1, 7, 40)(yolo(boxes, logits))
+    numpy.testing.assert_allclose(found[1], clipped(Wanted(), boxes, scores)[1], atol=1e-6)
 
 
 @pytest.mark.parametrize("shape", [(1, 50, 3), (1, 3, 50), (50, 3)])
@@ -250,13 +251,6 @@ def test_a_background_is_no_class(background: int, kept: list[int]) -> None:
     for shape, values in (((1, 30, 4), logits.T), ((1, 4, 30), logits)):
         found = Behind(kind, 1, 30, 4, others={"s": shape})(boxes[None], s=values[None])
         assert_same(found, clipped(Wanted(), boxes, shares))
-
-
-def test_sigmoid_comes_before_the_threshold() -> None:
-    boxes, scores = proposals(40, 3)
-    logits = numpy.log(scores / (1 - scores))
-    found = Behind(Boxes(format="yolo", activation="sigmoid"), 1, 7, 40)(yolo(boxes, logits))
-    numpy.testing.assert_allclose(found[1], clipped(Wanted(), boxes, scores)[1], atol=1e-6)
 
 
 def test_what_a_model_has_chosen_itself_is_sorted_alone() -> None:
@@ -440,18 +434,15 @@ def test_places_that_touch_at_corners_belong_together() -> None:
     assert len(boxes) == 1
 
 
-def test_a_box_grows_by_its_area_by_its_outline() -> None:
-    """20 x 10 places, 19 x 9 between the centres of the outermost."""
+def test_a_region_grows_by_the_area_that_it_covers() -> None:
+    # 20 x 10 places, 19 x 9 between the centres of the outermost.
     values = numpy.zeros((1, 1, 64, 64), numpy.float32)
     values[0, 0, 30:40, 20:40] = 0.8
     growth = 19 * 9 * 1.5 / (2 * (19 + 9))
     boxes, scores, _ = Behind(Boxes(format="regions"), 1, 1, 64, 64)(values)
     numpy.testing.assert_allclose(boxes, [[20.5 - growth, 30.5 - growth, 39.5 + growth, 39.5 + growth]], atol=1e-4)
     numpy.testing.assert_allclose(scores, [0.8], atol=1e-6)
-
-
-def test_a_slanted_region_grows_less_than_its_box() -> None:
-    """In proportion to the area it covers: a diagonal two places thick covers hardly any."""
+    # In proportion to the area it covers: a diagonal two places thick covers hardly any.
     values = numpy.zeros((1, 1, 64, 64), numpy.float32)
     rows = numpy.arange(40)
     values[0, 0, rows + 10, rows + 10] = values[0, 0, rows + 10, rows + 11] = 1

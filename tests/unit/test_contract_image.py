@@ -70,34 +70,25 @@ def test_the_core_gets_a_static_shape(
     assert attached(*shape, **keys).core(noise(8, 6)).shape == made
 
 
-def test_layouts_hold_the_same_pixels() -> None:
-    pixels = noise(8, 6)
-    assert (attached(1, 8, 6, 3).core(pixels)[0] == pixels).all()
-    assert (attached(3, 8, 6).core(pixels).transpose(1, 2, 0) == pixels).all()
-
-
-def test_channels_say_where_red_green_and_blue_lie() -> None:
+def test_channels_lie_in_the_order_that_the_model_wants() -> None:
     pixels = noise(8, 6, 4)
     last = attached(8, 6, 3)
     assert (last.core(pixels) == pixels[:, :, :3]).all()
     assert (last.core(pixels, (2, 1, 0)) == pixels[:, :, 2::-1]).all()
     assert (last.core(pixels, (1, 2, 3)) == pixels[:, :, 1:]).all()
     assert (last.core(pixels[:, :, :1], (0, 0, 0)) == pixels[:, :, :1]).all()
-
-
-def test_bgr_models_get_blue_first() -> None:
     pixels = noise(8, 6)
     assert (attached(8, 6, 3, colour="bgr").core(pixels) == pixels[:, :, ::-1]).all()
+    pixels = noise(8, 6)
+    assert (attached(1, 8, 6, 3).core(pixels)[0] == pixels).all()
+    assert (attached(3, 8, 6).core(pixels).transpose(1, 2, 0) == pixels).all()
 
 
-def test_grey_models_get_the_brightness_of_colours() -> None:
+def test_greys_are_the_brightness_of_colours() -> None:
     pixels = noise(120, 100)
     red, green, blue = (pixels[:, :, each].astype(numpy.int64) for each in range(3))
     expected = (red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16
     assert (attached(120, 100, 1).core(pixels)[:, :, 0] == expected).all()
-
-
-def test_grey_stays_the_grey_it_is() -> None:
     every = numpy.arange(256, dtype=numpy.uint8).reshape(16, 16, 1)
     assert (attached(16, 16, 1).core(every, (0, 0, 0)) == every).all()
 
@@ -117,7 +108,7 @@ def test_pixels_are_scaled_and_normalised_per_channel(
     assert numpy.abs(found - expected).max() < tolerance
 
 
-def test_one_number_is_for_all_channels() -> None:
+def test_pixels_are_normalised_by_one_number_for_all_channels() -> None:
     pixels = noise(8, 6)
     found = attached(8, 6, 3, element=ElementType.FLOAT, scale=1.0, mean=(127.5,), std=(127.5,)).core(pixels)
     assert numpy.allclose(found, pixels / 127.5 - 1, atol=1e-6)
@@ -132,10 +123,13 @@ def test_nothing_is_computed_that_changes_nothing(keys: dict[str, Any], added: l
     assert [op for op in behind if op in ("Mul", "Add", "Sub", "Div")] == added
 
 
-def test_stretch_ignores_proportions() -> None:
+def test_stretch_ignores_proportions_and_resize_to_is_the_shorter_side() -> None:
     model = attached(4, 8, 3)
     assert (model.core(bars((10, 20), (30, 40)))[0, [0, -1], 0] == (10, 20)).all()
     assert model.places(noise(2, 2)) == (4, 0, 2, 0)
+    model = attached(32, 32, 3, resize="crop", resize_to=40)
+    scale_x, offset_x, scale_y, offset_y = model.places(noise(80, 133))
+    assert (scale_x * 133, offset_x, scale_y * 80, offset_y) == pytest.approx((int(40 * 133 / 80), -17, 40, -4))
 
 
 @pytest.mark.parametrize(
@@ -166,12 +160,6 @@ def test_crop_just_covers_a_size_that_is_no_square(size: tuple[int, int]) -> Non
         assert offset_y <= 0
 
 
-def test_resize_to_is_the_length_of_the_shorter_side() -> None:
-    model = attached(32, 32, 3, resize="crop", resize_to=40)
-    scale_x, offset_x, scale_y, offset_y = model.places(noise(80, 133))
-    assert (scale_x * 133, offset_x, scale_y * 80, offset_y) == pytest.approx((int(40 * 133 / 80), -17, 40, -4))
-
-
 @pytest.mark.parametrize(
     ("height", "width", "places"),
     [
@@ -189,7 +177,7 @@ def test_letterbox_shows_the_whole_picture(height: int, width: int, places: tupl
     assert attached(50, 50, 3, resize="letterbox").places(noise(height, width)) == pytest.approx(places)
 
 
-def test_letterbox_fills_what_is_free_in_the_order_of_the_models_channels() -> None:
+def test_letterbox_fills_in_the_models_order_and_can_begin_at_the_top_left() -> None:
     white = numpy.full((4, 8, 3), 255, numpy.uint8)
     found = attached(8, 8, 3, resize="letterbox", fill=(1, 2, 3), colour="bgr").core(white)
     assert (found[[0, 1, 6, 7]] == (1, 2, 3)).all()
@@ -197,28 +185,18 @@ def test_letterbox_fills_what_is_free_in_the_order_of_the_models_channels() -> N
     grey = attached(8, 8, 1, resize="letterbox", fill=(114,)).core(white)
     assert grey[0].tolist() == [[114]] * 8
     assert grey[2].tolist() == [[255]] * 8
-
-
-def test_letterbox_can_begin_at_the_top_left() -> None:
-    white = numpy.full((4, 8, 3), 255, numpy.uint8)
     model = attached(8, 8, 3, resize="letterbox", align="start")
     assert model.core(white)[:, 0, 0].tolist() == [255] * 4 + [0] * 4
     assert model.places(white) == (1, 0, 1, 0)
 
 
-def test_nearest_takes_the_pixel_in_which_a_centre_lies() -> None:
+def test_without_antialias_only_neighbours_count_and_nearest_takes_one() -> None:
     model = attached(1, 3, 3, layout="nhwc", filter="nearest")
     assert model.core(bars((0, 1, 2, 3, 4, 5, 6, 7, 8, 9)))[0, :, 0].tolist() == [1, 5, 8]
     assert model.core(bars((7, 9)))[0, :, 0].tolist() == [7, 9, 9]
-
-
-def test_without_antialias_only_neighbours_count() -> None:
     row = bars((0, 100, 0, 0, 0, 200, 0, 0))
     assert attached(1, 2, 3, layout="nhwc", antialias=False).core(row)[0, :, 0].tolist() == [50, 100]
     assert attached(1, 2, 3, layout="nhwc").core(row)[0, :, 0].tolist() != [50, 100]
-
-
-def test_without_antialias_halves_are_rounded_up_and_ends_stay() -> None:
     assert attached(1, 1, 3, layout="nhwc", antialias=False).core(bars((0, 1)))[0, 0, 0] == 1
     assert attached(1, 4, 3, layout="nhwc", antialias=False).core(bars((0, 100)))[0, :, 0].tolist() == [0, 25, 75, 100]
 

@@ -48,11 +48,19 @@ def test_conversions_are_the_equations_of_the_standard(name: str) -> None:
     assert numpy.abs(found - wanted).max() <= 0.502  # rounded once; weights are rounded to 1/65536
 
 
-def test_full_bt601_is_the_conversion_of_jpeg() -> None:
+def test_full_range_is_that_of_jpeg_with_weights_of_the_standard_and_exact_sums() -> None:
     luma, chroma = noise(50, 70, 1), numpy.resize(noise(50, 71, 2), (50, 70, 2))
     reference = Image.fromarray(numpy.concatenate([luma, chroma], axis=2), "YCbCr").convert("RGB")
     difference = converted(luma, chroma, "bt601-full").astype(int) - numpy.asarray(reference)
     assert numpy.abs(difference).max() <= 1
+    for standard, y, u, v in product(STANDARDS.values(), (0, 255), (0, 255), (0, 255)):
+        for row in standard.weights():
+            assert all(isinstance(weight, int) for weight in row)
+            assert abs(sum(weight * value for weight, value in zip(row, (y, u, v, 1), strict=True))) < 1 << 52
+    # The four well-known weights of JPEG (ITU-T T.871, 7), of 65536.
+    rows = STANDARDS["bt601-full"].weights()
+    wanted = [Fraction(1402, 1000), Fraction(-344136, 1000000), Fraction(-714136, 1000000), Fraction(1772, 1000)]
+    assert [rows[0][2], rows[1][1], rows[1][2], rows[2][1]] == [round(each * PRECISION) for each in wanted]
 
 
 @pytest.mark.parametrize("name", CONVERSIONS[1:])
@@ -71,8 +79,8 @@ def test_u_and_v_lie_where_the_app_says(places: tuple[int, int], swap: bool) -> 
     assert (converted(luma, stored, "bt709-video", places) == converted(luma, chroma, "bt709-video")).all()
 
 
-def test_ten_bits_are_read_by_their_upper_byte() -> None:
-    """P010 has 10 bits in the upper bits of little-endian 16-bit numbers."""
+def test_ten_bits_are_read_by_their_upper_byte_and_no_chroma_of_others() -> None:
+    # P010 has 10 bits in the upper bits of little-endian 16-bit numbers.
     luma, chroma = noise(12, 16, 1), noise(6, 8, 2)
     wide_luma = (luma[..., 0].astype("<u2") << 8 | 0xC0).view(numpy.uint8).reshape(12, 16, 2)
     wide_chroma = (chroma.astype("<u2") << 8 | 0x40).view(numpy.uint8).reshape(6, 8, 4)
@@ -80,6 +88,9 @@ def test_ten_bits_are_read_by_their_upper_byte() -> None:
     number = number_of("bt709-video")
     found = model.core(wide_luma, (1, 1, 1), chroma=wide_chroma, conversion=(1, 3, number))[0]
     assert (found == converted(luma, chroma, "bt709-video")).all()
+    picture = noise(20, 30, 4)
+    model = attached(1, 3, 10, 12)
+    assert (model.core(picture, chroma=noise(7, 5, 3)) == model.core(picture)).all()
 
 
 @pytest.mark.parametrize("keys", [{}, {"antialias": False}, {"filter": "nearest"}, {"filter": "bicubic"}])
@@ -106,12 +117,6 @@ def test_borders_keep_their_colour(resize: str) -> None:
     assert (found[0, 0].tolist(), found[16, 16].tolist()) == (border, [90, 90, 90])
 
 
-def test_chroma_of_other_pictures_is_not_read() -> None:
-    picture = noise(20, 30, 4)
-    model = attached(1, 3, 10, 12)
-    assert (model.core(picture, chroma=noise(7, 5, 3)) == model.core(picture)).all()
-
-
 @pytest.mark.parametrize("number", [-1, 5, 1 << 40])
 def test_an_unknown_conversion_is_the_nearest_known(number: int) -> None:
     luma, chroma = noise(8, 8, 1), noise(4, 4, 2)
@@ -119,17 +124,3 @@ def test_an_unknown_conversion_is_the_nearest_known(number: int) -> None:
     known = 0 if number < 0 else 4
     found = model.core(luma, GREY, chroma=chroma, conversion=(0, 1, number))
     assert (found == model.core(luma, GREY, chroma=chroma, conversion=(0, 1, known))).all()
-
-
-def test_sums_are_exact_integers() -> None:
-    for standard, y, u, v in product(STANDARDS.values(), (0, 255), (0, 255), (0, 255)):
-        for row in standard.weights():
-            assert all(isinstance(weight, int) for weight in row)
-            assert abs(sum(weight * value for weight, value in zip(row, (y, u, v, 1), strict=True))) < 1 << 52
-
-
-def test_weights_are_those_of_the_standard() -> None:
-    """The four well-known weights of JPEG (ITU-T T.871, 7), of 65536."""
-    rows = STANDARDS["bt601-full"].weights()
-    wanted = [Fraction(1402, 1000), Fraction(-344136, 1000000), Fraction(-714136, 1000000), Fraction(1772, 1000)]
-    assert [rows[0][2], rows[1][1], rows[1][2], rows[2][1]] == [round(each * PRECISION) for each in wanted]

@@ -95,33 +95,21 @@ def test_the_same_is_read_as_step_by_step_wherever_the_blank_is() -> None:
         assert len(lengths) > 5
 
 
-def test_texts_come_one_by_one_however_the_model_says_so() -> None:
+def test_texts_are_read_however_the_model_says_them() -> None:
     for shape in [(1, 4, 8), (4, 1, 8), (4, 8), ("batch", 4, 8)]:
         values = steps(1, 0, 2, 2).reshape([size if isinstance(size, int) else 1 for size in shape])
         assert Reader(NAMED, *shape)(values)[0] == "ab"
-
-
-def test_nothing_may_be_read() -> None:
     reader = Reader(NAMED, 1, "steps", 8)
     for values in (steps(0, 0, 0), steps()):
         text, scores = reader(values)
         assert (text, scores.shape) == ("", (0,))
-
-
-def test_logits_become_probabilities() -> None:
     values = steps(1, 2) * 5
     powers = numpy.exp(values[0].astype(numpy.float64))
     _, scores = Reader(Text(alphabet_metadata="character", activation="softmax"), 1, 2, 8)(values)
     numpy.testing.assert_allclose(scores, (powers / powers.sum(1, keepdims=True)).max(1), atol=1e-6)
-
-
-def test_halves_become_floats() -> None:
     text, scores = Reader(NAMED, 1, 3, 8, element=ElementType.FLOAT16)(steps(1, 0, 2).astype(numpy.float16))
     assert text == "ab"
     assert scores.dtype == numpy.float32
-
-
-def test_of_equal_symbols_the_first_is_read() -> None:
     values = steps(5, 3)
     values[0, 0, 2] = values[0, 0, 5]
     assert Reader(NAMED, 1, 2, 8)(values)[0] == "bc"
@@ -136,20 +124,34 @@ def test_odd_numbers_are_read_as_some_symbol(number: float) -> None:
     assert text in ("ac", *(f"a{letter}c" for letter in LETTERS))
 
 
-def test_an_alphabet_may_be_a_file_whose_lines_are_kept_as_they_are(tmp_path: Path) -> None:
+def test_an_alphabet_may_be_a_file_and_end_with_a_space(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("a\n \n\u3000\nqu\n", encoding="utf-8")
     reader = Reader(Text(alphabet=Path("a.txt")).within(tmp_path), 1, 5, 5)
     assert reader.typed.alphabet == ("a", " ", "\u3000", "qu")
     assert reader(steps(1, 2, 4, 3, 0, count=5))[0] == "a qu\u3000"
-
-
-def test_a_space_may_come_behind_the_alphabet() -> None:
     reader = Reader(Text(alphabet_metadata="character", append_space=True), 1, 3, 9)
     assert reader.typed.alphabet == (*LETTERS, " ")
     assert reader(steps(1, 8, 2, count=9))[0] == "a b"
 
 
-def test_as_many_symbols_are_needed_as_the_model_has_beside_the_blank() -> None:
+def test_what_is_not_read_step_by_step_is_refused() -> None:
+    with pytest.raises(ConfigError, match="metadata has no 'characters'") as raised:
+        Reader(Text(alphabet_metadata="characters"), 1, 5, 8)
+    assert "'character'" in raised.value.hint
+    with pytest.raises(ConfigError, match="metadata has no 'character'"):
+        Reader(NAMED, 1, 5, 8, metadata={})
+    with pytest.raises(ConfigError, match="metadata 'character':2: the line is empty"):
+        Reader(NAMED, 1, 5, 4, metadata={"character": "a\n\nb"})
+    with pytest.raises(ValueError, match="'alphabet' is missing"):
+        Text()
+    with pytest.raises(ValueError, match="exclude each other"):
+        Text(alphabet=Path("a"), alphabet_metadata="character")
+    for shape in ((8,), (2, 3, 8), (1, 5, "n"), (1, 5, 1), (1, 1, 5, 8)):
+        with pytest.raises(ConfigError, match=r"not \[1, steps, symbols\]"):
+            Reader(NAMED, *shape)
+    for blank in (8, -9):
+        with pytest.raises(ConfigError, match=f"blank {blank} is not one of the model's 8 classes"):
+            Reader(Text(alphabet_metadata="character", blank=blank), 1, 5, 8)
     with pytest.raises(
         ConfigError, match="metadata 'character' has 7 symbols, but the model has 8 and a blank"
     ) as raised:
@@ -163,37 +165,11 @@ def test_as_many_symbols_are_needed_as_the_model_has_beside_the_blank() -> None:
     assert "trained with" in raised.value.hint
 
 
-def test_alphabets_that_cannot_be_are_refused() -> None:
-    with pytest.raises(ConfigError, match="metadata has no 'characters'") as raised:
-        Reader(Text(alphabet_metadata="characters"), 1, 5, 8)
-    assert "'character'" in raised.value.hint
-    with pytest.raises(ConfigError, match="metadata has no 'character'"):
-        Reader(NAMED, 1, 5, 8, metadata={})
-    with pytest.raises(ConfigError, match="metadata 'character':2: the line is empty"):
-        Reader(NAMED, 1, 5, 4, metadata={"character": "a\n\nb"})
-    with pytest.raises(ValueError, match="'alphabet' is missing"):
-        Text()
-    with pytest.raises(ValueError, match="exclude each other"):
-        Text(alphabet=Path("a"), alphabet_metadata="character")
-
-
-def test_outputs_that_are_not_read_step_by_step_are_refused() -> None:
-    for shape in ((8,), (2, 3, 8), (1, 5, "n"), (1, 5, 1), (1, 1, 5, 8)):
-        with pytest.raises(ConfigError, match=r"not \[1, steps, symbols\]"):
-            Reader(NAMED, *shape)
-    for blank in (8, -9):
-        with pytest.raises(ConfigError, match=f"blank {blank} is not one of the model's 8 classes"):
-            Reader(Text(alphabet_metadata="character", blank=blank), 1, 5, 8)
-
-
-def test_a_contract_takes_the_place_of_the_scores() -> None:
+def test_a_table_becomes_a_text_in_the_place_of_the_scores(tmp_path: Path) -> None:
     reader = Reader(NAMED, 1, 5, 8)
     assert reader.attached.taken == ("y",)
     assert reader.typed.symbols.shape == reader.typed.scores.shape == ("y.count",)
     assert all(node.name.startswith(ADDED) for node in reader.writer.written.nodes)
-
-
-def test_a_table_becomes_a_text(tmp_path: Path) -> None:
     table = {"kind": "text", "alphabet": "a.txt", "blank": -1, "append-space": True}
     document = {"package": {"name": "p"}, "model": {"m": {"path": "m.onnx", "outputs": {"y": table}}}}
     found = config.from_document(document, tmp_path, targets=(), settings=()).model["m"].outputs["y"]

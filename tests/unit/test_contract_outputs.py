@@ -87,7 +87,7 @@ def logits(*shape: int) -> Floats:
 # Classes
 
 
-def test_classes_are_one_row_of_probabilities_whatever_the_shape() -> None:
+def test_classes_are_one_row_of_probabilities_whatever_the_model_gives() -> None:
     for shape in [(1, 10), (10,), (1, 10, 1, 1), (1, 1, 1, 10), ("batch", 10), (None, 10, 1, 1)]:
         behind = Behind(Classes(activation="softmax"), *shape)
         values = logits(*(size if isinstance(size, int) else 1 for size in shape))
@@ -97,16 +97,10 @@ def test_classes_are_one_row_of_probabilities_whatever_the_shape() -> None:
         assert isinstance(behind.typed, ClassesOutput)
         assert behind.typed.scores.shape == (10,)
         assert behind.attached.taken == ("y",)
-
-
-def test_each_class_may_have_a_probability_of_its_own_or_stay_as_it_is() -> None:
     values = logits(1, 6)
     scores = Behind(Classes(activation="sigmoid"), 1, 6)(values)["y.scores"]
     numpy.testing.assert_allclose(scores, sigmoid(values[0]), atol=1e-6)
     assert numpy.array_equal(Behind(Classes(activation="none"), 1, 6)(values)["y.scores"], values[0])
-
-
-def test_halves_and_bytes_become_floats_before_anything_else() -> None:
     values = logits(1, 6).astype(numpy.float16)
     scores = Behind(Classes(activation="softmax"), 1, 6, element=ElementType.FLOAT16)(values)["y.scores"]
     assert scores.dtype == numpy.float32
@@ -114,16 +108,15 @@ def test_halves_and_bytes_become_floats_before_anything_else() -> None:
     counted = numpy.array([[0, 255, 7]])
     scores = Behind(Classes(activation="none"), 1, 3, element=ElementType.UINT8)(counted)["y.scores"]
     assert scores.tolist() == [0.0, 255.0, 7.0]
+    scores = Behind(Classes(activation="none"), 1, 3)(numpy.array([[1.0, numpy.nan, numpy.inf]]))["y.scores"]
+    numpy.testing.assert_array_equal(scores, [1.0, numpy.nan, numpy.inf])
 
 
-def test_an_app_gets_no_more_classes_than_there_are() -> None:
+def test_an_app_gets_the_classes_that_there_are_above_a_threshold() -> None:
     typed = Behind(Classes(activation="softmax"), 1, 3).typed
     assert isinstance(typed, ClassesOutput)
     assert typed.top_k == 3
-
-
-def test_without_a_threshold_no_class_is_left_out() -> None:
-    """Logits may be negative: a threshold of zero would leave some out."""
+    # Logits may be negative: a threshold of zero would leave some out.
     for kind, threshold in (
         (Classes(activation="none"), LOWEST),
         (Classes(activation="softmax"), 0.0),
@@ -146,13 +139,15 @@ def test_what_is_not_one_row_is_refused() -> None:
     assert Behind(Classes(activation="sigmoid"), 1, 1)(numpy.zeros((1, 1)))["y.scores"].tolist() == [0.5]
 
 
-def test_a_number_that_is_none_stays_none() -> None:
-    scores = Behind(Classes(activation="none"), 1, 3)(numpy.array([[1.0, numpy.nan, numpy.inf]]))["y.scores"]
-    numpy.testing.assert_array_equal(scores, [1.0, numpy.nan, numpy.inf])
-
-
-def test_nodes_have_names_that_say_that_a_contract_added_them() -> None:
-    """Quantizers and float16 leave those alone."""
+def test_tables_become_kinds_with_what_makes_probabilities(tmp_path: Path) -> None:
+    found = outputs_of({"kind": "classes", "activation": "softmax", "labels": "l.txt", "top-k": 3}, tmp_path)
+    assert found == Classes(activation="softmax", labels=tmp_path / "l.txt", top_k=3)
+    assert outputs_of({"kind": "embedding"}, tmp_path) == Embedding()
+    assert outputs_of({"kind": "mask", "size": "model"}, tmp_path) == Mask(size="model")
+    # A wrong guess would go unnoticed: the order of classes stays the same.
+    with pytest.raises(ConfigError, match="'activation' is missing"):
+        outputs_of({"kind": "classes"}, tmp_path)
+    # Quantizers and float16 leave those alone.
     for kind in (Classes(activation="softmax"), Embedding()):
         assert all(node.name.startswith(ADDED) for node in Behind(kind, 1, 3).writer.written.nodes)
 
@@ -173,19 +168,20 @@ def test_keys_that_make_no_sense_are_refused(keys: Mapping[str, Any], message: s
 # Labels
 
 
-def test_labels_come_in_the_order_of_the_file_without_blanks_around_them(tmp_path: Path) -> None:
+def test_labels_come_in_the_order_of_a_file_that_has_to_be_there(tmp_path: Path) -> None:
     (tmp_path / "l.txt").write_bytes("\ufeffcat \r\n\r\n größe\n日本\n\n\n".encode())
     typed = Behind(Classes(activation="none", labels=Path("l.txt")).within(tmp_path), 1, 4).typed
     assert isinstance(typed, ClassesOutput)
     assert typed.labels == ("cat", "", "größe", "日本")
-
-
-def test_only_an_end_of_a_line_parts_labels(tmp_path: Path) -> None:
-    """Other characters that Python also takes for line ends are refused."""
+    # Other characters that Python also takes for line ends are refused.
     for text in ("b\u2028b", "b\x0bb"):
         path = labels_file(tmp_path, "a", text, "c")
         with pytest.raises(ConfigError, match=rf"labels\.txt:2: U\+{ord(text[1]):04X}"):
             Behind(Classes(activation="none", labels=path), 1, 3)
+    with pytest.raises(ConfigError, match="no such file"):
+        Behind(Classes(activation="none", labels=tmp_path / "none.txt"), 1, 3)
+    with pytest.raises(ConfigError, match=str(tmp_path)):
+        Behind(Classes(activation="none", labels=tmp_path), 1, 3)
 
 
 def test_as_many_labels_are_needed_as_there_are_classes(tmp_path: Path) -> None:
@@ -221,13 +217,6 @@ def test_a_file_that_is_no_list_of_labels_is_refused(tmp_path: Path, content: by
     assert raised.value.hint
 
 
-def test_a_file_of_labels_has_to_be_there(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no such file"):
-        Behind(Classes(activation="none", labels=tmp_path / "none.txt"), 1, 3)
-    with pytest.raises(ConfigError, match=str(tmp_path)):
-        Behind(Classes(activation="none", labels=tmp_path), 1, 3)
-
-
 # Embeddings
 
 
@@ -242,22 +231,16 @@ def test_an_embedding_has_length_1(shape: tuple[int, ...]) -> None:
     assert behind.attached.taken == ("y",)
 
 
-def test_an_embedding_of_nothing_is_nothing_and_a_tiny_one_has_length_1() -> None:
-    """torch.nn.functional.normalize divides by at least 1e-12, and would leave the tiny one small."""
+def test_embeddings_are_one_vector_of_length_1() -> None:
+    # torch.nn.functional.normalize divides by at least 1e-12, and would leave the tiny one small.
     behind = Behind(Embedding(), 1, 4)
     assert behind(numpy.zeros((1, 4)))["y.vector"].tolist() == [0, 0, 0, 0]
     vector = behind(numpy.array([[3e-14, 0, 4e-14, 0]]))["y.vector"]
     numpy.testing.assert_allclose(vector, [0.6, 0, 0.8, 0], rtol=1e-5)
     assert numpy.isnan(behind(numpy.array([[1, numpy.nan, 0, 0]]))["y.vector"]).all()
-
-
-def test_an_embedding_of_halves_is_computed_in_floats() -> None:
-    """The squares of such numbers exceed float16."""
+    # The squares of such numbers exceed float16.
     vector = Behind(Embedding(), 1, 2, element=ElementType.FLOAT16)(numpy.array([[30000, 40000]]))["y.vector"]
     numpy.testing.assert_allclose(vector, [0.6, 0.8], rtol=1e-3)
-
-
-def test_several_vectors_are_no_embedding() -> None:
     with pytest.raises(ConfigError, match=r"float \[1, 7, 16\]: not one row of numbers"):
         Behind(Embedding(), 1, 7, 16)
 
@@ -265,7 +248,7 @@ def test_several_vectors_are_no_embedding() -> None:
 # Masks
 
 
-def test_a_mask_has_the_best_class_of_each_place_and_its_score() -> None:
+def test_a_mask_has_the_best_class_of_each_place() -> None:
     values = logits(1, 5, 6, 8)
     behind = Behind(Mask(size="model", activation="softmax"), 1, 5, 6, 8)
     made = behind(values)
@@ -275,14 +258,8 @@ def test_a_mask_has_the_best_class_of_each_place_and_its_score() -> None:
     numpy.testing.assert_allclose(made["y.scores"], shares.max(2), atol=1e-6)
     assert isinstance(behind.typed, MaskOutput)
     assert behind.attached.taken == ("y",)
-
-
-def test_a_mask_may_stay_as_large_as_the_model_makes_it() -> None:
     made = Behind(Mask(size="model"), 1, 1, 8, 6, picture=True)(logits(1, 1, 8, 6))
     assert made["y.scores"].shape == made["y.classes"].shape == (8, 6)
-
-
-def test_channels_last_give_the_same_mask() -> None:
     values = logits(1, 5, 8, 9)
     first = Behind(Mask(size="model"), 1, 5, 8, 9)(values)
     last = Behind(Mask(size="model"), 1, 8, 9, 5)(values.transpose(0, 2, 3, 1))
@@ -290,9 +267,6 @@ def test_channels_last_give_the_same_mask() -> None:
     for name in ("y.classes", "y.scores"):
         assert numpy.array_equal(first[name], last[name])
         assert numpy.array_equal(first[name], named[name])
-
-
-def test_of_equal_classes_a_place_has_the_first() -> None:
     made = Behind(Mask(size="model"), 1, 3, 4, 4)(numpy.zeros((1, 3, 4, 4)))
     assert not made["y.classes"].any()
 
@@ -346,7 +320,7 @@ def of_picture(case: Case, classes: int) -> Ran:
     return Ran(graph_of(writer, inputs=[("y", ElementType.FLOAT, (1, classes, 8, 4))]))
 
 
-def test_a_mask_of_one_class_is_interpolated_to_the_picture() -> None:
+def test_masks_are_read_where_a_pixel_lies_and_beside_a_crop_nothing_is_seen() -> None:
     for case in CASES:
         height, width, core, made_size, offset = case
         values = RANDOM.random((1, 1, 8, 4)).astype(numpy.float32)
@@ -357,9 +331,6 @@ def test_a_mask_of_one_class_is_interpolated_to_the_picture() -> None:
         assert made["y.scores"].shape == (height, width)
         numpy.testing.assert_allclose(made["y.scores"], wanted, atol=2e-5)
         assert numpy.array_equal(made["y.classes"], made["y.scores"] >= 0.5)
-
-
-def test_a_mask_of_several_classes_is_read_where_a_pixel_lies() -> None:
     for case in CASES:
         height, width, core, made_size, offset = case
         values = RANDOM.random((1, 3, 8, 4)).astype(numpy.float32) + 1
@@ -371,13 +342,10 @@ def test_a_mask_of_several_classes_is_read_where_a_pixel_lies() -> None:
         score = values[0].max(0)[numpy.clip(down, 0, 7)][:, numpy.clip(across, 0, 3)]
         assert numpy.array_equal(made["y.classes"], numpy.where(is_seen, best, 0))
         assert numpy.array_equal(made["y.scores"], numpy.where(is_seen, score, 0).astype(numpy.float32))
-
-
-def test_beside_a_crop_nothing_is_seen() -> None:
-    made: dict[str, Numbers] = of_picture(CASES[2], 1)({"y": numpy.ones((1, 1, 8, 4), numpy.float32)})
-    assert made["y.classes"][:, :5].max() == 0
-    assert made["y.classes"][:, 6:35].min() == 1
-    assert made["y.classes"][:, 36:].max() == 0
+    halves: dict[str, Numbers] = of_picture(CASES[2], 1)({"y": numpy.ones((1, 1, 8, 4), numpy.float32)})
+    assert halves["y.classes"][:, :5].max() == 0
+    assert halves["y.classes"][:, 6:35].min() == 1
+    assert halves["y.classes"][:, 36:].max() == 0
 
 
 def test_masks_that_cannot_be_are_refused(tmp_path: Path) -> None:
@@ -415,16 +383,3 @@ def test_a_model_with_two_pictures_needs_to_know_which_one_a_mask_is_of() -> Non
 def outputs_of(table: Mapping[str, object], folder: Path) -> OutputTable:
     document = {"package": {"name": "p"}, "model": {"m": {"path": "m.onnx", "outputs": {"y": dict(table)}}}}
     return config.from_document(document, folder, targets=(), settings=()).model["m"].outputs["y"]
-
-
-def test_tables_become_kinds(tmp_path: Path) -> None:
-    found = outputs_of({"kind": "classes", "activation": "softmax", "labels": "l.txt", "top-k": 3}, tmp_path)
-    assert found == Classes(activation="softmax", labels=tmp_path / "l.txt", top_k=3)
-    assert outputs_of({"kind": "embedding"}, tmp_path) == Embedding()
-    assert outputs_of({"kind": "mask", "size": "model"}, tmp_path) == Mask(size="model")
-
-
-def test_a_table_says_what_makes_probabilities_of_classes(tmp_path: Path) -> None:
-    """A wrong guess would go unnoticed: the order of classes stays the same."""
-    with pytest.raises(ConfigError, match="'activation' is missing"):
-        outputs_of({"kind": "classes"}, tmp_path)

@@ -71,14 +71,11 @@ def test_what_was_added_stays_as_it_is(model: Model, quantizer: Quantizer) -> No
     assert not numpy.array_equal(quantized, original)
 
 
-def test_nothing_of_it_is_noted_as_left_in_float(model: Model) -> None:
+def test_what_was_added_has_no_range_and_is_not_noted(model: Model) -> None:
     draft = draft_of(model.graph, model.data_folder)
     Float16().quantize(draft)
     assert [each.name for each in draft.left if each.name.startswith(ADDED)] == []
-
-
-def test_no_range_is_measured_inside_of_it(model: Model) -> None:
-    """The model's own input is measured: the first scale belongs there."""
+    # The model's own input is measured: the first scale belongs there.
     draft = draft_of(model.graph, model.data_folder)
     found = StaticQdq(calibration=Calibration(samples="any")).measures(draft)
     assert "x" in found

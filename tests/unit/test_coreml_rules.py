@@ -44,14 +44,11 @@ PLAIN = ("Ceil", "Identity", "LeakyRelu", "Reciprocal", "Sigmoid", "Squeeze", "T
 PLAIN_ML = ("Exp", "ReduceMin", "ReduceProd", "Round", "Sin")
 
 
-def test_plain_operators_are_taken() -> None:
+def test_plain_operators_are_taken_and_every_one_is_met_by_a_test() -> None:
     for op in [*PLAIN, *PLAIN_ML]:
         graph = graph_of(f"{ROWS} {{ r = Relu (x) y = {op} (r) }}")
         assert "y" not in predict(graph, model_format=MLPROGRAM).left
         assert ("y" in predict(graph, model_format=NEURAL_NETWORK).left) == (op in PLAIN_ML)
-
-
-def test_every_operator_that_the_provider_knows_is_met_by_a_test() -> None:
     text = " ".join([*(each.text for each in ALL_CASES), *(f" {op} " for op in (*PLAIN, *PLAIN_ML))])
     unmet = {name for name in OPERATORS if f" {name} " not in text and f".{name} " not in text}
     assert unmet == {"GlobalAveragePool", "GroupNormalization", "InstanceNormalization", "Mul", "Sub"}  # same rules
@@ -140,7 +137,7 @@ def test_the_usability_checker_promises_nodes_that_the_provider_leaves(
     assert checked(text, **shapes) == (1, 0)
 
 
-def test_every_field_of_the_provider_changes_what_onnx_runtime_is_told() -> None:
+def test_options_are_those_of_onnx_runtime_and_follow_every_field() -> None:
     for other in [
         Coreml(model_format="NeuralNetwork"),
         Coreml(compute_units="CPUAndNeuralEngine"),
@@ -151,9 +148,6 @@ def test_every_field_of_the_provider_changes_what_onnx_runtime_is_told() -> None
         Coreml(is_low_precision_allowed=True),
     ]:
         assert other.options() != Coreml().options()
-
-
-def test_the_provider_has_the_option_names_of_onnx_runtime() -> None:
     assert Coreml().options() == {
         "ModelFormat": "MLProgram",
         "MLComputeUnits": "ALL",

@@ -67,11 +67,12 @@ def files(decision: Decision) -> list[tuple[str, str]]:
     return [(each.provider, str(each.file)) for each in decision.selections]
 
 
-def test_nothing_can_run_here() -> None:
+def test_nothing_runs_and_the_same_question_has_the_same_answer() -> None:
     with pytest.raises(ImportError):
         import onnxruntime  # noqa: F401
     with pytest.raises(AssertionError, match="starts no process"):
         subprocess.run(["true"], check=False)
+    assert android(SIGNED, *ALL_ANDROID) == android(SIGNED, *ALL_ANDROID)
 
 
 OVER = "unfused .onnx of the variant, over the weights of the fixed .ort"
@@ -124,16 +125,13 @@ def test_a_variant_with_weights_of_its_own_leaves_the_model_for_coreml(tmp_path:
     assert coreml.reason.endswith("; the float model it was made of")
 
 
-def test_the_weights_lie_in_the_file_of_the_provider_that_needs_them_there() -> None:
+def test_weights_lie_where_the_provider_that_needs_them_opens_them() -> None:
     over = "over the weights of the unfused .ort"
     assert files(plan.decide(variant(FLOAT), Ios(providers=("coreml", "xnnpack")))) == [
         ("coreml", f"unfused .ort of the variant{KEY}"),
         ("xnnpack", f"unfused .onnx of the variant, {over}{KEY}"),
         ("cpu", f"fixed .onnx of the variant, {over}"),
     ]
-
-
-def test_files_beside_those_of_another_target_lie_over_the_file_that_its_provider_needs() -> None:
     kept = plan.Planner(variant=variant(FLOAT), target=Ios(), providers=("coreml",), found={}).kept
     assert kept
     found = plan.decide(variant(FLOAT), Android(providers=("xnnpack",)), beside=replace(kept, provider="coreml on ios"))
@@ -157,7 +155,7 @@ def test_a_graph_that_cannot_use_another_targets_weights_keeps_its_own(
     assert plan.decide(variant(traits), target, beside=kept) == plan.decide(variant(traits), target)
 
 
-def test_files_for_chips_go_before_the_one_for_all_others() -> None:
+def test_files_for_chips_and_16_bits_are_added_before_those_for_all() -> None:
     found = android(SIGNED, "qnn", soc_models=("SM8650", "SM8550"))
     assert [(each.soc_models, each.file.chip, each.file.style) for each in found.selections] == [
         (("SM8650",), "SM8650", Style.CONTEXT),
@@ -166,15 +164,12 @@ def test_files_for_chips_go_before_the_one_for_all_others() -> None:
         ((), "", Style.FIXED),
     ]
     assert {each.file.form for each in found.selections[:3]} == {GraphForm.UNSIGNED}
-
-
-def test_16_bit_arithmetic_adds_a_file_for_phones_without_it() -> None:
     webgpu, native, others = android(HALF, "webgpu").selections
     assert (native.provider, native.file.processor, native.file.format) == ("cpu", "FP16", Format.ORT)
     assert (others.provider, others.is_companion, others.file) == ("cpu", True, webgpu.file)
 
 
-def test_every_file_in_ort_format_has_an_alternative_as_onnx() -> None:
+def test_formats_decide_which_files_have_alternatives() -> None:
     plain = FileSpec(form=GraphForm.VARIANT, style=Style.PLAIN, format=Format.ONNX)
     for each in android(FLOAT, "xnnpack").selections:
         assert each.alternative
@@ -183,18 +178,12 @@ def test_every_file_in_ort_format_has_an_alternative_as_onnx() -> None:
             "ships as ONNX: it has 4-bit weights that ORT format cannot hold"
         )
         assert each.alternative.settings == (NO_PACKING if each.provider == "cpu" else {})
-
-
-def test_with_format_ort_the_alternative_is_the_cpus_file_and_the_cpu_has_none() -> None:
     webgpu, xnnpack, cpu = android(FLOAT, "webgpu", "xnnpack", format="ort").selections
     assert webgpu.alternative
     assert webgpu.alternative.file == cpu.file
     assert webgpu.alternative.beginning == "the CPU's file: unfused, the graph has"
     assert xnnpack.file == cpu.file
     assert (xnnpack.alternative, cpu.alternative) == (None, None)
-
-
-def test_with_format_onnx_there_is_one_file_and_no_alternative() -> None:
     found = android(FLOAT, *ALL_ANDROID, format="onnx").selections
     assert len({each.file for each in found}) == 1
     assert {each.alternative for each in found} == {None}
@@ -206,10 +195,6 @@ def test_a_model_over_2_gib_is_onnx_or_refused() -> None:
     assert (cpu.file.style, cpu.reason) == (Style.PLAIN, "over 2 GiB (3.0 GiB): ORT format cannot hold it")
     with pytest.raises(ModelError, match="more than the ORT format can hold"):
         plan.decide(large, Android(providers=(), format="ort"))
-
-
-def test_the_same_question_has_the_same_answer() -> None:
-    assert android(SIGNED, *ALL_ANDROID) == android(SIGNED, *ALL_ANDROID)
 
 
 def test_a_decision_fits_on_a_page() -> None:

@@ -45,10 +45,13 @@ def project(folder: Path, keys: str) -> config.Config:
     return config.load(path, targets=(), settings=())
 
 
-def test_a_channel_needs_a_key(tmp_path: Path) -> None:
+def test_a_channel_needs_a_key_and_changes_no_other_package(tmp_path: Path) -> None:
     refuse_undelivered(project(tmp_path, ""), ("android",))
     with pytest.raises(ConfigError, match=r"package\.channel needs package\.trust"):
         refuse_undelivered(project(tmp_path, 'channel = "stable"'), ("android",))
+    opened = project(tmp_path, 'trust = "release.pub"')
+    assert delivered(package_of(opened), opened, [TYPED]) == package_of(opened)
+    assert delivery_view(Package(name="vision", version="1.2.3", license="")) is None
 
 
 @pytest.mark.parametrize("channel", ["../stable", "a b", "-", "x" * 101])
@@ -79,12 +82,6 @@ def test_code_and_channel_have_the_same_hash_of_an_api(tmp_path: Path) -> None:
         number=(1 << 40) + (2 << 20) + 3,
         contracts=((name, expected),),
     )
-
-
-def test_a_package_without_a_channel_is_as_it_was(tmp_path: Path) -> None:
-    opened = project(tmp_path, 'trust = "release.pub"')
-    assert delivered(package_of(opened), opened, [TYPED]) == package_of(opened)
-    assert delivery_view(Package(name="vision", version="1.2.3", license="")) is None
 
 
 def test_a_channel_takes_self_tests_and_settings_along(tmp_path: Path) -> None:

@@ -17,21 +17,15 @@ def rows(page: str, first: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def test_each_attack_names_its_scenarios() -> None:
+def test_scenarios_are_named_by_attacks_or_as_others() -> None:
     named = {cells[0]: set(cells[-1].split("; ")) for cells in rows("threats.md", "attack")}
     expected: dict[str, set[str]] = {}
     for scenario in SCENARIOS:
         if scenario.attack:
             expected.setdefault(scenario.attack, set()).add(scenario.name)
     assert named == expected
-
-
-def test_other_scenarios_are_named() -> None:
     [others] = re.findall(r"^Tested as well: (.*)\.$", (DOCS / "threats.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert others.split("; ") == [scenario.name for scenario in SCENARIOS if not scenario.attack]
-
-
-def test_names_of_scenarios_are_distinct() -> None:
     assert len({scenario.name for scenario in SCENARIOS}) == len(SCENARIOS)
 
 

@@ -86,81 +86,57 @@ def model_of(weights: Mapping[str, "numpy.typing.NDArray[Any]"], *, node: str = 
     return content
 
 
-def test_the_same_files_give_the_same_delta(tmp_path: Path) -> None:
+def test_the_same_files_give_the_same_delta_no_larger_than_the_file(tmp_path: Path) -> None:
     old, new = NOISE.bytes(3000), NOISE.bytes(3000)
     assert made(tmp_path, old, new) == made(tmp_path, old, new)
-
-
-def test_a_delta_is_never_much_larger_than_the_file_deflated(tmp_path: Path) -> None:
     new = NOISE.bytes(5000)
     assert len(made(tmp_path, NOISE.bytes(7000), new)) < len(new) + 110
-
-
-def test_an_unchanged_file_takes_a_hundred_bytes(tmp_path: Path) -> None:
     content = NOISE.bytes(1 << 17)
     delta = made(tmp_path, content, content)
     assert len(delta) < 100
     assert body(delta) == bytes([COPY, 0]) + varint(1 << 17) + bytes([END])
 
 
-def test_float_weights_are_subtracted_as_values(tmp_path: Path) -> None:
+def test_weights_are_compared_as_values(tmp_path: Path) -> None:
     weights = NOISE.standard_normal(20_000).astype(numpy.float16)
     moved = (weights + NOISE.standard_normal(20_000).astype(numpy.float16) * numpy.float16(1e-3)).astype(numpy.float16)
     old, new = model_of({"w": weights}), model_of({"w": moved})
     delta = made(tmp_path, old, new)
     assert len(delta) < 0.35 * len(new)
     assert bytes([ADD, 2]) in body(delta)
-
-
-def test_few_changes_of_int8_weights_are_gaps_and_values(tmp_path: Path) -> None:
     weights = NOISE.integers(-127, 127, 200_000).astype(numpy.int8)
     moved = weights + (NOISE.random(200_000) < 0.01).astype(numpy.int8)
     delta = made(tmp_path, model_of({"w": weights}), model_of({"w": moved}))
     assert len(delta) < 200_000 * 0.013
     assert bytes([ADD_SPARSE, 1]) in body(delta)
-
-
-def test_an_edited_graph_over_the_same_weights_takes_less_than_a_kilobyte(tmp_path: Path) -> None:
-    weights = {f"w{i}": NOISE.standard_normal(5_000).astype(numpy.float32) for i in range(9)}
-    fewer = dict(reversed(weights.items()))
-    assert len(made(tmp_path, model_of(weights), model_of(fewer, node="Sigmoid"))) < 1000
-
-
-def test_files_that_are_no_models_are_searched(tmp_path: Path) -> None:
-    content = NOISE.bytes(60_000)
-    assert len(made(tmp_path, content, content[:20_000] + b"inserted" + content[20_001:])) < 250
-
-
-def test_data_files_of_one_length_are_compared_as_values(tmp_path: Path) -> None:
     weights = NOISE.standard_normal(8_000).astype(numpy.float32)
     moved = (weights * (1 + 1e-5 * NOISE.standard_normal(8_000))).astype(numpy.float32)
     delta = made(tmp_path, weights.tobytes(), moved.tobytes())
     assert len(delta) < 0.5 * weights.nbytes
+    tensors = {f"w{i}": NOISE.standard_normal(5_000).astype(numpy.float32) for i in range(9)}
+    fewer = dict(reversed(tensors.items()))
+    assert len(made(tmp_path, model_of(tensors), model_of(fewer, node="Sigmoid"))) < 1000
 
 
-def test_large_contents_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_model_is_searched_unless_it_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = NOISE.bytes(60_000)
+    assert len(made(tmp_path, content, content[:20_000] + b"inserted" + content[20_001:])) < 250
     monkeypatch.setattr(matching, "LARGEST_BYTES", 10)
     assert matching.searched(b"x" * 11, b"x" * 11) == [matching.Fresh(0, 11)]
+    for content in [b"", b"\0\0\0\0ORTM", b"\x08\0\0\0ORTM" + b"\xff" * 40, b"\x3a\xff", b"text\n"]:
+        assert tensors_of(content) == []
 
 
-def test_tensors_of_an_onnx_file_are_found_in_initializers_and_constants() -> None:
+def test_tensors_are_found_in_the_file_and_paired_by_length() -> None:
     values = NOISE.standard_normal(100)
     model = onnx_model("(double[100] x) => (double[100] y) { y = Add (x, c) }", weights={"w": values})
     constant = onnx.numpy_helper.from_array(values.astype(numpy.float32), "inner name")
     model.graph.node.insert(0, onnx.helper.make_node("Constant", [], ["c"], value=constant))
     content = model.SerializeToString()
     assert {(each.name, each.width, each.length) for each in tensors_of(content)} == {("w", 8, 800), ("c", 4, 400)}
-
-
-def test_tensors_with_new_names_are_paired_by_length() -> None:
     old = tensors_of(model_of({"a": numpy.zeros(500, numpy.float32), "b": numpy.ones(300, numpy.float16)}))
     new = tensors_of(model_of({"x": numpy.ones(300, numpy.float16), "a": numpy.zeros(500, numpy.float32)}))
     assert [(a.name, b.name) for a, b in paired(old, new)] == [("b", "x"), ("a", "a")]
-
-
-def test_what_is_no_model_has_no_tensors() -> None:
-    for content in [b"", b"\0\0\0\0ORTM", b"\x08\0\0\0ORTM" + b"\xff" * 40, b"\x3a\xff", b"text\n"]:
-        assert tensors_of(content) == []
 
 
 @pytest.fixture(scope="module")
@@ -254,29 +230,20 @@ def test_the_vectors_are_those_of_the_generator() -> None:
     assert set(REASONS) == {each["reason"] for each in VECTORS["refused"]}
 
 
-def test_a_result_above_the_limit_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+def test_limits_hold_before_anything_is_written(tmp_path: Path) -> None:
     (tmp_path / "old").write_bytes(b"old")
     bomb = delta_vectors.packed(bytes([INSERT]) + varint(1 << 20) + bytes(1 << 20) + b"\0", b"old", bytes(1 << 20))
     with pytest.raises(ToolError, match="more than the limit of 1,000"):
         deltas.apply(tmp_path / "old", io.BytesIO(bomb), tmp_path / "result", limit_bytes=1000)
     assert not (tmp_path / "result").exists()
-
-
-def test_a_span_is_bounded(tmp_path: Path) -> None:
     source = bytes(2 * SPAN_BYTES)
     instructions = delta_vectors.add(1, 0, SPAN_BYTES + 1, bytes(SPAN_BYTES + 1)) + b"\0"
     delta = delta_vectors.packed(instructions, source, source[: SPAN_BYTES + 1])
     with pytest.raises(ToolError, match="adds to 1,048,577 bytes"):
         applied(tmp_path, source, delta)
-
-
-def test_a_result_may_replace_its_source(tmp_path: Path) -> None:
     delta = made(tmp_path, b"old" * 99, b"new" * 99)
     deltas.apply(tmp_path / "old", io.BytesIO(delta), tmp_path / "old")
     assert (tmp_path / "old").read_bytes() == b"new" * 99
-
-
-def test_a_source_that_is_missing_is_named(tmp_path: Path) -> None:
     delta = delta_vectors.packed(b"\0", b"", b"")
     with pytest.raises(ToolError, match="cannot read"):
         deltas.apply(tmp_path / "missing", io.BytesIO(delta), tmp_path / "result")

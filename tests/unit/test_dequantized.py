@@ -93,7 +93,7 @@ def convolution(**changes: Array) -> onnx.ModelProto:
     return onnx_model(CONVOLUTION, weights=weights)
 
 
-def test_a_quantized_convolution_becomes_a_float_one() -> None:
+def test_a_quantized_convolution_becomes_a_float_one_within_a_step() -> None:
     model = convolution()
     found = dequantized(model)
     assert operators(found) == ["Conv", "Identity"], "the output keeps its name"
@@ -104,10 +104,6 @@ def test_a_quantized_convolution_becomes_a_float_one() -> None:
     original = constants(model)
     assert numpy.array_equal(held["wd"], original["wq"] * original["ws"].reshape(4, 1, 1, 1))
     assert numpy.array_equal(held["bd"], original["bq"].astype(numpy.float32) * original["bs"])
-
-
-def test_its_outputs_are_within_a_step_of_the_quantized_ones() -> None:
-    model = convolution()
     x = integers("int8", 1, 3, 8, 8, low=-20, high=20, seed=3) * numpy.float32(STEP)
     assert 0 < difference(model, dequantized(model), x=x.astype(numpy.float32)) <= STEP / 2 + 1e-5
 
@@ -179,15 +175,12 @@ def test_float16_scales_give_float16_weights() -> None:
     assert numpy.array_equal(constants(found)["w"], expected.astype(numpy.float16))
 
 
-def test_weights_in_a_data_file_are_read_from_there(tmp_path: Path) -> None:
+def test_weights_in_a_data_file_are_read_from_there_and_others_stay(tmp_path: Path) -> None:
     model = convolution()
     onnx.save(model, tmp_path / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
     apart = onnx.load(tmp_path / "m.onnx", load_external_data=False)
     assert any(tensor.external_data for tensor in apart.graph.initializer)
     assert dequantized(apart, tmp_path) == dequantized(convolution())
-
-
-def test_other_weights_in_a_data_file_stay_there(tmp_path: Path) -> None:
     graph = """(float[2,16] x) => (float[2,8] y) {
         w = DequantizeLinear (wq, s)
         m = MatMul (x, w)
@@ -207,7 +200,7 @@ def test_other_weights_in_a_data_file_stay_there(tmp_path: Path) -> None:
     assert kept == {"v": "w.bin"}
 
 
-def test_weights_that_several_operators_use_are_made_once() -> None:
+def test_weights_that_several_operators_use_are_made_once_in_each_scale() -> None:
     graph = """(float[2,8] x) => (float[2,8] y) {
         w = DequantizeLinear (wq, s)
         a = MatMul (x, w)
@@ -217,9 +210,6 @@ def test_weights_that_several_operators_use_are_made_once() -> None:
     found = dequantized(model)
     assert list(constants(found)) == ["w"]
     assert difference(model, found, x=numpy.asarray(weight(2, 8), numpy.float32)) < 1e-3
-
-
-def test_weights_that_are_read_in_two_scales_are_two_weights() -> None:
     graph = """(float[2,8] x) => (float[2,8] y) {
         w = DequantizeLinear (wq, s)
         v = DequantizeLinear (wq, t)
@@ -300,7 +290,7 @@ def test_a_relu_that_the_limits_of_the_quantization_stood_for_stays(dtype: str, 
     assert difference(model, found, x=x) < 3 * greatest / (limits.max - limits.min) * 8
 
 
-def test_limits_by_channel_are_those_below_alone() -> None:
+def test_limits_are_by_channel_and_of_unsigned_bytes_without_a_zero_point() -> None:
     model = onnx_model(
         RELU_LEFT_OUT,
         weights={
@@ -314,9 +304,6 @@ def test_limits_by_channel_are_those_below_alone() -> None:
     found = dequantized(model)
     (clip,) = (node for node in found.graph.node if node.op_type == "Clip")
     assert [float(constants(found)[name]) for name in clip.input[1:]] == [0.0]
-
-
-def test_a_quantization_without_a_zero_point_has_limits_of_unsigned_bytes() -> None:
     graph = """(float[4] x) => (float[4] y) {
         q = QuantizeLinear (x, s)
         d = DequantizeLinear (q, s)
@@ -377,15 +364,12 @@ def test_a_pair_that_does_more_than_round_stays(changes: Mapping[str, Array]) ->
     numpy.testing.assert_array_equal(run(found, x=x)[0], run(model, x=x)[0])
 
 
-def test_a_pair_along_two_axes_stays() -> None:
+def test_pairs_along_two_axes_and_integers_stay() -> None:
     weights = {"s": scales(2), "z": numpy.zeros(2, numpy.int8), "t": scales(2), "p": numpy.zeros(2, numpy.int8)}
     model = onnx_model(PAIR.replace("2, 4", "2, 2").replace("axis = 1", "axis = 0", 1), weights=weights)
     found = onnx.load_from_string(quantized_by(Dequantized(), model.SerializeToString(), Path()))
     x = numpy.random.default_rng(0).standard_normal((2, 2)).astype(numpy.float32)
     numpy.testing.assert_array_equal(run(found, x=x)[0], run(model, x=x)[0])
-
-
-def test_integers_that_are_quantized_stay() -> None:
     graph = """(int32[4] x) => (float[4] y) {
         q = QuantizeLinear (x, s, z)
         d = DequantizeLinear (q, s, z)
@@ -453,7 +437,7 @@ def test_what_a_branch_alone_takes_is_not_dropped() -> None:
         assert difference(model, found, c=numpy.array(condition), x=x) == 0.0
 
 
-def test_quantized_values_that_the_model_gives_are_still_made() -> None:
+def test_quantized_inputs_and_outputs_stay_and_a_float_graph_is_untouched() -> None:
     graph = """(float[2,8] x) => (int8[2,8] q, float[2,8] y) {
         q = QuantizeLinear (x, s, z)
         d = DequantizeLinear (q, s, z)
@@ -464,17 +448,11 @@ def test_quantized_values_that_the_model_gives_are_still_made() -> None:
     assert operators(found) == ["QuantizeLinear", "Neg"]
     x = numpy.asarray(weight(2, 8), numpy.float32)
     assert difference(model, found, x=x) <= STEP
-
-
-def test_quantized_inputs_are_still_dequantized() -> None:
     graph = "(int8[2,8] q) => (float[2,8] y) { d = DequantizeLinear (q, s, z) y = Neg (d) }"
     model = onnx_model(graph, weights=S8)
     found = onnx.load_from_string(quantized_by(Dequantized(), model.SerializeToString(), Path()))
     assert operators(found) == ["DequantizeLinear", "Neg"]
     assert difference(model, found, q=integers("int8", 2, 8)) == 0.0
-
-
-def test_a_float_graph_stays_as_it_is() -> None:
     model = onnx_model(
         "(float[2,8] x) => (float[2,8] y) { m = MatMul (x, w) y = Relu (m) }", weights={"w": weight(8, 8)}
     )

@@ -116,13 +116,16 @@ def test_a_choice_that_is_not_one_says_so() -> None:
         assert getattr(raised.value, "hint", "")
 
 
-def test_devices_that_are_ready_are_chosen_and_others_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_devices_are_chosen_that_are_ready_and_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     link = Fake({"A1": "device", "B2": "offline", "C3": "device"})
     found = choose(link, ("*",))  # type: ignore[arg-type]
     assert [each.serial for each in found.devices] == ["A1", "C3"]
     assert [(each.serial, each.state, each.advice) for each in found.absent] == [("B2", "offline", "mend offline")]
     monkeypatch.setenv("ANDROID_SERIAL", "C3")
     assert [each.serial for each in choose(link, ()).devices] == ["C3"]  # type: ignore[arg-type]
+    found = choose(Unsteady({"A1": "device", "B2": "device"}), ("*",))  # type: ignore[arg-type]
+    assert [each.serial for each in found.devices] == ["A1"]
+    assert [(each.serial, each.state, each.advice) for each in found.absent] == [("B2", "gone", "is it asleep?")]
 
 
 def test_gates_are_for_devices_providers_or_all() -> None:
@@ -296,12 +299,6 @@ class Unsteady(Fake):
         if serial == "B2":
             raise GoneError(f"{serial} did not answer within 30 s", hint="is it asleep?")
         return super().describe(serial)
-
-
-def test_a_device_that_is_listed_and_does_not_answer_is_absent() -> None:
-    found = choose(Unsteady({"A1": "device", "B2": "device"}), ("*",))  # type: ignore[arg-type]
-    assert [each.serial for each in found.devices] == ["A1"]
-    assert [(each.serial, each.state, each.advice) for each in found.absent] == [("B2", "gone", "is it asleep?")]
 
 
 def test_an_interruption_waits_for_a_device_that_still_removes_its_files() -> None:

@@ -232,11 +232,8 @@ def provided(*providers: str) -> tuple[Plan, ...]:
     return TENSORS, replace(TYPED, choices=tuple(map(choice, providers)))
 
 
-def test_the_packages_of_every_target_are_read() -> None:
+def test_packages_of_every_target_are_read_and_equal_releases_differ_in_nothing(whole: Path) -> None:
     assert set(KINDS) | {"web", "flutter"} == set(TARGETS) | set(WRAPPERS)
-
-
-def test_equal_releases_differ_in_nothing(whole: Path) -> None:
     found = compare(read(whole), read(whole))
     assert (found.verdict, found.changes, found.bump.is_enough) == (Level.NONE, (), True)
 
@@ -462,16 +459,13 @@ def test_the_gate_refuses_major_changes_and_small_steps(old: Path, tmp_path: Pat
     assert run(old, new).exit_code == 0
 
 
-def test_another_gate_lets_major_changes_pass_under_a_major_version(old: Path, tmp_path: Path) -> None:
+def test_gates_let_patches_pass_and_others_major_changes(old: Path, tmp_path: Path) -> None:
     major = written(replace(OLD, version="2.0.0", min_sdk=26), tmp_path / "major")
     assert run(old, major, "--fail-on-version").exit_code == 0
     minor = written(replace(OLD, version="1.3.0", min_sdk=26), tmp_path / "minor")
     done = run(old, minor, "--fail-on-version")
     assert isinstance(done.exception, GateError)
     assert done.exception.message == "--fail-on-version: 1.2.3 -> 1.3.0 is too small a step: use 2.0.0 or later"
-
-
-def test_the_gate_lets_a_patch_pass(old: Path, tmp_path: Path) -> None:
     new = written(replace(OLD, version="1.2.4", size_bytes=999), tmp_path / "new")
     assert run(old, new, "--fail-on-breaking").exit_code == 0
 
@@ -486,7 +480,7 @@ def test_packages_alone_are_compared_by_what_is_in_them(whole: Path, target: str
     assert any("name the dist folders" in each for each in found.not_compared)
 
 
-def test_a_folder_of_a_maven_repository_is_a_release(old: Path, tmp_path: Path) -> None:
+def test_a_folder_of_a_maven_repository_is_a_release_and_one_around_it_is_none(old: Path, tmp_path: Path) -> None:
     for version in ("1.0.0", "1.1.0"):
         home = tmp_path / f"maven/com/example/changes/{version}"
         home.mkdir(parents=True)
@@ -497,9 +491,6 @@ def test_a_folder_of_a_maven_repository_is_a_release(old: Path, tmp_path: Path) 
     with pytest.raises(ConfigError, match="2 libraries") as caught:
         read(tmp_path / "maven")
     assert "com/example/changes/1.0.0" in caught.value.hint
-
-
-def test_a_folder_around_a_release_is_not_taken_for_a_maven_repository(old: Path) -> None:
     pom = next(old.rglob("*.pom"))
     for aar in old.glob("android/*"):
         shutil.copy(aar, pom.parent)
@@ -609,21 +600,17 @@ def test_damaged_packages_are_refused(whole: Path, pattern: str, alone: bool) ->
     assert str(path) in caught.value.message
 
 
-def test_a_package_that_lacks_its_last_bytes_is_refused(whole: Path) -> None:
+def test_a_package_that_is_cut_short_or_another_than_the_manifests_is_refused(
+    whole: Path, old: Path, tmp_path: Path
+) -> None:
     path = next(whole.rglob("*.tgz"))
     path.write_bytes(path.read_bytes()[:-4])
     with pytest.raises(ToolError, match=r"cannot read .*\.tgz"):
         read(path)
-
-
-def test_a_package_that_is_not_the_one_of_the_manifest_is_refused(old: Path) -> None:
     other = written(replace(OLD, size_bytes=7), old.parent / "other")
     shutil.copy(next(other.rglob("*.aar")), next(old.rglob("*.aar")))
     with pytest.raises(ToolError, match=r"not the file that manifest\.json describes"):
         read(old)
-
-
-def test_packages_of_others_are_refused(tmp_path: Path) -> None:
     _zip(tmp_path / "other.zip", {"other-1.0/Package.swift": b"// swift-tools-version: 5.9"})
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as tar:

@@ -35,11 +35,15 @@ def changes(old: str, new: str) -> list[Change]:
     return list(cards.changes(*(cards.read({"META-INF/changes/sbom.cdx.json": text}) for text in (old, new))))
 
 
-def test_the_card_of_a_model() -> None:
+def test_cards_of_models_are_read_and_those_of_other_parts_are_not() -> None:
     card = cards.read({"home/sbom.cdx.json": bill(TYPED), "home/deeper/sbom.cdx.json": "{}"})["typed"]
     assert (card.sha256, card.license) == ("1" * 64, "MIT")
     assert not card.embeds
     assert cards.read({"sbom.cdx.json": bill(EMBEDS)})["typed"].embeds
+    model = {"type": "machine-learning-model", "name": 1, "hashes": [7], "licenses": "MIT", "modelCard": []}
+    assert cards.read({"sbom.cdx.json": json.dumps({"components": [model, "a"]})})["1"].sha256 == ""
+    for text in ["", "{", "[]", "7", '{"components": {"a": 1}}', "[" * 5000]:
+        assert cards.read({"sbom.cdx.json": text}) == {}
 
 
 def test_a_change_of_a_card_has_its_level() -> None:
@@ -52,16 +56,6 @@ def test_a_change_of_a_card_has_its_level() -> None:
         (change,) = changes(old, new)
         assert (change.level, change.where, change.change) == (level, "typed", words)
         assert not changes(old, old)
-
-
-def test_a_bill_that_cannot_be_read_has_no_cards() -> None:
-    for text in ["", "{", "[]", "7", '{"components": {"a": 1}}', "[" * 5000]:
-        assert cards.read({"sbom.cdx.json": text}) == {}
-
-
-def test_parts_of_another_type_are_left_out() -> None:
-    model = {"type": "machine-learning-model", "name": 1, "hashes": [7], "licenses": "MIT", "modelCard": []}
-    assert cards.read({"sbom.cdx.json": json.dumps({"components": [model, "a"]})})["1"].sha256 == ""
 
 
 def test_other_weights_in_a_package_alone_are_a_patch(tmp_path: Path) -> None:

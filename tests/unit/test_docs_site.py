@@ -46,7 +46,7 @@ def test_links_lead_to_pages_or_say_where_a_file_is() -> None:
         assert for_site(link, source, PAGES, ROOT) == (expected or link)
 
 
-def test_comments_of_three_languages_become_markdown() -> None:
+def test_comments_become_markdown() -> None:
     kotlin = (
         "    /**\n     * Runs [it], see `[4]`.\n     *\n     * @throws A when\n     * not\n     * @param b how\n     */"
     )

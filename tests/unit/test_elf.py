@@ -53,12 +53,9 @@ def test_a_processor_has_androids_name(machine: int, abi: str) -> None:
     assert elf.read(shared_library(machine=machine), "x").abi == abi
 
 
-def test_a_library_without_section_headers_has_no_symbols_to_read() -> None:
+def test_libraries_without_sections_or_with_other_bytes_are_refused() -> None:
     with pytest.raises(ToolError, match="it has no dynamic symbols"):
         elf.symbols(shared_library(), "x")
-
-
-def test_what_is_no_library_is_named() -> None:
     for content, words in [
         (b"", "Magic number does not match"),
         (b"MZ" + bytes(100), "Magic number does not match"),

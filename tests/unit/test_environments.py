@@ -22,32 +22,23 @@ LOCKS = (cuda.LOCK, runtime.LOCK, qnn.LOCK, webgpu.LOCK)
 
 
 @pytest.mark.usefixtures("cache")
-def test_an_environment_is_made_once() -> None:
+def test_an_environment_is_made_once_for_its_contents() -> None:
     folder = folder_for("thing", ["one"])
     for content in ("first", "second"):
         make_once(folder, lambda made, content=content: (made / "file").write_text(content) and None)  # type: ignore[misc]
     assert (folder / "file").read_text() == "first"
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
-
-
-@pytest.mark.usefixtures("cache")
-def test_other_contents_are_another_folder() -> None:
     assert folder_for("thing", ["one"]) != folder_for("thing", ["two"])
     assert folder_for("thing", ["one"]) == folder_for("thing", ["one"])
 
 
-def test_what_killed_installs_left_is_removed_after_a_day(cache: Path) -> None:
+def test_what_killed_installs_left_is_no_error(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old, new = (cache / "environments" / "thing" / name for name in ("tmp-old", "tmp-new"))
     for folder in (old, new):
         folder.mkdir(parents=True)
     os.utime(old, (0, time.time() - DAY_S - 1))
     make_once(folder_for("thing", []), lambda made: None)
     assert (old.exists(), new.exists()) == (False, True)
-
-
-def test_an_install_that_another_process_completes_meanwhile_is_no_error(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     others = cache / "environments" / "thing" / "tmp-of-another"
     others.mkdir(parents=True)
     found = list(others.parent.glob("tmp*"))
@@ -94,32 +85,23 @@ def test_qnn_asks_for_the_c_library_it_was_built_with(
     assert is_enough or "glibc 2.35 or later" in qnn.Qnn().unsupported()
 
 
-def test_names_to_install_are_checked_and_taken_once() -> None:
+def test_locked_packages_are_checked(doctor: Doctor, cache: Path) -> None:
     with pytest.raises(ConfigError, match="unknown environment 'qn'") as error:
         environments_to_install(("runtime", "qn"))
     assert error.value.hint == "did you mean 'qnn'?"
     assert environments_to_install(("runtime", "qnn", "runtime")) == ["runtime", "qnn"]
     assert environments_to_install(()) == []
     assert "runtime" in environments_to_install(("all",))
-
-
-def test_doctor_refuses_an_unknown_environment_before_it_installs_any(doctor: Doctor, cache: Path) -> None:
-    code, _, messages = doctor("--install", "runtime", "--install", "webgpuu")
-    assert code == ConfigError.EXIT_CODE
-    assert "unknown environment 'webgpuu'" in messages
-    assert "did you mean 'webgpu'?" in messages
-    assert not (cache / "environments").exists()
-
-
-def test_every_locked_package_has_a_version_and_hashes_for_every_python() -> None:
     for lock in LOCKS:
         text = lock.read_text().replace("\\\n", " ")
         packages = [line for line in text.splitlines() if line and not line.startswith("#")]
         assert all("==" in line and line.count("--hash=sha256:") for line in packages)
         runtime_of_it = "onnxruntime-gpu" if lock == cuda.LOCK else "onnxruntime"
         assert {line.split("==")[0] for line in packages} >= {"numpy", runtime_of_it}
-
-
-def test_plug_ins_are_asked_in_the_converters_version() -> None:
     for lock in (qnn.LOCK, webgpu.LOCK):
         assert f"onnxruntime=={version('onnxruntime')} " in lock.read_text()
+    code, _, messages = doctor("--install", "runtime", "--install", "webgpuu")
+    assert code == ConfigError.EXIT_CODE
+    assert "unknown environment 'webgpuu'" in messages
+    assert "did you mean 'webgpu'?" in messages
+    assert not (cache / "environments").exists()

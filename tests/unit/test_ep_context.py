@@ -10,13 +10,10 @@ from packager.engines.environments import ENVIRONMENTS
 from tests.engines.test_assign import quantized
 
 
-def test_an_unknown_soc_is_refused_before_anything_runs(tmp_path: Path) -> None:
+def test_an_unknown_soc_is_refused_and_every_known_one_has_its_names(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="unknown SoC model '58'") as error:
         compile_context(tmp_path / "absent.onnx", None, "58", tmp_path / "out.onnx", tmp_path)
     assert "57 (SM8650)" in error.value.hint
-
-
-def test_every_soc_has_names_that_no_other_has() -> None:
     names = [name for names in SOC_MODELS.values() for name in names]
     assert len(set(names)) == len(names)
     assert {key: SOC_MODELS[key][0] for key in ("43", "57", "69", "87")} == {

@@ -95,14 +95,11 @@ def test_what_a_provider_leaves_takes_the_time_of_the_cpu() -> None:
     assert found.slower_ms == pytest.approx(256 * 36_864 * 50e-9)
 
 
-def test_values_cross_the_border_of_each_partition_once_in_each_direction() -> None:
+def test_values_cross_borders_once_and_weights_never() -> None:
     graph = view("(float[1,4,8,8] x) => (float[1,4,8,8] y) { [a] a = Relu (x) [b] b = Sin (a) [c] y = Add (b, a) }")
     cost = Cost(cpu=Rates.even(1), own=Rates.even(1), copy_gb_s=1, most=1, needs_sizes=False)
     assert estimated(graph, [["a"], ["c"]], cost).copies_ms == pytest.approx(5 * 1024 / 1e6)
     assert estimated(graph, [["a", "b", "c"]], cost).copies_ms == pytest.approx(2 * 1024 / 1e6)
-
-
-def test_weights_do_not_cross_a_border() -> None:
     cost = Cost(cpu=Rates.even(1), own=Rates.even(1), copy_gb_s=1, most=1, needs_sizes=False)
     graph = view("(float[2,3] x) => (float[2,500] y) { [a] y = MatMul (x, w) }", w=(3, 500))
     assert estimated(graph, [["a"]], cost).copies_ms == pytest.approx(4 * (6 + 1000) / 1e6)

@@ -116,12 +116,19 @@ def test_operators_in_functions_are_rewritten(is_optimized: bool, monkeypatch: p
     assert numpy.array_equal(run(model, x, is_optimized=is_optimized), expected)
 
 
-def test_a_function_of_another_operator_set_is_opened_as_it_is() -> None:
+def test_a_function_of_another_operator_set_and_a_file_without_products_are_opened_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     functions = FUNCTIONS.replace("VERSION", "13")
     model = onnx_model(
         "(float[3,40] x) => (float[3,40] y) { y = own.shares (x) }", opsets={"": 17, "own": 1}, functions=functions
     )
     assert abs(run(model, numpy.zeros((3, 40), numpy.float32)) - 1 / 40).max() < 1e-7
+    monkeypatch.setattr(opening, "_written", lambda *given: pytest.fail("it was written anew"))
+    path = ort_format(
+        saved(tmp_path / "m.onnx", onnx_model("(float[4] x) => (float[4] y) { y = Relu (x) }")), is_fused=True
+    )
+    assert run(path, numpy.ones(4, numpy.float32)).tolist() == [1, 1, 1, 1]
 
 
 def test_a_file_in_ort_format_is_rewritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,16 +154,6 @@ def test_branches_in_ort_format_get_the_names_that_it_does_not_keep(tmp_path: Pa
     session = exact.opened(path, "", options())
     (found,) = session.run(None, {"x": numpy.zeros(4, numpy.float32), "c": numpy.array(True)})
     assert found.tolist() == [0.25] * 4
-
-
-def test_a_file_without_8_bit_products_and_softmax_is_opened_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(opening, "_written", lambda *given: pytest.fail("it was written anew"))
-    path = ort_format(
-        saved(tmp_path / "m.onnx", onnx_model("(float[4] x) => (float[4] y) { y = Relu (x) }")), is_fused=True
-    )
-    assert run(path, numpy.ones(4, numpy.float32)).tolist() == [1, 1, 1, 1]
 
 
 def test_softmax_is_computed_in_64_bits_whatever_it_takes() -> None:

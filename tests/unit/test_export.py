@@ -38,15 +38,15 @@ def test_a_dynamic_axis_is_a_name_or_a_place_and_a_name(text: str, axis: Axis) -
     assert parse_dynamic([text]) == (axis,)
 
 
-def test_other_texts_for_a_dynamic_axis_are_refused() -> None:
+def test_a_job_is_read_as_it_was_written_and_refused_otherwise(tmp_path: Path) -> None:
     for text in ["", "2", "image.x=h", "image=h", ".0=h", "image.0=", "image.0=a b", "image.0=3"]:
         with pytest.raises(ConfigError, match="expected NAME or INPUT"):
             parse_dynamic([text])
-
-
-def test_a_job_is_read_as_it_was_written(tmp_path: Path) -> None:
     job = ExportJob.of(request(tmp_path, dynamic=parse_dynamic(["batch"]), input_names=("a",)), tmp_path)
     assert ExportJob.read(json.loads(json.dumps(asdict(job)))) == job
+    (tmp_path / "model.onnx").mkdir()
+    with pytest.raises(ConfigError, match="is a folder"):
+        steps.refuse(request(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -64,12 +64,6 @@ def test_what_cannot_become_a_model_is_refused_before_pytorch_is_started(
     steps.refuse(request(tmp_path))  # all else is well
     with pytest.raises(kind, match=message):
         steps.refuse(request(tmp_path, **fields))
-
-
-def test_a_folder_is_no_place_for_a_model(tmp_path: Path) -> None:
-    (tmp_path / "model.onnx").mkdir()
-    with pytest.raises(ConfigError, match="is a folder"):
-        steps.refuse(request(tmp_path))
 
 
 @pytest.mark.parametrize("name", ["torch", "onnxscript"])
@@ -153,14 +147,11 @@ def test_a_graph_that_is_too_large_for_one_file_gets_a_second(tmp_path: Path, mo
     assert onnx.numpy_helper.to_array(onnx.load_model(written[0]).graph.initializer[0]).shape == (64, 64)
 
 
-def test_another_opset_than_the_one_asked_for_is_refused() -> None:
+def test_opsets_and_shares_are_those_that_were_asked_for() -> None:
     proto = onnx_model("(float[3] x) => (float[3] y) { y = Relu (x) }", opsets={"": 18})
     graph.refuse_other_opset(proto, 18)
     with pytest.raises(ModelError, match="cannot convert the graph to opset 12; it stayed at opset 18"):
         graph.refuse_other_opset(proto, 12)
-
-
-def test_shares_of_the_allowed_error_are_read_without_exponents() -> None:
     shares = (0.0, 0.00647, 0.41, 0.999, 1.9, 34.07, 1234.5)
     found = [comparison.OutputResult(name="y", max_share=each).percent for each in shares]
     assert found == ["0 %", "0.65 %", "41 %", "100 %", "190 %", "3,407 %", "123,450 %"]
@@ -176,6 +167,20 @@ def test_wrong_constants_in_declared_shapes_are_taken_back_and_right_ones_stay()
     graph.mend_shapes(proto, [{"n": 2}, {"n": 5}], [[[2, 3], [7]], [[5, 3], [9]]])
     assert [each.dimensions for each in graph.ports(proto.graph.output)] == [("n", 3), ("z_0",)]
     assert len(proto.graph.value_info) == 0
+
+
+def test_a_dynamic_dimension_that_became_a_constant_is_refused() -> None:
+    console = Console(quiet=True)
+    steps.refuse_fixed(onnx_model(PORTS), axes(left="batch", right="batch"), console)
+    with pytest.raises(ModelError, match=r"'batch' \(axis 0 of input 'right'\) is fixed to 4 in the graph"):
+        steps.refuse_fixed(onnx_model(PORTS.replace("[batch, 4]", "[4, 4]")), axes(right="batch"), console)
+    assert console.warnings == []
+
+
+def test_two_dynamic_dimensions_that_became_one_are_a_warning() -> None:
+    console = Console(quiet=True)
+    steps.refuse_fixed(onnx_model(PORTS), axes(left="batch", right="rows"), console)
+    assert console.warnings == ["'rows' (axis 0 of input 'right') must always equal 'batch'"]
 
 
 def test_an_input_that_nothing_uses_is_a_warning() -> None:
@@ -198,20 +203,6 @@ def axes(**names: str) -> steps.Exported:
         weight_bytes=400,
         shared=("words.weight",),
     )
-
-
-def test_a_dynamic_dimension_that_became_a_constant_is_refused() -> None:
-    console = Console(quiet=True)
-    steps.refuse_fixed(onnx_model(PORTS), axes(left="batch", right="batch"), console)
-    with pytest.raises(ModelError, match=r"'batch' \(axis 0 of input 'right'\) is fixed to 4 in the graph"):
-        steps.refuse_fixed(onnx_model(PORTS.replace("[batch, 4]", "[4, 4]")), axes(right="batch"), console)
-    assert console.warnings == []
-
-
-def test_two_dynamic_dimensions_that_became_one_are_a_warning() -> None:
-    console = Console(quiet=True)
-    steps.refuse_fixed(onnx_model(PORTS), axes(left="batch", right="rows"), console)
-    assert console.warnings == ["'rows' (axis 0 of input 'right') must always equal 'batch'"]
 
 
 @pytest.mark.parametrize(("rows", "warned"), [(25, False), (50, True)])

@@ -49,9 +49,13 @@ def test_a_number_that_is_none_is_worse_than_any_other(bad: float) -> None:
     assert "at [1] it is" in found.failure
 
 
-def test_nan_and_infinities_at_the_same_places_are_equal() -> None:
+def test_equal_places_of_nan_and_other_shapes_are_told() -> None:
     numbers = numpy.array([numpy.nan, numpy.inf, -numpy.inf, 0], "f")
     assert over(numbers, numbers.copy(), 0, 0) == allclose.Excess(total=4)
+    floats = numpy.zeros((2, 3), "f")
+    assert over(floats, floats.T).failure == "its shape is [3, 2], not [2, 3]"
+    assert over(floats, floats.astype("i4")).failure == "it is int32, not float32"
+    assert over(floats.astype("i4"), floats).failure == "it is float32, not int32"
 
 
 @pytest.mark.parametrize("kind", ["i8", "?", "U3"])
@@ -63,10 +67,3 @@ def test_integers_booleans_and_texts_must_be_equal(kind: str) -> None:
     assert (found.count, found.total) == (1, 3)
     assert "they must be equal" in found.failure
     assert "at [2]" in found.failure
-
-
-def test_other_shapes_and_types_are_named() -> None:
-    floats = numpy.zeros((2, 3), "f")
-    assert over(floats, floats.T).failure == "its shape is [3, 2], not [2, 3]"
-    assert over(floats, floats.astype("i4")).failure == "it is int32, not float32"
-    assert over(floats.astype("i4"), floats).failure == "it is float32, not int32"

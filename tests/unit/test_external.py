@@ -65,7 +65,7 @@ def test_parameters_of_quantized_operators_stay_in_the_graph_where_asked(tmp_pat
     assert set(references(written(tmp_path / "in", model, inside="parameters")[0])) == {"w"}
 
 
-def test_every_tensor_starts_at_a_cache_line(tmp_path: Path) -> None:
+def test_tensors_lie_at_cache_lines_and_share_their_bytes(tmp_path: Path) -> None:
     model = onnx_model(
         "(float[300] x) => (float[301] y) { z = Add (x, a) y = Concat <axis = 0> (z, b) }",
         weights={"a": weight(300), "b": weight(1), "c": weight(301)},
@@ -73,9 +73,6 @@ def test_every_tensor_starts_at_a_cache_line(tmp_path: Path) -> None:
     path, _ = written(tmp_path, model)
     assert {int(each["offset"]) % ALIGNMENT_BYTES for each in references(path).values()} == {0}
     assert len({each["offset"] for each in references(path).values()}) == 2
-
-
-def test_tensors_that_share_their_bytes_go_on_sharing_them(tmp_path: Path) -> None:
     described = loaded(tmp_path, linear(columns=64))
     proto = onnx.ModelProto.FromString(described.graph)
     (original,) = (tensor for tensor in proto.graph.initializer if tensor.name == "w")
@@ -136,16 +133,13 @@ def test_the_same_model_gives_the_same_bytes_from_one_file_and_from_several(tmp_
     assert contents[0] == contents[1]
 
 
-def test_a_tensor_that_no_java_buffer_maps_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+def test_what_no_java_buffer_maps_or_ends_early_is_named(tmp_path: Path) -> None:
     model = onnx_model("(float[1] x) => (float[1] y) { y = Identity (x) }")
     tensor = model.graph.initializer.add(name="huge", data_type=1, dims=[1 << 29])
     tensor.data_location = tensor.EXTERNAL
     tensor.external_data.add(key="location", value="absent.bin")
     with pytest.raises(ModelError, match="tensor 'huge' has 2,147,483,648 bytes"):
         write_external(model.SerializeToString(), tmp_path, tmp_path, "model")
-
-
-def test_a_file_that_ends_too_early_is_named(tmp_path: Path) -> None:
     path = saved(tmp_path / "m.onnx", linear(columns=300))
     skeleton = read_skeleton(path)
     path.write_bytes(path.read_bytes()[:5000])

@@ -76,12 +76,9 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != INDEX}
 
 
-def test_every_target_says_where_its_models_lie() -> None:
+def test_files_are_written_once_and_mended(release: Path, tmp_path: Path) -> None:
     assert {kind for target in (*TARGETS.values(), *WRAPPERS.values()) for kind in target.MODELS_IN} == set(MEMBERS)
     assert set(MODELS_IN) == set(MEMBERS)
-
-
-def test_each_file_is_written_once_under_its_sha256(release: Path, tmp_path: Path) -> None:
     found = extract(release, tmp_path / "public")
     assert files_in(tmp_path / "public") == {sha256(each): each for each in (CPU, GRAPH, GOLDEN)}
     assert {(each.target, each.file) for each in found} == {
@@ -93,6 +90,10 @@ def test_each_file_is_written_once_under_its_sha256(release: Path, tmp_path: Pat
         ("react_native", "both/mobpack/Demo/a.ort"),
         ("web", "a.ort"),
     }
+    extract(release, tmp_path / "public")
+    (tmp_path / "public" / sha256(CPU)).write_bytes(b"cut")
+    extract(release, tmp_path / "public")
+    assert (tmp_path / "public" / sha256(CPU)).read_bytes() == CPU
 
 
 def test_versions_share_a_folder_and_the_list_names_both(release: Path, tmp_path: Path) -> None:
@@ -107,11 +108,32 @@ def test_versions_share_a_folder_and_the_list_names_both(release: Path, tmp_path
     assert len(listed["files"]) == 8
 
 
-def test_a_damaged_file_of_the_folder_is_mended(release: Path, tmp_path: Path) -> None:
+def test_a_folder_without_a_release_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="is not a release of mobpack"):
+        extract(tmp_path, tmp_path / "public")
+
+
+def test_a_pipe_is_refused_and_not_waited_for(release: Path, tmp_path: Path) -> None:
+    (release / "aar").unlink()
+    os.mkfifo(release / "aar")
+    with pytest.raises(ToolError, match="a pipe, not a file"):
+        extract(release, tmp_path / "public")
+    (release / "manifest.json").unlink()
+    os.mkfifo(release / "manifest.json")
+    with pytest.raises(ConfigError, match="a pipe, not a file"):
+        extract(release, tmp_path / "public")
+
+
+def test_a_release_without_packages_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="has no packages with models"):
+        extract(released(tmp_path / "dist", "1.0.0", {}), tmp_path / "public")
+
+
+def test_names_that_climb_out_stay_in_the_folder(tmp_path: Path) -> None:
+    release = released(tmp_path / "dist", "1.0.0", {"npm-package": {"package/models/../../../escaped": CPU}})
     extract(release, tmp_path / "public")
-    (tmp_path / "public" / sha256(CPU)).write_bytes(b"cut")
-    extract(release, tmp_path / "public")
-    assert (tmp_path / "public" / sha256(CPU)).read_bytes() == CPU
+    assert set(files_in(tmp_path / "public")) == {sha256(CPU)}
+    assert not list(tmp_path.rglob("escaped"))
 
 
 def test_a_package_that_is_not_the_manifests_is_refused(release: Path, tmp_path: Path) -> None:
@@ -142,27 +164,6 @@ def test_a_manifest_of_something_else_is_refused(manifest: str, tmp_path: Path) 
         extract(tmp_path, tmp_path / "public")
 
 
-def test_a_folder_without_a_release_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="is not a release of mobpack"):
-        extract(tmp_path, tmp_path / "public")
-
-
-def test_a_pipe_is_refused_and_not_waited_for(release: Path, tmp_path: Path) -> None:
-    (release / "aar").unlink()
-    os.mkfifo(release / "aar")
-    with pytest.raises(ToolError, match="a pipe, not a file"):
-        extract(release, tmp_path / "public")
-    (release / "manifest.json").unlink()
-    os.mkfifo(release / "manifest.json")
-    with pytest.raises(ConfigError, match="a pipe, not a file"):
-        extract(release, tmp_path / "public")
-
-
-def test_a_release_without_packages_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="has no packages with models"):
-        extract(released(tmp_path / "dist", "1.0.0", {}), tmp_path / "public")
-
-
 @pytest.mark.parametrize("index", ["{", '{"files": [{"other": 1}]}', "[" * 100_000])
 def test_a_list_that_cannot_be_read_is_left_as_it_is(index: str, release: Path, tmp_path: Path) -> None:
     (tmp_path / "public").mkdir()
@@ -172,25 +173,15 @@ def test_a_list_that_cannot_be_read_is_left_as_it_is(index: str, release: Path, 
     assert (tmp_path / "public" / INDEX).read_text() == index
 
 
-def test_names_that_climb_out_stay_in_the_folder(tmp_path: Path) -> None:
-    release = released(tmp_path / "dist", "1.0.0", {"npm-package": {"package/models/../../../escaped": CPU}})
-    extract(release, tmp_path / "public")
-    assert set(files_in(tmp_path / "public")) == {sha256(CPU)}
-    assert not list(tmp_path.rglob("escaped"))
-
-
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(command, list(arguments))
 
 
-def test_the_command_shows_the_files(release: Path, tmp_path: Path) -> None:
+def test_the_command_shows_files_or_prints_json(release: Path, tmp_path: Path) -> None:
     result = run(str(release), "--to", str(tmp_path / "public"))
     assert result.exit_code == 0
     assert "demo/a.ort" in result.output
     assert f"3 files, 7.0 kB, in {tmp_path / 'public'}" in result.output
-
-
-def test_the_command_prints_json(release: Path, tmp_path: Path) -> None:
     printed = json.loads(run(str(release), "--to", str(tmp_path / "public"), "--json").stdout)
     assert printed["folder"] == str(tmp_path / "public")
     assert {each["sha256"] for each in printed["files"]} == set(files_in(tmp_path / "public"))

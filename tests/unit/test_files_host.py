@@ -50,10 +50,12 @@ def test_a_file_is_renamed_though_somebody_has_it_open_for_a_moment(tmp_path: Pa
     assert target.read_text(encoding="utf-8") == "new"
 
 
-def test_files_and_folders_are_synced(tmp_path: Path) -> None:
+def test_files_are_synced_and_a_link_that_is_refused_says_why(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("content", encoding="utf-8")
     host.sync(tmp_path / "file")
     host.sync(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        host.link(tmp_path / "no folder" / "link", "target")
 
 
 def test_a_link_that_windows_refuses_is_a_tool_error_with_the_way_out(
@@ -68,8 +70,3 @@ def test_a_link_that_windows_refuses_is_a_tool_error_with_the_way_out(
     with pytest.raises(ToolError, match="cannot make the symbolic link") as error:
         host.link(tmp_path / "link", "target")
     assert "developer mode" in error.value.hint
-
-
-def test_another_failure_of_a_link_stays_what_it_is(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        host.link(tmp_path / "no folder" / "link", "target")

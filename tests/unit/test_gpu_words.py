@@ -71,7 +71,15 @@ def test_why_there_is_no_gpu() -> None:
         assert nvidia.lacks_gpu(facts).endswith(end)
 
 
-def test_a_driver_that_is_too_old_for_cuda_13_is_named_with_its_release() -> None:
+def test_what_is_missing_is_named_with_what_has_it() -> None:
+    facts = with_modules(onnxruntime=Module(error="No module named 'numpy'"))
+    assert "cannot import onnxruntime (No module named 'numpy'): " in nvidia.lacks_onnxruntime_gpu(facts, USERS)
+    lost = {**WHOLE.libraries, "libcublasLt.so.13": "not found", "libcublas.so.13": "not found"}
+    found = nvidia.lacks_cuda_libraries(replace(WHOLE, libraries=lost), USERS)
+    assert "needs libcublasLt.so.13, libcublas.so.13, which /opt/venv/bin/python cannot load (not found): " in found
+    assert found.endswith(f"{INSTALL}nvidia-cublas`, or add the folder that has them to LD_LIBRARY_PATH")
+    own = nvidia.lacks_cuda_libraries(replace(WHOLE, libraries=lost), OWN)
+    assert "which the environment cuda cannot load (not found): `mobpack doctor --install cuda`" in own
     found = nvidia.lacks_driver_for_cuda_13(replace(WHOLE, cuda=12040, release="550.54"))
     assert found.startswith("NVIDIA driver 550.54 supports CUDA 12.4, ")
     assert found.endswith("needs 13.0: install driver 580 or later")
@@ -89,20 +97,6 @@ def test_why_an_interpreter_has_no_onnxruntime_for_gpus() -> None:
         facts = replace(WHOLE, packages=dict(zip(("onnxruntime", "onnxruntime-gpu"), packages, strict=True)))
         assert nvidia.lacks_onnxruntime_gpu(facts, USERS).startswith("/opt/venv/bin/python has ")
         assert words in nvidia.lacks_onnxruntime_gpu(facts, USERS)
-
-
-def test_an_onnxruntime_that_cannot_be_imported_is_quoted() -> None:
-    facts = with_modules(onnxruntime=Module(error="No module named 'numpy'"))
-    assert "cannot import onnxruntime (No module named 'numpy'): " in nvidia.lacks_onnxruntime_gpu(facts, USERS)
-
-
-def test_missing_cuda_libraries_are_named_with_the_wheels_that_have_them() -> None:
-    lost = {**WHOLE.libraries, "libcublasLt.so.13": "not found", "libcublas.so.13": "not found"}
-    found = nvidia.lacks_cuda_libraries(replace(WHOLE, libraries=lost), USERS)
-    assert "needs libcublasLt.so.13, libcublas.so.13, which /opt/venv/bin/python cannot load (not found): " in found
-    assert found.endswith(f"{INSTALL}nvidia-cublas`, or add the folder that has them to LD_LIBRARY_PATH")
-    own = nvidia.lacks_cuda_libraries(replace(WHOLE, libraries=lost), OWN)
-    assert "which the environment cuda cannot load (not found): `mobpack doctor --install cuda`" in own
 
 
 @pytest.mark.parametrize(
@@ -203,11 +197,12 @@ def test_the_environment_finds_tensorrt_where_the_user_says(monkeypatch: pytest.
     assert nvidia.loading(where, Facts())["PYTHONPATH"] == Environment().variables()["PYTHONPATH"]
 
 
-def test_an_interpreter_takes_no_module_from_the_folder_of_a_program() -> None:
-    """Files of ours there are called cuda.py and tensorrt.py."""
+def test_programs_take_no_modules_of_their_folder_and_doctor_installs_cuda() -> None:
+    # Files of ours there are called cuda.py and tensorrt.py.
     assert nvidia.place("/opt/python").variables["PYTHONSAFEPATH"] == "1"
     assert nvidia.place("").command == (sys.executable, "-P")
     assert nvidia.place("", Environment()).is_own
+    assert ENVIRONMENTS["cuda"] is Environment
 
 
 def test_tensorrt_is_told_of_quantized_graphs_and_caches_nothing(tmp_path: Path) -> None:
@@ -270,7 +265,3 @@ def test_tensorrt_gets_biases_as_the_floats_that_they_stand_for(
     sessions = [InferenceSession(each.SerializeToString()) for each in (onnx.load(path), written)]
     before, after = (session.run(None, {"x": numpy.ones(shape, numpy.float32)})[0] for session in sessions)
     assert numpy.array_equal(before, after)
-
-
-def test_the_environment_cuda_is_one_of_those_that_doctor_installs() -> None:
-    assert ENVIRONMENTS["cuda"] is Environment

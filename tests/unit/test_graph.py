@@ -15,41 +15,31 @@ def read(graph: str, **options: Any) -> Graph:
     return read_graph(onnx_model(graph, **options).SerializeToString())
 
 
-def test_nodes_have_their_names_or_those_of_their_first_outputs() -> None:
+def test_nodes_have_names_types_and_shapes_as_far_as_they_are_known() -> None:
     graph = read("(float[4] x) => (float[2] p, float[2] q) { [named] r = Relu (x) p, q = Split <axis = 0> (r) }")
     assert [node.name for node in graph.nodes] == ["named", "p"]
     assert [node.inputs for node in graph.nodes] == [("x",), ("r",)]
     assert graph.nodes[1].outputs == ("p", "q")
     assert (graph.inputs, graph.outputs) == (("x",), ("p", "q"))
-
-
-def test_types_and_shapes_are_inferred_from_the_inputs() -> None:
     graph = read("(float[batch,4] x) => (float[?] n, int64[2] s) { r = Relu (x) s = Shape (r) n = Flatten (r) }")
     assert graph.value("r") == Value(name="r", element="float", shape=("batch", 4))
     assert graph.value("s") == Value(name="s", element="int64", shape=(2,))
     assert graph.value("x").sizes is None
     assert graph.value("s").sizes == (2,)
-
-
-def test_of_what_nobody_knows_nothing_is_said() -> None:
     graph = read("(float[2] x) => (float[] y) { m = acme.Magic (x) y = Neg (m) }", opsets={"": 17, "acme": 1})
     assert graph.value("m") == Value(name="m")
     assert graph.value("never heard of") == Value(name="never heard of")
     assert (graph.value("m").rank, graph.value("m").sizes, graph.value("m").is_constant) == (None, None, False)
-
-
-def test_a_scalar_has_rank_0_and_an_unknown_size_is_no_size() -> None:
     graph = read("(float s, float[?,3] x) => (float[?,3] y) { y = Add (s, x) }")
     assert (graph.value("s").rank, graph.value("s").sizes) == (0, ())
     assert (graph.value("x").shape, graph.value("x").rank, graph.value("x").sizes) == ((None, 3), 2, None)
-
-
-def test_what_is_no_tensor_has_no_element_type() -> None:
     graph = read("(float[2] x) => (float[2] y) { s = SequenceConstruct (x, x) y = ConcatFromSequence <axis = 0> (s) }")
     assert graph.value("s") == Value(name="s")
+    node = Node(name="n", op="Op", domain="", since_version=1, inputs=(), outputs=(), attributes={})
+    assert node.operator == "Op"
 
 
-def test_operators_have_the_version_that_defined_them_and_their_domain() -> None:
+def test_operators_have_the_version_of_their_domain() -> None:
     graph = read(
         "(float[2] x) => (float[2] y) { a = Relu (x) b = Gelu (a) c = com.microsoft.Gelu (b) y = acme.Magic (c) }",
         opsets={"": 20, "com.microsoft": 1, "acme": 3},
@@ -62,16 +52,13 @@ def test_operators_have_the_version_that_defined_them_and_their_domain() -> None
         ("acme::Magic", "acme", 0),
     ]
     assert graph.opsets == {"": 20, "com.microsoft": 1, "acme": 3}
-
-
-def test_the_long_name_of_the_standard_domain_is_the_empty_one() -> None:
     model = onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }")
     model.graph.node[0].domain = "ai.onnx"
     (node,) = read_graph(model.SerializeToString()).nodes
     assert (node.domain, node.operator, node.since_version) == ("", "Relu", 14)
 
 
-def test_attributes_are_numbers_texts_and_lists_and_tensors_are_left_out() -> None:
+def test_attributes_and_optional_inputs_are_read() -> None:
     graph = read(
         "(float[1,3,8,8] x) => (float[?] y, float[2] t) {"
         ' y = acme.All <i = 1, f = 0.5, s = "text", ii = [1, 2], ff = [0.5, 1.5], ss = ["a", "b"]> (x)'
@@ -88,15 +75,12 @@ def test_attributes_are_numbers_texts_and_lists_and_tensors_are_left_out() -> No
         "ss": ("a", "b"),
     }
     assert graph.nodes[1].attributes == {}
-
-
-def test_optional_inputs_that_are_not_there_have_no_name() -> None:
     graph = read("(float[2] x, float h) => (float[2] y) { y = Clip (x, , h) }")
     assert graph.nodes[0].inputs == ("x", "", "h")
     assert sorted(graph.consumers) == ["h", "x"]
 
 
-def test_small_constants_are_read_and_weights_are_not() -> None:
+def test_small_constants_are_read_and_weights_and_texts_are_not() -> None:
     at_most = numpy.zeros((SMALL_BYTES - 64) // 4, numpy.float32)
     graph = read(
         "(float[2] x) => (float[2] y) { y = Add (x, small) }",
@@ -109,9 +93,6 @@ def test_small_constants_are_read_and_weights_are_not() -> None:
     assert large == Value(name="large", element="float", shape=(SMALL_BYTES // 4 + 1,), is_constant=True)
     assert large.constant is None
     assert graph.inputs == ("x",)
-
-
-def test_weights_in_a_data_file_are_not_looked_for() -> None:
     model = onnx_model("(float[2] x) => (float[2] y) { y = Add (x, w) }", weights={"w": weight(2)})
     tensor = model.graph.initializer[0]
     tensor.ClearField("raw_data")
@@ -119,6 +100,12 @@ def test_weights_in_a_data_file_are_not_looked_for() -> None:
     tensor.external_data.add(key="location", value="nowhere.bin")
     value = read_graph(model.SerializeToString()).value("w")
     assert (value.is_constant, value.constant, value.shape) == (True, None, (2,))
+    graph = read(
+        '(string[1] x) => (string[1] y) { c = Constant <value_string = "a"> () y = StringConcat (x, c) }',
+        opsets={"": 20},
+    )
+    found = graph.value("c")
+    assert (found.is_constant, found.constant, found.element) == (True, None, "string")
 
 
 def test_constant_nodes_are_constants_and_no_nodes() -> None:
@@ -142,15 +129,6 @@ def test_constant_nodes_are_constants_and_no_nodes() -> None:
         assert numpy.array_equal(found.constant, value)
         assert found.element == {"float32": "float", "int64": "int64"}[str(value.dtype)]
         assert found.shape == value.shape
-
-
-def test_constant_texts_are_constants_without_numbers() -> None:
-    graph = read(
-        '(string[1] x) => (string[1] y) { c = Constant <value_string = "a"> () y = StringConcat (x, c) }',
-        opsets={"": 20},
-    )
-    found = graph.value("c")
-    assert (found.is_constant, found.constant, found.element) == (True, None, "string")
 
 
 def test_elements_smaller_than_a_byte_keep_their_names() -> None:
@@ -181,7 +159,7 @@ NESTED = """(bool c, float[2] x) => (float[2] y) {
 }"""
 
 
-def test_subgraphs_are_graphs_of_their_own_and_all_nodes_are_those_of_each() -> None:
+def test_subgraphs_are_graphs_that_take_values_from_outside() -> None:
     graph = read(NESTED)
     assert [node.op for node in graph.nodes] == ["Neg", "If"]
     assert [node.name for node in graph.all_nodes()] == ["z", "y", "inner", "a", "b", "deep", "f"]
@@ -190,18 +168,11 @@ def test_subgraphs_are_graphs_of_their_own_and_all_nodes_are_those_of_each() -> 
     assert then.value("i").element == "float"
     assert len(other.nodes[0].subgraphs) == 2
     assert graph.nodes[1].attributes == {}
-
-
-def test_a_branch_knows_what_it_takes_from_outside() -> None:
-    graph = read(NESTED)
     then, other = graph.nodes[1].subgraphs
     deep = other.nodes[0].subgraphs[0]
     for inner, name in ((then, "z"), (other, "c"), (deep, "x")):
         assert inner.value(name) == graph.value(name) != Value(name=name)
     assert "x" not in then.values
-
-
-def test_values_know_who_makes_and_who_takes_them() -> None:
     graph = read(
         "(float[2] x) => (float[2] y, float[2] z) { a = Relu (x) [twice] y = Mul (a, a) [last] z = Sub (y, a) }"
     )
@@ -211,13 +182,7 @@ def test_values_know_who_makes_and_who_takes_them() -> None:
     assert "z" not in graph.consumers
 
 
-def test_a_graph_that_inference_cannot_follow_is_still_read() -> None:
-    graph = read("(float[2] x) => (float[3] y) { a = MatMul (x, w) y = Relu (a) }", weights={"w": weight(5, 7)})
-    assert [node.op for node in graph.nodes] == ["MatMul", "Relu"]
-    assert graph.value("a") == Value(name="a")
-
-
-def test_nodes_run_behind_those_whose_values_they_take_and_else_in_the_given_order() -> None:
+def test_nodes_run_in_their_order_unless_in_a_circle() -> None:
     for taken, made, order in [
         ([[], ["a"], ["b"]], [["a"], ["b"], ["c"]], [0, 1, 2]),
         ([["b"], ["a"], []], [["c"], ["b"], ["a"]], [2, 1, 0]),
@@ -227,12 +192,7 @@ def test_nodes_run_behind_those_whose_values_they_take_and_else_in_the_given_ord
         ([], [], []),
     ]:
         assert numbered(taken, made).execution_order() == order
-
-
-def test_nodes_in_a_circle_have_no_order() -> None:
     assert numbered([["b"], ["a"], []], [["a"], ["b"], ["c"]]).execution_order() == [2]
-
-
-def test_a_node_without_a_domain_is_called_by_its_operator() -> None:
-    node = Node(name="n", op="Op", domain="", since_version=1, inputs=(), outputs=(), attributes={})
-    assert node.operator == "Op"
+    graph = read("(float[2] x) => (float[3] y) { a = MatMul (x, w) y = Relu (a) }", weights={"w": weight(5, 7)})
+    assert [node.op for node in graph.nodes] == ["MatMul", "Relu"]
+    assert graph.value("a") == Value(name="a")

@@ -38,9 +38,18 @@ def test_a_value_has_one_producer_and_a_consumer_for_each_use() -> None:
     assert "y" not in consumers
 
 
-def test_what_a_branch_takes_from_outside_its_node_takes_last_and_sorted() -> None:
+def test_branches_take_and_return_values_from_outside() -> None:
     (*_, node) = model().graph.node
     assert [name for name in connected([node]).consumers if name in "abcu"] == ["c", "a", "b", "u"]
+    proto = model()
+    branch = proto.graph.node[3].attribute[1].g
+    del branch.node[:]
+    branch.output[0].name = "u"
+    assert [node.op_type for node in connected(proto.graph.node).consumers["u"]] == ["If"]
+    assert [node.op for node in read_graph(proto.SerializeToString()).consumers["u"]] == ["If"]
+    connections = numbered([["", "x"], ["a", ""]], [["a", ""], [""]])
+    assert (connections.producers, connections.consumers) == ({"a": 0}, {"x": [0], "a": [1]})
+    assert [connections.sources(node) for node in connections.nodes] == [[], [0]]
 
 
 def test_messages_views_and_indices_have_the_same_connections() -> None:
@@ -53,21 +62,6 @@ def test_messages_views_and_indices_have_the_same_connections() -> None:
         assert [graph.nodes[index].op for index in indices] == [node.op for node in graph.consumers.get(name, ())]
         assert [proto.graph.node[index] for index in indices] == connected(proto.graph.node).consumers.get(name, [])
     assert {name: graph.nodes[index] for name, index in by_index.producers.items()} == graph.producers
-
-
-def test_a_branch_may_return_a_value_from_outside() -> None:
-    proto = model()
-    branch = proto.graph.node[3].attribute[1].g
-    del branch.node[:]
-    branch.output[0].name = "u"
-    assert [node.op_type for node in connected(proto.graph.node).consumers["u"]] == ["If"]
-    assert [node.op for node in read_graph(proto.SerializeToString()).consumers["u"]] == ["If"]
-
-
-def test_omitted_inputs_and_outputs_are_no_values() -> None:
-    connections = numbered([["", "x"], ["a", ""]], [["a", ""], [""]])
-    assert (connections.producers, connections.consumers) == ({"a": 0}, {"x": [0], "a": [1]})
-    assert [connections.sources(node) for node in connections.nodes] == [[], [0]]
 
 
 @pytest.mark.parametrize(
@@ -88,18 +82,12 @@ def test_ancestors_compute_a_value_through_the_values_that_may_be_passed(
     assert diamond.ancestors(names, lambda name: name not in closed) == expected
 
 
-def test_nodes_in_a_cycle_have_each_other_as_ancestors() -> None:
+def test_free_names_and_cycles_are_found() -> None:
     assert numbered([["b"], ["a"]], [["a"], ["b"]]).ancestors(["a"]) == {0, 1}
-
-
-def test_all_names_include_those_of_branches_nodes_and_unused_inputs() -> None:
     proto = model()
     proto.graph.node[0].name = "first"
     proto.graph.value_info.append(onnx.helper.make_tensor_value_info("described", 1, [2]))
     assert {"x", "c", "y", "a", "p", "q", "first", "described"} <= all_names(proto)
-
-
-def test_a_free_name_is_the_name_itself_or_has_the_first_free_number() -> None:
     taken = {"w", "w_2", "v"}
     assert [free_name(name, taken) for name in ("u", "v", "w")] == ["u", "v_2", "w_3"]
     assert free_name("w", taken, first=1) == "w_1"

@@ -22,11 +22,19 @@ def text(name: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def test_files_that_a_page_points_to_exist() -> None:
+def test_pages_point_to_files_and_define_every_kind() -> None:
     for path in PAGES:
         targets = [each.split("#")[0] for each in re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8"))]
         assert targets
         assert [each for each in targets if "://" not in each and not (path.parent / each).exists()] == []
+    inputs, outputs = re.findall(
+        r"^## (?:Inputs|Outputs)\n(.*?)(?=^## )", text("contract.md"), re.MULTILINE | re.DOTALL
+    )
+    assert set(INPUT_KINDS) <= set(re.findall(r"^### (\w+)$", inputs, re.MULTILINE))
+    assert set(OUTPUT_KINDS) - {"tensor"} == set(re.findall(r"^### (\w+)$", outputs, re.MULTILINE))
+    lines = page.words(page.written())
+    assert len(lines) == 16
+    assert all(re.search(r"\d", each) for each in lines)
 
 
 def test_commands_and_options_that_a_page_names_exist() -> None:
@@ -63,20 +71,6 @@ def test_configurations_of_the_pages_can_be_loaded(tmp_path: Path) -> None:
         (model,) = config.load(tmp_path / "mobpack.toml", settings=()).model.values()
         assert [each.KIND for each in model.inputs.values()] == takes
         assert [each.KIND for each in model.outputs.values()] == gives
-
-
-def test_every_kind_is_defined_in_its_section() -> None:
-    inputs, outputs = re.findall(
-        r"^## (?:Inputs|Outputs)\n(.*?)(?=^## )", text("contract.md"), re.MULTILINE | re.DOTALL
-    )
-    assert set(INPUT_KINDS) <= set(re.findall(r"^### (\w+)$", inputs, re.MULTILINE))
-    assert set(OUTPUT_KINDS) - {"tensor"} == set(re.findall(r"^### (\w+)$", outputs, re.MULTILINE))
-
-
-def test_the_table_of_answers_is_filled() -> None:
-    lines = page.words(page.written())
-    assert len(lines) == 16
-    assert all(re.search(r"\d", each) for each in lines)
 
 
 @pytest.mark.parametrize(

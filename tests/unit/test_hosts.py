@@ -133,6 +133,13 @@ def test_no_call_that_only_linux_has_stands_outside_of_named_places() -> None:
     assert found == PLACES
 
 
+def test_tests_that_are_left_out_elsewhere_exist() -> None:
+    for name in (*plugin.LINUX_ONLY, *plugin.NOT_ON_WINDOWS):
+        file, _, test = name.partition("::")
+        text = (ROOT / "tests" / "unit" / file).read_text(encoding="utf-8")
+        assert f"def {test.partition('[')[0]}" in text, name
+
+
 @pytest.mark.parametrize(
     ("source", "found"),
     [
@@ -156,13 +163,6 @@ def test_no_call_that_only_linux_has_stands_outside_of_named_places() -> None:
 )
 def test_such_calls_are_found(source: str, found: list[str]) -> None:
     assert findings(source) == found
-
-
-def test_tests_that_are_left_out_elsewhere_exist() -> None:
-    for name in (*plugin.LINUX_ONLY, *plugin.NOT_ON_WINDOWS):
-        file, _, test = name.partition("::")
-        text = (ROOT / "tests" / "unit" / file).read_text(encoding="utf-8")
-        assert f"def {test.partition('[')[0]}" in text, name
 
 
 @pytest.mark.parametrize("system", sorted(ONLY_ON))
@@ -222,13 +222,10 @@ only-there==2.0 ; sys_platform == 'win32' \\
 """
 
 
-def test_pins_are_those_of_the_host_and_its_python() -> None:
+def test_pins_are_those_of_the_host_and_complete() -> None:
     mac, _, windows = wheels.HOSTS
     assert wheels.pins(LOCK, mac, "3.11") == {"anywhere": "1.0", "older": "1.5"}
     assert wheels.pins(LOCK, windows, "3.13") == {"anywhere": "1.0", "only-there": "2.0"}
-
-
-def test_what_the_product_needs_is_pinned_for_every_host() -> None:
     text = wheels.PINS.read_text(encoding="utf-8")
     for host in wheels.HOSTS:
         found = wheels.product(host, "3.12", wheels.pins(text, host, "3.12"))

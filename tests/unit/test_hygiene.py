@@ -60,28 +60,16 @@ def lines_with(pattern: re.Pattern[str], words: Sequence[str]) -> list[str]:
     ]
 
 
-def test_no_file_names_the_host_of_a_package_registry() -> None:
-    """Every machine has its own mirrors, which the clients know."""
+def test_no_text_file_names_machines_or_has_odd_line_ends_or_marks_of_a_merge() -> None:
+    # Every machine has its own mirrors, which the clients know.
     assert lines_with(re.compile("|".join(re.escape(host) for host in REGISTRY_HOSTS)), REGISTRY_HOSTS) == []
-
-
-def test_no_file_names_a_path_of_one_machine() -> None:
     assert lines_with(MACHINE_PATH, [*(f"/{each}/" for each in MACHINE_FOLDERS), "/shared", ":\\Users"]) == []
-
-
-def test_text_files_end_their_lines_alike() -> None:
     wrong = [name for name, text in texts().items() if "\r" in text or (text and not text.endswith("\n"))]
     assert wrong == []
-
-
-def test_no_line_ends_with_blanks() -> None:
     found = lines_with(re.compile(r"[ \t]+$"), [" \n", "\t\n"])
     # an alphabet may have a blank
     found = [line for line in found if "/src/main/resources/" not in line]
     assert [line for line in found if not line.split(":")[0].endswith(".md")] == []
-
-
-def test_no_file_has_the_marks_of_a_merge_that_was_not_finished() -> None:
     marks = [each * 7 for each in "<>|"]
     assert lines_with(re.compile(rf"^({'|'.join(map(re.escape, marks))}) "), marks) == []
 

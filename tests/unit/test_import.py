@@ -49,18 +49,58 @@ def test_requests_that_cannot_succeed_are_refused_first(
     assert error.value.hint
 
 
-def test_keras_is_not_asked_for_a_file_of_another_name(tmp_path: Path) -> None:
+def test_projects_name_no_models_of_the_hub_nor_import_unless_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from packager.config import ImporterTable
+
+    assert not project.is_imported(tmp_path / "m.onnx", ImporterTable())
+    assert not project.is_imported(tmp_path / "m.ort", ImporterTable())
+    assert project.is_imported(tmp_path / "m.onnx", ImporterTable(name="onnx"))
+    assert project.is_imported(tmp_path / "m.keras", ImporterTable())
+    monkeypatch.chdir(tmp_path)
+    text = '[package]\nname = "p"\n[model.scorer]\npath = "hf:acme/scorer@v1"\n[target.ios]\nproviders = []\n'
+    Path("mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
+    result = CliRunner().invoke(commands, ["build"])
+    assert isinstance(result.exception, ConfigError)
+    assert "hf:acme/scorer@v1 is on the hub" in result.exception.message
+    assert "mobpack import hf:acme/scorer@v1 -o scorer.onnx" in result.exception.hint
     (tmp_path / "net.bin").write_bytes(b"PK\x03\x04")
     with pytest.raises(ConfigError, match=r"net\.bin: Keras reads \.keras, \.h5, \.hdf5 alone"):
         Keras().load(ImportSource(text="net.bin", path=tmp_path / "net.bin"))
 
 
-def test_a_missing_environment_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_importer_is_described_with_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in IMPORTERS:
+        importer = IMPORTERS[name]
+        assert name == importer.NAME
+        assert importer.FRAMEWORK
+        assert importer.SOURCES
+        assert isinstance(importer.ENVIRONMENT, Framework | None)
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / "saved_model.pb").write_bytes(b"")
+    for name in ("m.keras", "m.h5", "m.tflite", "m.onnx", "saved", "m.bin"):
+        found = [
+            each.NAME for each in IMPORTERS.values() if each().reads(ImportSource(text=name, path=tmp_path / name))
+        ]
+        assert len(found) == (name != "m.bin"), found
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "m.keras").write_bytes(b"PK\x03\x04")
     with pytest.raises(ToolError, match="Keras is not installed") as error:
         run(request(tmp_path, "m.keras"), Store(tmp_path / "store"), Console(quiet=True))
     assert error.value.hint == "run: mobpack doctor --install keras"
+    for name in doctor.FRAMEWORKS:
+        text = doctor.FRAMEWORKS[name].lock.read_text(encoding="utf-8").replace("\\\n", "")
+        lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+        assert lines
+        assert all("==" in line and "--hash=sha256:" in line for line in lines)
+    root = Path(__file__).parents[2]
+    page = (root / "benchmarks" / "results" / "import_table.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ") and " samples" in line]
+    assert {row[0].removeprefix("| ") for row in rows} == IMPORTERS.keys()
+    assert all(row[3] and row[4] and row[5] for row in rows)
+    listed = (root / "docs" / "import.md").read_text(encoding="utf-8")
+    assert [name for name in IMPORTERS if f"| `{name}`" not in listed and f", `{name}`" not in listed] == []
 
 
 def test_doctor_lists_every_framework_and_all_leaves_them_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,54 +115,32 @@ def test_doctor_lists_every_framework_and_all_leaves_them_out(tmp_path: Path, mo
     assert error.value.hint == "did you mean 'keras'?"
 
 
-def test_locks_pin_every_package_by_version_and_hash() -> None:
-    for name in doctor.FRAMEWORKS:
-        text = doctor.FRAMEWORKS[name].lock.read_text(encoding="utf-8").replace("\\\n", "")
-        lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-        assert lines
-        assert all("==" in line and "--hash=sha256:" in line for line in lines)
-
-
-def test_every_importer_is_described() -> None:
-    for name in IMPORTERS:
-        importer = IMPORTERS[name]
-        assert name == importer.NAME
-        assert importer.FRAMEWORK
-        assert importer.SOURCES
-        assert isinstance(importer.ENVIRONMENT, Framework | None)
-
-
-def test_a_source_has_one_importer_at_most(tmp_path: Path) -> None:
-    (tmp_path / "saved").mkdir()
-    (tmp_path / "saved" / "saved_model.pb").write_bytes(b"")
-    for name in ("m.keras", "m.h5", "m.tflite", "m.onnx", "saved", "m.bin"):
-        found = [
-            each.NAME for each in IMPORTERS.values() if each().reads(ImportSource(text=name, path=tmp_path / name))
-        ]
-        assert len(found) == (name != "m.bin"), found
-
-
-def test_onnx_files_of_projects_are_not_imported_unless_an_importer_is_named(tmp_path: Path) -> None:
-    from packager.config import ImporterTable
-
-    assert not project.is_imported(tmp_path / "m.onnx", ImporterTable())
-    assert not project.is_imported(tmp_path / "m.ort", ImporterTable())
-    assert project.is_imported(tmp_path / "m.onnx", ImporterTable(name="onnx"))
-    assert project.is_imported(tmp_path / "m.keras", ImporterTable())
-
-
-def test_projects_name_no_models_of_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    text = '[package]\nname = "p"\n[model.scorer]\npath = "hf:acme/scorer@v1"\n[target.ios]\nproviders = []\n'
-    Path("mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
-    result = CliRunner().invoke(commands, ["build"])
-    assert isinstance(result.exception, ConfigError)
-    assert "hf:acme/scorer@v1 is on the hub" in result.exception.message
-    assert "mobpack import hf:acme/scorer@v1 -o scorer.onnx" in result.exception.hint
-
-
-def test_dynamic_dimensions_have_names() -> None:
+def test_dimensions_and_inputs_vary(tmp_path: Path) -> None:
     assert dimensions("image", (None, None, None, 3)) == ("batch", "image_1", "image_2", 3)
+    job = ImportJob(importer="", text="", path="", folder="", samples="", sample_count=4, sizes={"x_1": 9})
+    found = list(sampling.random(Sums(), job))
+    assert [each["x"].shape for each in found] == [(2, 9, 3), (1, 9, 3), (3, 9, 3), (5, 9, 3)]
+    assert all(each["n"].max() < 7 for each in found)
+    assert not numpy.array_equal(found[0]["x"][0], found[1]["x"][0])
+    with pytest.raises(ConfigError, match="no dynamic dimension has that name") as error:
+        sampling.refuse_unknown_sizes(Sums().inputs, {"x1": 9})
+    assert error.value.hint == "did you mean 'x_1'?"
+    # Before each size the parent is told the next one: some frameworks crash on what is too small.
+    for kind in ("samples", "recorded"):
+        (tmp_path / kind).mkdir()
+    told: list[dict[str, object]] = []
+    job = ImportJob(importer="", text="", path="", folder=str(tmp_path), samples="", sample_count=2, sizes={})
+    varied = sampling.record(Listens(), job, told.append)
+    assert [each["x_1"] for each in varied.sizes] == [512 * 32, 512 * 40]
+    assert [each["larger"] for each in told if "loaded" in each] == [16, 512, 0]
+    with pytest.raises(ModelError, match="rejects random inputs with batch = 2, x_1 = 9: ValueError: too short"):
+        sampling.record(Listens(), replace(job, sizes={"x_1": 9}), told.append)
+    proto = onnx_model(
+        "(float[n, 4] x) => (float[1] label, float[unk__1, 3] scores) { label = Relu (x) scores = Relu (x) }"
+    )
+    sizes = [{"batch": 2}, {"batch": 5}]
+    name_outputs(proto, sizes, [[[2], [2, 3]], [[5], [5, 3]]])
+    assert [each.dimensions for each in ports(proto.graph.output)] == [("batch",), ("batch", 3)]
 
 
 @dataclass(frozen=True)
@@ -142,17 +160,6 @@ class Sums:
         raise NotImplementedError
 
 
-def test_random_inputs_vary_in_every_dynamic_dimension() -> None:
-    job = ImportJob(importer="", text="", path="", folder="", samples="", sample_count=4, sizes={"x_1": 9})
-    found = list(sampling.random(Sums(), job))
-    assert [each["x"].shape for each in found] == [(2, 9, 3), (1, 9, 3), (3, 9, 3), (5, 9, 3)]
-    assert all(each["n"].max() < 7 for each in found)
-    assert not numpy.array_equal(found[0]["x"][0], found[1]["x"][0])
-    with pytest.raises(ConfigError, match="no dynamic dimension has that name") as error:
-        sampling.refuse_unknown_sizes(Sums().inputs, {"x1": 9})
-    assert error.value.hint == "did you mean 'x_1'?"
-
-
 @dataclass(frozen=True)
 class Listens(Sums):
     """A model that takes sound of 0.3 s and more."""
@@ -163,29 +170,7 @@ class Listens(Sums):
         return super().run(inputs)
 
 
-def test_a_model_that_rejects_small_random_inputs_gets_larger_ones(tmp_path: Path) -> None:
-    """Before each size the parent is told the next one: some frameworks crash on what is too small."""
-    for kind in ("samples", "recorded"):
-        (tmp_path / kind).mkdir()
-    told: list[dict[str, object]] = []
-    job = ImportJob(importer="", text="", path="", folder=str(tmp_path), samples="", sample_count=2, sizes={})
-    found = sampling.record(Listens(), job, told.append)
-    assert [each["x_1"] for each in found.sizes] == [512 * 32, 512 * 40]
-    assert [each["larger"] for each in told if "loaded" in each] == [16, 512, 0]
-    with pytest.raises(ModelError, match="rejects random inputs with batch = 2, x_1 = 9: ValueError: too short"):
-        sampling.record(Listens(), replace(job, sizes={"x_1": 9}), told.append)
-
-
-def test_shapes_of_outputs_are_those_that_were_seen() -> None:
-    proto = onnx_model(
-        "(float[n, 4] x) => (float[1] label, float[unk__1, 3] scores) { label = Relu (x) scores = Relu (x) }"
-    )
-    sizes = [{"batch": 2}, {"batch": 5}]
-    name_outputs(proto, sizes, [[[2], [2, 3]], [[5], [5, 3]]])
-    assert [each.dimensions for each in ports(proto.graph.output)] == [("batch",), ("batch", 3)]
-
-
-def test_transposes_at_the_border_are_taken_off_and_others_stay() -> None:
+def test_transposes_are_taken_off_at_the_border_alone() -> None:
     text = """(float[batch, 8, 6, 3] x, float[2, 3] other) => (float[batch, 8, 6, 3] y, float[3, 2] z) {
         a = Transpose <perm = [0, 3, 1, 2]> (x)
         b = Relu (a)
@@ -199,18 +184,12 @@ def test_transposes_at_the_border_are_taken_off_and_others_stay() -> None:
     shapes = {each.name: each.dimensions for each in (*ports(proto.graph.input), *ports(proto.graph.output))}
     assert shapes == {"x": ("batch", 3, 8, 6), "other": (2, 3), "y": ("batch", 3, 8, 6), "z": (3, 2)}
     onnx.checker.check_model(proto)
-
-
-def test_an_input_that_is_also_used_as_it_is_keeps_its_layout() -> None:
     text = """(float[1, 8, 6, 3] x) => (float[1, 3, 8, 6] y, float[1, 8, 6, 3] z) {
         a = Transpose <perm = [0, 3, 1, 2]> (x)
         y = Relu (a)
         z = Relu (x)
     }"""
     assert layout.take_off(onnx_model(text)).names == ()
-
-
-def test_transposes_that_undo_each_other_are_removed() -> None:
     text = """(float[1, 8, 6] x) => (float[1, 8, 6] y) {
         a = Relu (x)
         b = Transpose <perm = [0, 2, 1]> (a)
@@ -243,13 +222,3 @@ def test_operators_without_onnx_are_named() -> None:
 def test_reasons_leave_out_places_in_code() -> None:
     error = ValueError('in user code:\n\n    File "x.py", line 1, in f\n        y = f(x)\n\n    ValueError: too large')
     assert sampling.reason(error) == "ValueError: too large"
-
-
-def test_the_page_has_a_row_for_every_importer() -> None:
-    root = Path(__file__).parents[2]
-    page = (root / "benchmarks" / "results" / "import_table.md").read_text(encoding="utf-8")
-    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ") and " samples" in line]
-    assert {row[0].removeprefix("| ") for row in rows} == IMPORTERS.keys()
-    assert all(row[3] and row[4] and row[5] for row in rows)
-    listed = (root / "docs" / "import.md").read_text(encoding="utf-8")
-    assert [name for name in IMPORTERS if f"| `{name}`" not in listed and f", `{name}`" not in listed] == []

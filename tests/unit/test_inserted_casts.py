@@ -69,11 +69,8 @@ def test_a_value_that_a_branch_takes_from_outside_is_followed(tmp_path: Path) ->
     assert Counter(node.op_type for node in branch.node) == Counter(["HardSigmoid"])
 
 
-def test_casts_of_the_model_stay(tmp_path: Path) -> None:
+def test_casts_of_the_model_and_those_that_cannot_go_alone_stay(tmp_path: Path) -> None:
     assert removed(OF_THE_MODEL, tmp_path) is None
-
-
-def test_a_cast_that_cannot_be_taken_out_alone_stays(tmp_path: Path) -> None:
     raw = saved(tmp_path / "scratch" / "raw.onnx", onnx_model(MERGED))
     job = ConversionJob(
         graph=str(raw),

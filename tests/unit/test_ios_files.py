@@ -72,16 +72,13 @@ def test_coreml_keeps_the_weights_and_the_cpus_graph_lies_beside_them(tmp_path: 
     assert cpu.weights[0] is coreml.resource, "its bytes ship once"
 
 
-def test_two_graphs_over_one_file_share_its_folder(tmp_path: Path) -> None:
+def test_two_graphs_share_a_folder_over_the_same_weights_alone(tmp_path: Path) -> None:
     base = file(tmp_path, "model.ort", "weights", style=Style.FIXED)
     one = file(tmp_path, "unfused.onnx", "one", base.path, named(tmp_path, "unfused.weights", "of one"))
     two = file(tmp_path, "fixed.onnx", "two", base.path, named(tmp_path, "fixed.weights", "of two"), style=Style.FIXED)
     files = laid_out(plan(("coreml", one), ("xnnpack", two), ("cpu", base)))
     assert {each.path.partition("/")[0] for each in files.resources} == {"net"}
     assert len(files.resources) == 5
-
-
-def test_files_over_other_weights_of_the_same_name_get_a_folder_of_their_own(tmp_path: Path) -> None:
     base, other = file(tmp_path, "model.ort", "weights"), file(tmp_path, "model.ort", "others")
     one = file(tmp_path, "unfused.onnx", "one", base.path)
     two = file(tmp_path, "unfused.onnx", "two", other.path)
@@ -89,19 +86,21 @@ def test_files_over_other_weights_of_the_same_name_get_a_folder_of_their_own(tmp
     assert paths(files) == ["net-2/model.ort", "net-2/unfused.onnx", "net/model.ort", "net/unfused.onnx"]
     of_two = files.views[1]
     assert (of_two.resource.path, of_two.weights[0].path) == ("net-2/unfused.onnx", "net-2/model.ort")
-
-
-def test_the_second_folder_never_is_another_models(tmp_path: Path) -> None:
     shards = [named(tmp_path, "model-1.weights", text) for text in ("one", "two")]
     plain = [file(tmp_path, "model.onnx", str(shard), shard, style=Style.PLAIN) for shard in shards]
     mine = plan(("coreml", plain[0]), ("cpu", plain[1]))
     taken = plan(("cpu", file(tmp_path, "model.ort", "other")), name="NET-2")
-    files = lay_out([mine, taken])
-    assert paths(files["net"]) == ["net-3/model-1.weights", "net-3/plain.onnx", "net/model-1.weights", "net/plain.onnx"]
-    assert paths(files["NET-2"]) == ["NET-2/model.ort"]
+    by_model = lay_out([mine, taken])
+    assert paths(by_model["net"]) == [
+        "net-3/model-1.weights",
+        "net-3/plain.onnx",
+        "net/model-1.weights",
+        "net/plain.onnx",
+    ]
+    assert paths(by_model["NET-2"]) == ["NET-2/model.ort"]
 
 
-def test_a_variant_of_some_devices_has_a_folder_of_its_own(tmp_path: Path) -> None:
+def test_a_variant_of_some_devices_has_a_folder_unless_all_have_its_weights(tmp_path: Path) -> None:
     base, int8 = file(tmp_path, "model.ort", "weights"), file(tmp_path, "model.ort", "int8", style=Style.FIXED)
     fused = file(tmp_path, "fixed.onnx", "graph", base.path, style=Style.FIXED)
     special = file(tmp_path, "unfused.onnx", "int8 graph", int8.path)
@@ -117,9 +116,6 @@ def test_a_variant_of_some_devices_has_a_folder_of_its_own(tmp_path: Path) -> No
         (("xnnpack",), "net-int8-2/unfused.onnx", ("iPhone17,1",)),
         (("cpu",), "net-int8-2/model.ort", ("iPhone17,1",)),
     ]
-
-
-def test_a_variant_over_weights_that_all_devices_have_lies_beside_them(tmp_path: Path) -> None:
     base = file(tmp_path, "model.ort", "weights")
     fused = file(tmp_path, "fixed.onnx", "graph", base.path, style=Style.FIXED)
     own = named(tmp_path, "int8.weights", "of int8")
@@ -138,22 +134,16 @@ def with_variant(made: Plan, *choices: tuple[str, Compiled]) -> Plan:
     return replace(made, choices=(*made.choices, *special))
 
 
-def test_two_files_in_ort_format_lie_side_by_side_and_the_cpus_has_the_plain_name(tmp_path: Path) -> None:
+def test_files_say_their_formats_settings_and_sizes(tmp_path: Path) -> None:
     unfused, fixed = file(tmp_path, "model.ort", "one"), file(tmp_path, "model.ort", "two", style=Style.FIXED)
     files = laid_out(plan(("coreml", replace(unfused, settings=REPLAY)), ("xnnpack", fixed), ("cpu", fixed)))
     assert [view.resource.path for view in files.views] == ["net/unfused.ort", "net/model.ort"]
     assert files.views[1].providers == ("xnnpack", "cpu")
     assert [(each.key, each.value) for each in files.views[0].settings] == list(REPLAY.items())
-
-
-def test_a_file_that_providers_open_with_other_settings_is_one_file_and_two_views(tmp_path: Path) -> None:
     base = file(tmp_path, "model.ort", "weights")
     files = laid_out(plan(("coreml", base), ("cpu", replace(base, settings=REPLAY))))
     assert paths(files) == ["net/model.ort"]
     assert [view.providers for view in files.views] == [("coreML",), ("cpu",)]
-
-
-def test_files_of_16_bit_floats_say_so(tmp_path: Path) -> None:
     native = file(tmp_path, "model.ort", "halves", style=Style.FIXED, processor=FP16)
     others = file(tmp_path, "unfused-fp16.onnx", "graph", native.path, processor=FP16)
     made = plan(("coreml", others), ("cpu", native))
@@ -161,9 +151,6 @@ def test_files_of_16_bit_floats_say_so(tmp_path: Path) -> None:
     files = laid_out(replace(made, precision=Precision.FLOAT16))
     assert [view.is_float16 for view in files.views] == [True, True]
     assert paths(files) == ["net/model.ort", "net/unfused-fp16.onnx"]
-
-
-def test_sizes_are_those_of_the_files_alone(tmp_path: Path) -> None:
     base = file(tmp_path, "model.ort", "weights")
     fused = replace(file(tmp_path, "fixed.onnx", "graph", base.path), size_bytes=12345)
     files = laid_out(plan(("coreml", base), ("cpu", fused)))

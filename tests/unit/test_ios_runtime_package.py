@@ -53,7 +53,7 @@ def _own(tmp_path: Path) -> PackagedFramework:
     )
 
 
-def test_the_published_runtime_is_the_pinned_archive() -> None:
+def test_the_published_runtime_is_pinned_or_brought_by_another_package(tmp_path: Path) -> None:
     view, pinned = view_with(), downloads.pins()["ios"]
     manifest = swift_runtime.sources(view.own).texts[MANIFEST]
     assert manifest.startswith(f"// swift-tools-version: {pinned['swift-tools']}\n")
@@ -61,16 +61,18 @@ def test_the_published_runtime_is_the_pinned_archive() -> None:
     assert pinned["version"] in pinned["archive"]
     assert Ios().published_runtime().endswith(f" {pinned['version']}")
     assert view.dependency.identity == f"onnxruntime-binary-{pinned['version']}"
-
-
-def test_the_package_itself_names_no_binary() -> None:
     manifest = manifest_with()
     assert 'dependencies: [.package(path: "../onnxruntime-binary-1.29.0")]' in manifest
     assert "binaryTarget" not in manifest
     assert "unsafeFlags" not in manifest, "SwiftPM refuses dependencies with them"
+    view = replace(view_with(runtime_package="acme.onnxruntime-binary"), resources=())
+    sources = Ios().render(view)
+    made = Ios().assemble(view, sources, Store(tmp_path))
+    assert [each.kind for each in made] == ["swift-package"]
+    assert Ios().project(view, sources, Store(tmp_path)).texts[MANIFEST] == sources.texts[MANIFEST]
 
 
-def test_a_runtime_of_ones_own_lies_in_its_package(own: PackagedFramework) -> None:
+def test_a_runtime_of_ones_own_lies_in_its_package_under_its_bytes(own: PackagedFramework) -> None:
     view = view_with(own)
     printed, runtime = Ios().render(view), swift_runtime.sources(view.own)
     assert view.dependency.place == "../onnxruntime-binary-1.2.3-c0ffeec0"
@@ -85,13 +87,7 @@ def test_a_runtime_of_ones_own_lies_in_its_package(own: PackagedFramework) -> No
         "NSPrivacyAccessedAPITypeReasons": ["C617.1"],
     }
     assert privacy["NSPrivacyAccessedAPITypes"] == [own_code], "what it calls for was looked up, not assumed"
-
-
-def test_other_bytes_of_one_version_are_another_package(own: PackagedFramework) -> None:
     assert swift_runtime.folder_name(own) != swift_runtime.folder_name(replace(own, sha256="d" * 64))
-
-
-def test_a_runtime_that_runs_on_older_systems_than_the_published_one_moves_nothing(own: PackagedFramework) -> None:
     assert view_with(replace(own, minimum_os="13.0")).min_ios == downloads.pins()["ios"]["min-ios"]
 
 
@@ -144,14 +140,6 @@ def test_another_package_may_bring_the_runtime(keys: dict[str, str], dependency:
     manifest = manifest_with(**keys)
     assert f"dependencies: [.package({dependency})]" in manifest
     assert identity in manifest
-
-
-def test_no_runtime_is_written_where_another_package_brings_it(tmp_path: Path) -> None:
-    view = replace(view_with(runtime_package="acme.onnxruntime-binary"), resources=())
-    sources = Ios().render(view)
-    made = Ios().assemble(view, sources, Store(tmp_path))
-    assert [each.kind for each in made] == ["swift-package"]
-    assert Ios().project(view, sources, Store(tmp_path)).texts[MANIFEST] == sources.texts[MANIFEST]
 
 
 def test_what_swiftpm_cannot_resolve_is_refused_in_words() -> None:

@@ -52,22 +52,21 @@ def test_impossible_values_are_refused_in_words(fields: dict[str, object], messa
     assert hint in caught.value.hint
 
 
-def test_newer_systems_than_the_runtimes_are_allowed() -> None:
+def test_only_an_emitted_project_has_the_script_and_no_class_the_name_of_a_shared_file(kit: Case) -> None:
+    assert [name for name in texts.ALWAYS if name.lower() not in RESERVED] == []
+    assert not [name for name in kit.texts() if name.suffix == ".sh"]
     target = Ios(min_ios="17.0", min_macos="15.0")
     view = target.view(KIT.package, KIT.plans, Report(parities=()))
     assert 'platforms: [.iOS("17.0"), .macOS("15.0")]' in target.render(view).texts[PurePosixPath("Package.swift")]
 
 
-def test_every_resource_is_where_swift_looks_for_it(kit: Case) -> None:
+def test_every_resource_header_and_reason_is_where_apple_looks_for_it(kit: Case) -> None:
     view = view_of(kit)
     files = kit.sources().files
     assert {f"classifier/{name}" for name in ("model.ort", "unfused.ort", "golden.safetensors")} == {
         resource.path for resource in view.resources
     }
     assert all(files[HOME / "Resources/Models" / each.path] == each.file for each in view.resources)
-
-
-def test_the_c_headers_are_those_of_the_pinned_runtime() -> None:
     folder = templates_folder() / "ios/onnxruntime/include"
     assert {path.name: sha256_of(path) for path in folder.iterdir()} == downloads.pins()["ios"]["headers"]
     files = KIT.sources().files
@@ -75,9 +74,6 @@ def test_the_c_headers_are_those_of_the_pinned_runtime() -> None:
         downloads.pins()["ios"]["headers"]
     )
     assert PurePosixPath("LICENSE-onnxruntime.txt") in files
-
-
-def test_the_privacy_manifest_gives_a_reason_for_what_the_runtime_calls() -> None:
     document = plistlib.loads(KIT.texts()[HOME / "Resources/PrivacyInfo.xcprivacy"].encode())
     assert document["NSPrivacyTracking"] is False
     reasons = {
@@ -94,16 +90,13 @@ def unpacked(artifact: Artifact, folder: Path) -> Path:
     return folder / artifact.path.stem
 
 
-def test_the_archive_holds_the_package_in_one_folder(kit: Case, tmp_path: Path) -> None:
+def test_the_same_package_is_the_same_archive_in_one_folder(kit: Case, tmp_path: Path) -> None:
     _, sources, artifact = assembled(kit, tmp_path / "store")
     assert (artifact.kind, artifact.path.name) == ("swift-package", "vision-1.0.0.zip")
     folder = unpacked(artifact, tmp_path)
     inside = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert inside == {str(path) for path in (*sources.texts, *sources.files)}
     assert (folder / HOME / "Resources/Models/classifier/model.ort").read_text() == "fixed of classifier"
-
-
-def test_the_same_package_is_the_same_archive(kit: Case, tmp_path: Path) -> None:
     first = assembled(kit, tmp_path / "one")[2]
     again = assembled(on_disk(KIT, tmp_path / "elsewhere"), tmp_path / "two")[2]
     other = assembled(replace(kit, package=replace(kit.package, description="Other.")), tmp_path / "one")[2]
@@ -144,7 +137,7 @@ def configured(runtime: dict[str, str], **target: str) -> Config:
     return from_document(document, Path("/project"), targets=(), settings=())
 
 
-def test_a_runtime_for_ios_is_ioss_alone(tmp_path: Path) -> None:
+def test_runtimes_are_for_ios_and_proven_where_they_were_opened(tmp_path: Path) -> None:
     config, store = configured(RUNTIME), Store(tmp_path)
     chosen = choose_runtimes(config, ("android", "ios"), store, Console(quiet=True))
     assert list(chosen) == ["ios"]
@@ -153,9 +146,6 @@ def test_a_runtime_for_ios_is_ioss_alone(tmp_path: Path) -> None:
         "ios": RUNTIME["ios"],
     }
     assert choose_runtimes(config, ("android",), store, Console(quiet=True)) == {}
-
-
-def test_nothing_is_proven_of_a_runtime_that_nobody_opened(tmp_path: Path) -> None:
     config = configured(RUNTIME)
     chosen = choose_runtimes(config, ("ios",), Store(tmp_path), Console(quiet=True))
     (proof, *_) = evidence.judge_unopened([KIT.plans[0].cpu], config, chosen["ios"])
@@ -163,9 +153,6 @@ def test_nothing_is_proven_of_a_runtime_that_nobody_opened(tmp_path: Path) -> No
         RUNTIME["ios"],
         "the runtime names no operator configuration and is not opened here",
     )
-
-
-def test_a_reduced_runtime_makes_everything_ort_format(tmp_path: Path) -> None:
     (tmp_path / "reduced.config").write_text("ai.onnx;13;Relu\n")
     config = configured({**RUNTIME, "config": str(tmp_path / "reduced.config")})
     chosen = choose_runtimes(config, ("ios",), Store(tmp_path), Console(quiet=True))
@@ -187,15 +174,7 @@ def test_a_models_licence_is_in_the_package(kit: Case, tmp_path: Path) -> None:
     assert PurePosixPath("LICENSE-classifier.txt") not in kit.sources().files
 
 
-def test_no_class_is_called_like_a_file_that_all_models_share() -> None:
-    assert [name for name in texts.ALWAYS if name.lower() not in RESERVED] == []
-
-
 @pytest.mark.parametrize("version", ["017.0", "17", "17.0.1", "\u0967\u096d.\u0966", "17.00"])
 def test_what_is_no_version_of_a_system_is_refused(version: str) -> None:
     with pytest.raises(ValueError, match=r"min-ios .* is not a version"):
         Ios(min_ios=version)
-
-
-def test_only_an_emitted_project_has_the_script(kit: Case) -> None:
-    assert not [name for name in kit.texts() if name.suffix == ".sh"]

@@ -54,26 +54,23 @@ def read_back(lines: list[str]) -> list[str]:
     return text.split("\n")
 
 
-def test_names_of_classes_are_in_their_literal_as_they_are() -> None:
+def test_names_of_classes_are_in_their_literal_or_refused() -> None:
     for count in range(1, len(DIFFICULT) + 1):
         for labels in (DIFFICULT[:count], DIFFICULT[-count:], DIFFICULT[:count] * 30):
             lines = list(packed(labels))
             assert read_back(lines) == list(labels)
             assert not [line for line in lines if line.endswith((" ", "\t")) or '"' in line.replace('\\"', "")]
-
-
-def test_a_thousand_names_take_two_hundred_lines() -> None:
     lines = list(packed(tuple(f"class number {number}" for number in range(1000))))
     assert len(lines) == 200
     assert max(map(len, lines)) <= 108
     long = "x" * 300
     assert list(packed(("a", long, "b"))) == ["a", long, "b"]
     assert list(packed((long, ""))) == [f"{long}\\n"], "no line of nothing"
-
-
-def test_a_name_with_an_end_of_a_line_is_refused() -> None:
     with pytest.raises(ModelError, match="has a line break"):
         texts(classifier(labels=("a\nb", "c", "d", "e")))
+    text = texts(classifier(labels=("", "", "", "")))["Net"]
+    assert "classificationsOf(output.logitsScores, [], top: top, threshold: 0.0)" in text
+    assert "Labels" not in text
 
 
 def test_a_package_has_the_files_of_its_kinds_alone() -> None:
@@ -97,23 +94,7 @@ def test_a_package_has_the_files_of_its_kinds_alone() -> None:
     assert "case invalid" in texts(on_ios(CONTRACTS[5], choice("cpu")))["ModelError"]
 
 
-def test_classes_without_names_have_none() -> None:
-    text = texts(classifier(labels=("", "", "", "")))["Net"]
-    assert "classificationsOf(output.logitsScores, [], top: top, threshold: 0.0)" in text
-    assert "Labels" not in text
-
-
-def test_a_threshold_is_a_number_that_swifts_floats_have() -> None:
-    for threshold, written in [
-        (0.25, "0.25"),
-        (-1e39, "-3.4028234663852886e+38"),
-        (float("inf"), "3.4028234663852886e+38"),
-        (1e-7, "1e-07"),
-    ]:
-        assert f"threshold: {written})" in texts(classifier(threshold=threshold))["Net"]
-
-
-def test_no_parameter_hides_what_the_code_uses() -> None:
+def test_no_name_hides_another_and_numbers_are_swifts() -> None:
     taken = ("top", "output", "tensors", "cancellation", "carried", "answer")
     more = specs("input", *((name, ElementType.FLOAT, ("top", name)) for name in taken))
     inputs: list[TypedInput] = [IMAGE, *(TensorInput(identifier=spec.identifier, spec=spec) for spec in more)]
@@ -126,16 +107,20 @@ def test_no_parameter_hides_what_the_code_uses() -> None:
     assert found
     assert f"try self.run({found[2]}, into: &{found[1]}, until: cancellation3)" in text
     assert not {found[1], found[2], "cancellation3"} & set(names)
-
-
-def test_a_size_never_has_the_name_of_a_picture() -> None:
     more = specs("input", ("words", ElementType.INT64, ("image", 2)))
-    inputs = (IMAGE, TensorInput(identifier="words", spec=more[0]))
-    text = texts(
-        on_ios(typed("net", (*PIXELS, *more), SCORES, Contract(inputs=inputs, outputs=(CLASSES,))), choice("cpu"))
+    two_inputs = (IMAGE, TensorInput(identifier="words", spec=more[0]))
+    by_path = texts(
+        on_ios(typed("net", (*PIXELS, *more), SCORES, Contract(inputs=two_inputs, outputs=(CLASSES,))), choice("cpu"))
     )
-    assert re.search(r"classify\(\s*image: Picture,\s*words: \[Int64\],\s*image2: Int = 1,", text["Net"])
-    assert 'Fed("words", words, [image2, 2])' in text["Net"]
+    assert re.search(r"classify\(\s*image: Picture,\s*words: \[Int64\],\s*image2: Int = 1,", by_path["Net"])
+    assert 'Fed("words", words, [image2, 2])' in by_path["Net"]
+    for threshold, written in [
+        (0.25, "0.25"),
+        (-1e39, "-3.4028234663852886e+38"),
+        (float("inf"), "3.4028234663852886e+38"),
+        (1e-7, "1e-07"),
+    ]:
+        assert f"threshold: {written})" in texts(classifier(threshold=threshold))["Net"]
 
 
 def test_the_example_passes_every_size_that_has_no_default() -> None:

@@ -68,7 +68,7 @@ def test_output_of_a_fixed_shape_is_pinned_unless_it_has_another_one_or_holds_st
     assert not model_of(FLOAT, outputs, reshaped("net", "fixed")).pinned_outputs
 
 
-def test_same_symbolic_size_of_two_inputs_is_one_parameter_and_the_batch_has_a_default() -> None:
+def test_sizes_are_parameters_that_hide_no_input() -> None:
     shape = ("batch", "seq len")
     inputs = specs("input", ("ids", ElementType.INT64, shape), ("mask", ElementType.INT64, shape))
     view = model_of(inputs)
@@ -76,9 +76,6 @@ def test_same_symbolic_size_of_two_inputs_is_one_parameter_and_the_batch_has_a_d
     assert not view.has_default_input
     assert view.inputs[1].sizes == ("batch", "seqLen")
     assert view.inputs[1].run_sizes == ("self.batch", "self.seqLen")
-
-
-def test_parameter_for_a_size_never_hides_an_input() -> None:
     view = model_of(specs("input", ("batch", ElementType.INT64, ("batch",))))
     assert [each.identifier for each in view.dimensions] == ["batch2"]
 
@@ -94,13 +91,10 @@ def test_the_example_in_the_documentation_uses_the_models_own_names() -> None:
     )
 
 
-def test_names_of_tensors_cannot_leave_their_string_or_comment() -> None:
+def test_names_cannot_leave_their_string_and_outputs_keep_their_order() -> None:
     text = text_of(specs("input", ('a"\\(evil())`*/\nlet b = 1', ElementType.FLOAT, (1,))))
     assert r'tensors.add("a\"\\(evil())`*/\nlet b = 1", &self.aEvilLetB1, [1])' in text
     assert not re.search(r"^let b", text, re.MULTILINE)
-
-
-def test_outputs_are_given_to_onnx_runtime_in_the_order_in_which_they_are_named() -> None:
     outputs = specs("output", ("free", ElementType.FLOAT, ("n",)), ("fixed", ElementType.FLOAT, (1,)))
     text = text_of(FLOAT, outputs)
     assert text.index('            Declared("fixed", Float.type, [1])') < text.index(
@@ -194,18 +188,15 @@ def test_all_that_is_unsafe_is_in_files_that_one_of_them_names() -> None:
     assert found == {f"{name}.j2" for name in ("OnnxRuntime.swift", *named)}
 
 
-def test_coreml_starts_with_the_packages_own_settings_and_only_where_it_is_asked_for() -> None:
+def test_coreml_starts_where_it_is_asked_for_and_is_not_mentioned_elsewhere() -> None:
     view = runtime_view("VisionModels", "vision", ("coreml", "xnnpack"))
     assert (view.c_module, [each.case for each in view.providers]) == ("CVisionModels", ["coreML", "xnnpack"])
     assert view.coreml
     assert (view.coreml.model_format, view.coreml.compute_units) == (".mlProgram", ".all")
     assert runtime_view("VisionModels", "vision", ("xnnpack",)).coreml is None
-
-
-def test_a_package_without_coreml_does_not_mention_it() -> None:
     target = Ios(providers=("xnnpack",))
-    view = target.view(PACKAGE, (plan("net", Signature(inputs=FLOAT, outputs=FLOAT)),), NOTHING)
-    texts = {name: text for name, text in target.render(view).texts.items() if name.parts[0] == "Sources"}
+    whole = target.view(PACKAGE, (plan("net", Signature(inputs=FLOAT, outputs=FLOAT)),), NOTHING)
+    texts = {name: text for name, text in target.render(whole).texts.items() if name.parts[0] == "Sources"}
     assert PurePosixPath("Sources/VisionModels/Options.swift") in texts
     assert not [name for name, text in texts.items() if "CoreML" in text and name.suffix != ".xcprivacy"]
 
@@ -222,23 +213,17 @@ def slices(folder: Path, library: str, linkage: Literal["static", "dynamic"]) ->
     return PackagedFramework(version="1.29.0", ship="inside", folder=folder, minimum_os="15.1", linkage=linkage)
 
 
-def test_readme_says_that_the_app_store_may_refuse_static_frameworks_and_the_way_out(tmp_path: Path) -> None:
+def test_the_readme_warns_of_static_frameworks_where_xcode_copies_them(tmp_path: Path) -> None:
     for runtime in (None, slices(tmp_path, "onnxruntime.framework", "static")):
         readme = readme_with(runtime)
         assert "ITMS-90208" in readme
         assert "mobpack runtime xcframework --out plain.xcframework\n" in readme
         assert "--set runtime.ios=plain.xcframework\n" in readme
         assert "has not opened" not in readme
-
-
-def test_readme_says_nothing_of_that_where_xcode_copies_no_static_framework(tmp_path: Path) -> None:
     plain = slices(tmp_path / "plain", "Headers", "static")
     dynamic = slices(tmp_path / "dynamic", "onnxruntime.framework", "dynamic")
     for runtime in (plain, dynamic):
         assert "Before you submit" not in readme_with(runtime)
-
-
-def test_readme_says_so_where_nobody_has_opened_the_runtime() -> None:
     runtime = PackagedFramework(version="", ship="url", url="https://example.com/a.xcframework.zip", checksum="a" * 64)
     readme = readme_with(runtime)
     assert "has not opened" in readme

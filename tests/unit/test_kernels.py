@@ -87,25 +87,16 @@ def test_a_node_in_a_branch_is_found_too() -> None:
     assert found == "no kernel for node 'inner', Selu-6(float16) -> float16"
 
 
-def test_a_node_that_the_runtime_made_itself_is_named_by_its_operator(gelu: Compiled) -> None:
+def test_what_the_runtime_made_and_other_refusals_are_told_as_they_are(
+    gelu: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     refusal = "Could not find an implementation for com.microsoft.BiasGelu(1) node with name 'fused'"
     assert explained(refusal, graph_of(gelu)) == f"no kernel for BiasGelu: {refusal}"
-
-
-def test_another_refusal_is_told_as_it_is(gelu: Compiled) -> None:
     assert explained("Protobuf parsing failed.", graph_of(gelu)) == "Protobuf parsing failed."
-
-
-def test_what_was_not_looked_for_is_not_proven(gelu: Compiled) -> None:
     proof = kernels.skipped(gelu, "nobody asked", runtime="onnxruntime 1.2.3")
     assert (proof.model, proof.variant, proof.sha256) == ("m", "source", gelu.sha256)
     assert (proof.skipped, proof.by, proof.node_count) == ("nobody asked", "", 0)
     assert proof.runtime == "onnxruntime 1.2.3"
-
-
-def test_a_binary_for_one_chip_is_not_opened_here(
-    gelu: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     proof = prove(replace(gelu, style=Style.CONTEXT), Runtime(), tmp_path)
     assert proof.skipped == "a binary for one chip: only its own provider opens it, on that chip"

@@ -53,14 +53,11 @@ def found(own: str, card: Card, *, has_file: bool = False) -> list[str]:
     return [each.message for each in sbom.conflicts(package, {"net": card}, has_files={"net": has_file})]
 
 
-def test_copyleft_in_a_package_under_other_terms_is_a_conflict() -> None:
+def test_conflicts_of_terms_are_found_and_named_once() -> None:
     (message,) = found("MIT", Card(license="AGPL-3.0-only"))
     assert message.startswith("model 'net' is under AGPL-3.0-only (network copyleft), the package under MIT: ")
     (message,) = found("", Card(license="AGPL-3.0-only"))
     assert "the package under no licence" in message
-
-
-def test_terms_that_the_package_keeps_are_none() -> None:
     for own, terms in [
         ("MIT", "Apache-2.0"),
         ("MIT", "MIT OR AGPL-3.0-only"),
@@ -70,19 +67,11 @@ def test_terms_that_the_package_keeps_are_none() -> None:
         ("", ""),
     ]:
         assert found(own, Card(license=terms)) == []
-
-
-def test_a_package_under_gpl_does_not_keep_agpl() -> None:
     assert len(found("GPL-3.0-only", Card(license="AGPL-3.0-only"))) == 1
-
-
-def test_a_model_without_a_licence_in_a_package_with_one_is_a_conflict() -> None:
     (message,) = found("LicenseRef-Acme", Card())
     assert message.startswith("model 'net' has no licence, the package has LicenseRef-Acme")
     assert found("LicenseRef-Acme", Card(), has_file=True) == []
 
-
-def test_models_with_the_same_conflict_are_named_in_one_message() -> None:
     def messages(own: str, card: Card) -> list[str]:
         package = Package(name="vision", version="1.0.0", license=own)
         cards = {"net": card, "head": card, "other": Card(license="MIT")}
@@ -92,9 +81,6 @@ def test_models_with_the_same_conflict_are_named_in_one_message() -> None:
     assert unlicensed.startswith("models 'net', 'head' have no licence")
     (copyleft,) = messages("MIT", Card(license="GPL-3.0-only"))
     assert copyleft.startswith("models 'net', 'head' are under GPL-3.0-only")
-
-
-def test_data_that_forbid_commercial_use_are_a_conflict() -> None:
     card = Card(license="MIT", datasets=(Dataset(name="faces", license="CC-BY-NC-4.0"),))
     (message,) = found("MIT", card)
     assert message.startswith("data 'faces' of model 'net' is under CC-BY-NC-4.0 (no commercial use)")

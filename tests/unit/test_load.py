@@ -12,7 +12,7 @@ from packager.core.values import ElementType
 from tests.cases.onnx_text import linear, onnx_model, saved, weight
 
 
-def test_signature_keeps_the_graphs_order_and_leaves_initializers_out(tmp_path: Path) -> None:
+def test_the_signature_has_the_graphs_order_and_sizes(tmp_path: Path) -> None:
     model = onnx_model(
         "(float[2] b, float[2] a, float[2] w) => (float[2] z, float[2] y) { y = Add (a, w) z = Add (b, y) }"
     )
@@ -20,9 +20,6 @@ def test_signature_keeps_the_graphs_order_and_leaves_initializers_out(tmp_path: 
     signature = models.load(saved(tmp_path / "m.onnx", model), "m").signature
     assert [spec.name for spec in signature.inputs] == ["b", "a"]
     assert [spec.name for spec in signature.outputs] == ["z", "y"]
-
-
-def test_dimensions_are_sizes_names_or_unknown(tmp_path: Path) -> None:
     model = onnx_model("(float[batch, 3, ?, N] x, int64 s) => (float[batch, 3, ?, N] y) { y = Identity (x) }")
     model.graph.input[0].type.tensor_type.shape.dim[2].dim_param = "?"
     image, scalar = models.load(saved(tmp_path / "m.onnx", model), "m").signature.inputs
@@ -98,16 +95,19 @@ def test_a_model_has_no_sha256_until_it_is_hashed_and_is_otherwise_the_same(tmp_
     assert (quick.graph, quick.signature) == (whole.graph, whole.signature)
 
 
-def test_loading_leaves_the_users_files_as_they_are(tmp_path: Path) -> None:
+def test_the_users_files_stay_and_their_folder_does_not_matter(tmp_path: Path) -> None:
     path = saved(tmp_path / "m.onnx", linear())
     before = (path.read_bytes(), sorted(tmp_path.iterdir()))
     models.load(path, "m", fixed={})
     assert (path.read_bytes(), sorted(tmp_path.iterdir())) == before
-
-
-def test_the_graph_does_not_depend_on_the_folder_the_model_lies_in(tmp_path: Path) -> None:
     one, two = (models.load(saved(tmp_path / folder / "m.onnx", linear()), "m") for folder in ("a", "b c"))
     assert one.graph == two.graph
+    model = linear()
+    model.metadata_props.add(key="character", value="a\nb\n漢")
+    graph = models.load(saved(tmp_path / "m.onnx", model), "m").graph
+    assert onnx.ModelProto.FromString(graph).metadata_props == model.metadata_props
+    loaded = models.load(saved(tmp_path / "Größe ü 模型" / "mein modell é.onnx", linear()), "m")
+    assert loaded.parameter_count == 64 * 64 + 64
 
 
 @pytest.mark.parametrize("operator", ["RandomNormalLike", "RandomUniformLike", "Bernoulli"])
@@ -118,27 +118,12 @@ def test_random_operators_are_noted(tmp_path: Path, operator: str) -> None:
     )
 
 
-def test_what_the_onnx_checker_refuses_is_a_model_error_in_its_words(tmp_path: Path) -> None:
+def test_what_is_damaged_is_a_model_error(tmp_path: Path) -> None:
     model = onnx_model("(float[2] x) => (float[2] y) { y = Relu (absent) }")
     with pytest.raises(ModelError, match=r"the ONNX checker refuses the model: .*absent") as error:
         models.load(saved(tmp_path / "m.onnx", model), "m")
     assert "\n" not in error.value.message
-
-
-def test_names_that_are_not_utf8_are_a_damaged_file(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(linear().SerializeToString().replace(b"xw", b"x\xff"))
     with pytest.raises(ModelError, match="not UTF-8 text"):
         models.load(path, "m")
-
-
-def test_paths_with_spaces_and_other_alphabets_work(tmp_path: Path) -> None:
-    loaded = models.load(saved(tmp_path / "Größe ü 模型" / "mein modell é.onnx", linear()), "m")
-    assert loaded.parameter_count == 64 * 64 + 64
-
-
-def test_metadata_survives_loading(tmp_path: Path) -> None:
-    model = linear()
-    model.metadata_props.add(key="character", value="a\nb\n漢")
-    graph = models.load(saved(tmp_path / "m.onnx", model), "m").graph
-    assert onnx.ModelProto.FromString(graph).metadata_props == model.metadata_props

@@ -27,7 +27,7 @@ def work(graph: str, **weights: tuple[int, ...] | Any) -> Mapping[str, int]:
     return macs(read_graph(onnx_model(graph, weights=arrays, opsets=OPSETS).SerializeToString()))
 
 
-def test_a_convolution_does_its_kernel_for_every_number_it_makes() -> None:
+def test_convolutions_do_their_kernel_for_every_number() -> None:
     for attributes, kernel, output, count in [
         # 8 channels of 6 x 6 without padding, 3 x 3 x 4 numbers for each
         ("", (8, 4, 3, 3), "1,8,6,6", 8 * 6 * 6 * 3 * 3 * 4),
@@ -44,26 +44,17 @@ def test_a_convolution_does_its_kernel_for_every_number_it_makes() -> None:
     ]:
         graph = f"(float[1,4,8,8] x) => (float[{output}] y) {{ [conv] y = Conv <{attributes}> (x, w) }}"
         assert work(graph.replace("<>", ""), w=kernel) == {"conv": count}
-
-
-def test_a_batch_does_the_work_of_each_of_its_samples() -> None:
     graph = "(float[5,4,8,8] x) => (float[5,8,6,6] y) { [conv] y = Conv (x, w) }"
     assert work(graph, w=(8, 4, 3, 3)) == {"conv": 5 * 8 * 6 * 6 * 3 * 3 * 4}
-
-
-def test_convolutions_have_one_to_three_dimensions() -> None:
     line = "(float[1,4,16] x) => (float[1,8,14] y) { [conv] y = Conv (x, w) }"
     space = "(float[1,2,5,5,5] x) => (float[1,3,4,4,4] y) { [conv] y = Conv (x, w) }"
     assert work(line, w=(8, 4, 3)) == {"conv": 8 * 14 * 3 * 4}
     assert work(space, w=(3, 2, 2, 2, 2)) == {"conv": 3 * 4**3 * 2**3 * 2}
-
-
-def test_a_transposed_convolution_does_its_kernel_for_every_number_it_takes() -> None:
     graph = "(float[1,4,8,8] x) => (float[1,6,17,17] y) { [up] y = ConvTranspose <strides = [2,2]> (x, w) }"
     assert work(graph, w=(4, 6, 3, 3)) == {"up": 4 * 8 * 8 * 6 * 3 * 3}
 
 
-def test_a_matrix_product_sums_over_the_inner_dimension_for_every_number_it_makes() -> None:
+def test_matrix_products_sum_over_the_inner_dimension() -> None:
     for left, right, output, count in [
         ("2,3", (3, 5), "2,5", 2 * 3 * 5),
         ("7,2,3", (3, 5), "7,2,5", 7 * 2 * 3 * 5),
@@ -77,9 +68,6 @@ def test_a_matrix_product_sums_over_the_inner_dimension_for_every_number_it_make
         shape = f"[{output}]" if output else ""
         graph = f"(float[{left}] x) => (float{shape} y) {{ [product] y = MatMul (x, w) }}"
         assert work(graph, w=right) == {"product": count}
-
-
-def test_transposed_operands_are_the_same_work() -> None:
     for attributes, left, right in [
         ("alpha = 1.0", "2,3", (3, 5)),
         ("transA = 1", "3,2", (3, 5)),
@@ -88,9 +76,6 @@ def test_transposed_operands_are_the_same_work() -> None:
     ]:
         graph = f"(float[{left}] x) => (float[2,5] y) {{ [gemm] y = Gemm <{attributes}> (x, w, b) }}"
         assert work(graph, w=right, b=(5,)) == {"gemm": 2 * 3 * 5}
-
-
-def test_quantized_operators_do_the_work_of_the_float_ones() -> None:
     convolution = """(uint8[1,4,8,8] x, float s, uint8 z) => (uint8[1,8,6,6] y) {
         [conv] y = QLinearConv (x, s, z, w, s, z, s, z)
     }"""
@@ -101,16 +86,13 @@ def test_quantized_operators_do_the_work_of_the_float_ones() -> None:
     assert work(convolution, w=numpy.zeros((8, 4, 3, 3), numpy.uint8)) == {"conv": 8 * 6 * 6 * 3 * 3 * 4}
     assert work(product, w=numpy.zeros((3, 5), numpy.uint8)) == {"product": 2 * 3 * 5}
     assert work(integer, w=numpy.zeros((3, 5), numpy.uint8)) == {"product": 2 * 3 * 5}
-
-
-def test_packed_weights_are_counted_as_what_they_stand_for() -> None:
     graph = """(float[2,7,64] x, uint8[16,2,16] w, float[32] s) => (float[2,7,16] y) {
         [packed] y = com.microsoft.MatMulNBits <K = 64, N = 16, bits = 4, block_size = 32> (x, w, s)
     }"""
     assert work(graph) == {"packed": 2 * 7 * 64 * 16}
 
 
-def test_a_recurrence_does_all_its_gates_at_every_step() -> None:
+def test_recurrences_and_attention_count_all_they_multiply() -> None:
     for operator, gates in [("LSTM", 4), ("GRU", 3), ("RNN", 1)]:
         for directions in [1, 2]:
             steps, batch, inputs, hidden = 5, 2, 3, 4
@@ -120,9 +102,6 @@ def test_a_recurrence_does_all_its_gates_at_every_step() -> None:
     }}"""
             found = work(graph, w=(directions, gates * hidden, inputs), r=(directions, gates * hidden, hidden))
             assert found == {"recurrent": steps * batch * directions * gates * hidden * (inputs + hidden)}
-
-
-def test_attention_multiplies_with_its_weights_and_twice_with_itself() -> None:
     batch, length, hidden = 2, 7, 8
     graph = f"""(float[{batch},{length},{hidden}] x) => (float[{batch},{length},{hidden}] y) {{
         [attention] y = com.microsoft.Attention <num_heads = 2> (x, w, b)
@@ -131,27 +110,18 @@ def test_attention_multiplies_with_its_weights_and_twice_with_itself() -> None:
     assert work(graph, w=(hidden, 3 * hidden), b=(3 * hidden,)) == {"attention": expected}
 
 
-def test_operators_that_multiply_nothing_are_left_out() -> None:
+def test_what_nobody_knows_counts_as_little() -> None:
     graph = "(float[2,3] x) => (float[2,5] y) { a = Relu (x) [product] m = MatMul (a, w) y = Sigmoid (m) }"
     assert work(graph, w=(3, 5)) == {"product": 2 * 3 * 5}
     assert work("(float[2] x) => (float[2] y) { y = Relu (x) }") == {}
-
-
-def test_a_size_that_only_the_run_decides_counts_as_one() -> None:
     convolution = "(float[batch,4,8,8] x) => (float[batch,8,6,6] y) { [conv] y = Conv (x, w) }"
     product = "(float[batch,length,3] x) => (float[batch,length,5] y) { [product] y = MatMul (x, w) }"
     assert work(convolution, w=(8, 4, 3, 3)) == {"conv": 8 * 6 * 6 * 3 * 3 * 4}
     assert work(product, w=(3, 5)) == {"product": 3 * 5}
-
-
-def test_an_inner_size_that_is_not_known_on_the_left_is_taken_from_the_right() -> None:
     product = "(float[2,?] x) => (float[2,5] y) { [product] y = MatMul (x, w) }"
     transposed = "(float[2,?] x) => (float[2,5] y) { [product] y = Gemm <transB = 1> (x, w) }"
     assert work(product, w=(3, 5)) == {"product": 2 * 3 * 5}
     assert work(transposed, w=(5, 3)) == {"product": 2 * 3 * 5}
-
-
-def test_of_values_that_nothing_is_known_of_nothing_is_counted() -> None:
     graph = "(float[] x, float[] w) => (float[] y, float[] z) { y = MatMul (x, w) z = Conv (x, w) }"
     assert work(graph) == {}
 

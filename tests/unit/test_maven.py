@@ -59,7 +59,7 @@ def module(root: Path) -> dict[str, Any]:
     return result
 
 
-def test_files_lie_where_maven_looks_for_them(tmp_path: Path) -> None:
+def test_files_lie_where_maven_looks_for_them_and_are_returned(tmp_path: Path) -> None:
     root = repository(tmp_path / "a")
     found = [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()]
     bare = sorted(name for name in found if not name.endswith((".md5", ".sha1", ".sha256", ".sha512")))
@@ -67,9 +67,6 @@ def test_files_lie_where_maven_looks_for_them(tmp_path: Path) -> None:
         "com/example/ml/vision/maven-metadata.xml"
     ]
     assert len(found) == 5 * len(bare)
-
-
-def test_every_file_that_was_written_is_returned(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"x")
     written = write_repository(
         tmp_path / "maven",

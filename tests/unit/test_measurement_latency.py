@@ -22,14 +22,11 @@ class Session:
         self.log.append(self.name)
 
 
-def test_graphs_take_turns_after_a_run_each_to_warm_up() -> None:
+def test_runs_take_turns_and_are_enough() -> None:
     log: list[str] = []
     times = timed([Session("a", log), Session("b", log)], {}, {"runs": 3, "seconds": 9, "least_runs": 2})
     assert log == ["a", "b"] * 4
     assert [len(each) for each in times] == [3, 3]
-
-
-def test_runs_or_seconds_are_enough_but_never_too_few_runs() -> None:
     job = {"runs": 30, "seconds": 1, "least_runs": 5}
     assert has_enough([1.0] * 30, job)
     assert not has_enough([1.0] * 29, job)
@@ -59,12 +56,9 @@ def timing(ratio: float) -> Latency:
     return Latency(machine="x86_64, 1 thread", float_ms=10.0, quantized_ms=10.0 * ratio, run_count=30)
 
 
-def test_a_variant_that_is_smaller_and_not_slower_needs_no_words() -> None:
+def test_what_is_neither_smaller_nor_faster_is_refused_or_warned_of() -> None:
     for latency in [timing(0.5), timing(1.04), None, Latency(machine="x", skipped="no qemu")]:
         assert gate(SMALLER, latency) == ()
-
-
-def test_one_that_pays_for_size_with_time_or_the_other_way_round_is_warned_of() -> None:
     (slower,) = gate(SMALLER, timing(1.5))
     assert slower == (
         "the quantized variant is smaller (4.0 MB becomes 1.0 MB, 0.25 times the size) and slower "
@@ -72,9 +66,6 @@ def test_one_that_pays_for_size_with_time_or_the_other_way_round_is_warned_of() 
     )
     (larger,) = gate(LARGER, timing(0.8))
     assert "is faster (0.80 times the latency on x86_64, 1 thread) and not smaller (4.0 MB becomes 5.0 MB" in larger
-
-
-def test_one_that_is_neither_smaller_nor_faster_is_refused_unless_it_is_forced() -> None:
     for sizes in [SAME, LARGER]:
         for latency in [timing(0.96), timing(2.0), None, Latency(machine="x", skipped="no qemu")]:
             with pytest.raises(GateError, match=r"neither smaller .* nor faster") as caught:
@@ -82,8 +73,5 @@ def test_one_that_is_neither_smaller_nor_faster_is_refused_unless_it_is_forced()
             assert caught.value.EXIT_CODE == 6
             (warning,) = gate(sizes, latency, is_forced=True)
             assert warning.endswith("; it is shipped because it was forced")
-
-
-def test_a_gate_that_saw_no_latency_says_why() -> None:
     with pytest.raises(GateError, match="latency was not measured: no qemu"):
         gate(SAME, Latency(machine="x", skipped="no qemu"))

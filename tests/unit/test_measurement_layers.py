@@ -100,7 +100,7 @@ def test_convolutions_have_scales_along_their_first_dimension(tmp_path: Path, qu
     assert 38 < found < 50
 
 
-def test_transposed_convolutions_have_theirs_along_the_second(tmp_path: Path) -> None:
+def test_scales_follow_the_operator(tmp_path: Path) -> None:
     w = scaled(weight(3, 4, 2, 2), numpy.array([1, 10, 100, 1000]).reshape(1, 4, 1, 1))
     model = onnx_model(
         "(float[1, 3, 4, 4] x) => (float[1, 4, 5, 5] y) { y = ConvTranspose <kernel_shape = [2, 2]> (x, w) }",
@@ -109,9 +109,6 @@ def test_transposed_convolutions_have_theirs_along_the_second(tmp_path: Path) ->
     (found,) = weight_sqnr(subject(model, tmp_path), quantized(model, tmp_path)).values()
     assert found is not None
     assert 38 < found < 50
-
-
-def test_a_large_weight_is_read_in_pieces_with_the_right_scales(tmp_path: Path) -> None:
     rows = 2 * CHUNK_ELEMENTS // 512 + 3
     w = scaled(weight(rows, 512), numpy.logspace(0, 3, rows)[:, None])
     model = onnx_model(
@@ -122,15 +119,12 @@ def test_a_large_weight_is_read_in_pieces_with_the_right_scales(tmp_path: Path) 
     assert 38 < found < 50
 
 
-def test_what_stays_in_float_has_no_error_of_its_weight(tmp_path: Path) -> None:
+def test_what_stays_in_float_or_passes_numbers_on_is_no_layer(tmp_path: Path) -> None:
     original = subject(classifier(), tmp_path)
     found = quantized(classifier(), tmp_path, static(exclude=("h",)))
     assert weight_sqnr(original, found).keys() == {"h", "y"}
     assert weight_sqnr(original, found)["h"] is None
     assert weight_sqnr(original, original) == {"h": None, "y": None}
-
-
-def test_operators_that_pass_quantized_numbers_on_are_no_layers(tmp_path: Path) -> None:
     model = onnx_model(
         """(float[1, 16] x) => (float[2, 8] y) {
             shape = Constant <value = int64[2] {2, 8}> ()
@@ -143,9 +137,6 @@ def test_operators_that_pass_quantized_numbers_on_are_no_layers(tmp_path: Path) 
     before, after = (_draft(each) for each in (subject(model, tmp_path), quantized(model, tmp_path)))
     assert [(pair.name, pair.node.op_type) for pair in _pairs(before, after)] == [("h", "Gemm"), ("a", "Add")]
     assert after.producers["y"].op_type == "DequantizeLinear"
-
-
-def test_values_that_are_no_floats_are_left_out_and_shapes_must_be_equal(tmp_path: Path) -> None:
     graph = "(float[n, 16] x) => (float[n, 16] y, int64[2] s) { y = Relu (x) s = Shape (x) }"
     found = sums(onnx_model(graph), onnx_model(graph), tmp_path, ["s", "y"])
     assert list(found) == ["y"]
@@ -191,13 +182,16 @@ def test_layers_are_compared_on_few_samples_from_the_first_to_the_last() -> None
         assert {0, count - 1} <= set(spread(count))
 
 
-def test_only_the_chosen_samples_are_run(tmp_path: Path) -> None:
+def test_only_the_chosen_samples_are_run_and_nothing_without_layers(tmp_path: Path) -> None:
     one = onnx_model("(float[n, 16] x) => (float[n, 16] y) { y = Relu (x) }")
     other = onnx_model("(float[n, 16] x) => (float[n, 16] y) { y = Abs (x) }")
     found = sums(one, other, tmp_path, ["y"], count=6, chosen=[1, 4])
     given = [each["x"].astype(float) for each in inputs(6)]
     expected = sum(float((numpy.maximum(given[number], 0) ** 2).sum()) for number in (1, 4))
     assert found["y"].signal == pytest.approx(expected)
+    model = subject(onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }"), tmp_path)
+    none: tuple[LayerError, ...] = layer_errors(model, model, samples(), tmp_path / "absent", lambda *each: None)
+    assert none == ()
 
 
 def sums(
@@ -225,9 +219,3 @@ def sums(
         group_bytes=group_bytes,
     )
     return compared(job, Channel(io.StringIO(), io.StringIO()))
-
-
-def test_a_graph_without_layers_has_no_errors_and_starts_nothing(tmp_path: Path) -> None:
-    model = subject(onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }"), tmp_path)
-    found: tuple[LayerError, ...] = layer_errors(model, model, samples(), tmp_path / "absent", lambda *each: None)
-    assert found == ()

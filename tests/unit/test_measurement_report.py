@@ -133,10 +133,25 @@ def test_the_page_is_whole_and_needs_nothing_from_elsewhere(report: Quantization
     assert text.endswith("</html>\n")
 
 
-def test_names_from_models_are_text_and_nothing_else() -> None:
+def test_names_are_text_and_the_page_says_what_it_gains() -> None:
     text = page(FULL)
     assert "<script" not in text
     assert words(text).count(ODD) == 3  # in the plot, in the table, in what was left
+    said = words(page(FULL))
+    for expected in (
+        "30.0 dB noise is 0.001 of the power of the outputs over 8 samples; lowest: 21.5 dB on sample 5; "
+        "within the budget of 0.01",
+        "50% 12 ms becomes 6 ms",
+        "12 ms (11 to 13) 6 ms (5.5 to 6.5) 0.50 30 runs each",
+        "skipped: not installed",
+        "MatMul 2 multiplies two computed values",
+        "3 of at most 9 evaluations were made.",
+        "first float it costs 18 dB",
+        "1 all in integers 12.5 over budget",
+    ):
+        assert expected in said, expected
+    top1 = replace(FULL, score=Score(metric="top1", value=0.95, original=1.0))
+    assert "0.95 1 in float, 0.05 lower; over the budget of 0.01" in words(page(top1))
 
 
 def test_the_page_says_what_was_made_of_what() -> None:
@@ -155,24 +170,6 @@ def test_the_page_says_what_was_made_of_what() -> None:
         assert expected in re.sub(r"\s+", " ", said), expected
 
 
-def test_the_page_says_what_it_costs_and_gains() -> None:
-    said = words(page(FULL))
-    for expected in (
-        "30.0 dB noise is 0.001 of the power of the outputs over 8 samples; lowest: 21.5 dB on sample 5; "
-        "within the budget of 0.01",
-        "50% 12 ms becomes 6 ms",
-        "12 ms (11 to 13) 6 ms (5.5 to 6.5) 0.50 30 runs each",
-        "skipped: not installed",
-        "MatMul 2 multiplies two computed values",
-        "3 of at most 9 evaluations were made.",
-        "first float it costs 18 dB",
-        "1 all in integers 12.5 over budget",
-    ):
-        assert expected in said, expected
-    top1 = replace(FULL, score=Score(metric="top1", value=0.95, original=1.0))
-    assert "0.95 1 in float, 0.05 lower; over the budget of 0.01" in words(page(top1))
-
-
 def test_layers_come_in_their_order_with_words_for_what_is_no_number() -> None:
     rows = re.findall(r'<td class="number (\w+)">(.*?)</td><td class="number">(.*?)</td>', page(FULL))
     assert rows == [
@@ -183,7 +180,7 @@ def test_layers_come_in_their_order_with_words_for_what_is_no_number() -> None:
     ]
 
 
-def test_the_plot_has_a_bar_for_each_layer_as_high_as_its_number() -> None:
+def test_the_plot_is_well_formed_with_a_bar_for_each_layer() -> None:
     found = view(FULL).layers[0].plot
     assert [bar.height for bar in found.bars] == ["180.00", "60.00", "1.00", "200.00"]
     assert [float(bar.y) + float(bar.height) for bar in found.bars] == [200.0] * 4
@@ -194,9 +191,6 @@ def test_the_plot_has_a_bar_for_each_layer_as_high_as_its_number() -> None:
     assert [(line.label, line.y) for line in found.lines][::5] == [("0", "200.00"), ("50", "0.00")]
     assert found.bars[1].title == f"2. {ODD} (Conv): 15.0 dB"
     assert view(EMPTY).layers == ()
-
-
-def test_the_drawing_is_well_formed() -> None:
     drawing = page(FULL).partition("<svg")[2].partition("</svg>")[0]
     root = ElementTree.fromstring(f"<svg{drawing}</svg>")
     assert next(each.findtext("title") for each in root.iter("rect")) == "1. first (Conv): 45.0 dB"

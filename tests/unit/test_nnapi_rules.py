@@ -81,21 +81,12 @@ def graph_of(text: str) -> Graph:
     return read_graph(case(text).model().SerializeToString())
 
 
-def test_a_partition_takes_nodes_that_are_not_connected() -> None:
+def test_partitions_are_cut_where_a_node_that_is_left_stands_between() -> None:
     graph = graph_of("(float[2] x, float[2] v) => (float[] y, float[] u) { y = Relu (x) u = Relu (v) }")
     assert partitions(graph, {"Relu.0", "Relu.1"}) == (("Relu.0", "Relu.1"),)
-
-
-def test_a_node_that_is_left_cuts_only_where_it_stands_between() -> None:
     graph = graph_of("(float[2] x) => (float[] y) { a = Relu (x) b = Ceil (a) c = Relu (b) y = Add (a, c) }")
     assert partitions(graph, {"Relu.0", "Relu.2", "Add.3"}) == (("Relu.0",), ("Relu.2", "Add.3"))
-
-
-def test_nothing_supported_makes_no_partition() -> None:
     assert partitions(graph_of("(float[2] x) => (float[] y) { y = Ceil (x) }"), set()) == ()
-
-
-def test_a_unit_is_never_cut() -> None:
     each = next(each for each in QUANTIZED if "MatMul" in each.graph)
     graph = read_graph(each.model().SerializeToString())
     units = node_units(graph)

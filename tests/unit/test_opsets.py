@@ -31,7 +31,7 @@ def test_the_pinned_limits_are_those_of_the_converter_in_use() -> None:
     assert not accepts(opset=max_opset() + 1)
 
 
-def test_a_newer_ir_version_that_nothing_needs_is_lowered_and_noted(tmp_path: Path) -> None:
+def test_ir_versions_are_lowered_where_nothing_needs_them(tmp_path: Path) -> None:
     model = loaded(tmp_path, onnx_model(IDENTITY, ir_version=max_ir_version() + 1))
     assert model.ir_version == max_ir_version()
     assert onnx.ModelProto.FromString(model.graph).ir_version == max_ir_version()
@@ -39,14 +39,8 @@ def test_a_newer_ir_version_that_nothing_needs_is_lowered_and_noted(tmp_path: Pa
         f"IR version lowered from {max_ir_version() + 1} to {max_ir_version()}: the model uses nothing newer",
     )
     assert models.blockers(model) == ()
-
-
-def test_a_supported_ir_version_stays(tmp_path: Path) -> None:
     model = loaded(tmp_path, onnx_model(IDENTITY, ir_version=max_ir_version()))
     assert (model.ir_version, model.notes) == (max_ir_version(), ())
-
-
-def test_a_newer_ir_version_whose_types_are_used_is_refused(tmp_path: Path) -> None:
     model = onnx_model("(float[2] x) => (float[2] y) { y = Identity (x) }", ir_version=14, opsets={"": 26})
     model.graph.initializer.append(onnx.TensorProto(name="w", data_type=onnx.TensorProto.FLOAT6E2M3, dims=[0]))
     with pytest.raises(ModelError, match=r"IR version 14 is newer than the runtime reads \(13\)") as error:
@@ -62,26 +56,41 @@ def test_an_opset_the_runtime_does_not_know_is_refused_with_one_it_knows(tmp_pat
     assert f"opset_version={max_opset()}" in error.value.hint
 
 
-def test_an_opset_nobody_knows_yet_is_refused_by_the_checker_with_the_same_advice(tmp_path: Path) -> None:
+def test_an_opset_nobody_knows_is_refused_and_an_ordinary_model_is_not(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as error:
         models.refuse_blocked(loaded(tmp_path, onnx_model(IDENTITY, opsets={"": 99})))
     assert "lower" in error.value.hint
+    described = loaded(tmp_path, linear())
+    assert models.blockers(described) == ()
+    models.refuse_blocked(described)
 
 
-def test_imports_of_foreign_domains_without_nodes_are_no_obstacle(tmp_path: Path) -> None:
+def test_domains_without_nodes_are_no_obstacle_and_other_operators_are_refused(tmp_path: Path) -> None:
     opsets = {"": 17, "Paddle": 1, "com.ms.internal.nhwc": 17, "org.pytorch.aten": 1}
     model = loaded(tmp_path, onnx_model(IDENTITY, opsets=opsets))
     assert dict(model.opsets) == opsets
     assert models.blockers(model) == ()
-
-
-def test_operators_of_foreign_domains_are_refused_by_name(tmp_path: Path) -> None:
     model = onnx_model(
         "(float[2] x) => (float[2] y) { z = acme.Magic (x) y = other.Trick (z) }",
         opsets={"": 17, "acme": 1, "other": 1},
     )
     with pytest.raises(ModelError, match="operators of acme, other are not in ONNX Runtime's mobile packages"):
         models.refuse_blocked(loaded(tmp_path, model))
+    model = onnx_model(
+        "(float[1, 2] x) => (seq(map(int64, float)) y) { y = ai.onnx.ml.ZipMap <classlabels_int64s = [0, 1]> (x) }",
+        opsets={"": 17, "ai.onnx.ml": 3},
+    )
+    with pytest.raises(ModelError) as error:
+        models.refuse_blocked(loaded(tmp_path, model))
+    assert "ZipMap" in error.value.hint
+    model = onnx_model(
+        "(float[2] x) => (seq(float[2]) y) { z = acme.Magic (x) y = SequenceConstruct (z) }",
+        opsets={"": max_opset() + 1, "acme": 1},
+    )
+    described = loaded(tmp_path, model)
+    assert len(models.blockers(described)) == 3
+    with pytest.raises(ModelError, match=r"opset 27 .* \(and 2 more: mobpack inspect\)"):
+        models.refuse_blocked(described)
 
 
 @pytest.mark.parametrize(
@@ -99,27 +108,6 @@ def test_outputs_that_mobile_apis_do_not_carry_are_refused_by_name(tmp_path: Pat
     assert "cast it inside the graph" in error.value.hint
 
 
-def test_a_map_output_is_refused_and_zipmap_is_named(tmp_path: Path) -> None:
-    model = onnx_model(
-        "(float[1, 2] x) => (seq(map(int64, float)) y) { y = ai.onnx.ml.ZipMap <classlabels_int64s = [0, 1]> (x) }",
-        opsets={"": 17, "ai.onnx.ml": 3},
-    )
-    with pytest.raises(ModelError) as error:
-        models.refuse_blocked(loaded(tmp_path, model))
-    assert "ZipMap" in error.value.hint
-
-
-def test_several_blockers_are_counted_and_the_first_is_told(tmp_path: Path) -> None:
-    model = onnx_model(
-        "(float[2] x) => (seq(float[2]) y) { z = acme.Magic (x) y = SequenceConstruct (z) }",
-        opsets={"": max_opset() + 1, "acme": 1},
-    )
-    described = loaded(tmp_path, model)
-    assert len(models.blockers(described)) == 3
-    with pytest.raises(ModelError, match=r"opset 27 .* \(and 2 more: mobpack inspect\)"):
-        models.refuse_blocked(described)
-
-
 def test_more_than_two_gigabytes_are_refused_with_the_alternatives(tmp_path: Path) -> None:
     """2.2 GB of weights in a sparse file: none of it is on the disk, and none of it is read."""
     model = onnx_model("(float[1, 23452] x) => (float[1, 23452] y) { y = MatMul (x, w) }")
@@ -134,9 +122,3 @@ def test_more_than_two_gigabytes_are_refused_with_the_alternatives(tmp_path: Pat
         models.refuse_too_large(described)
     assert "format" in error.value.hint
     assert models.blockers(described) == ()  # it can ship as ONNX
-
-
-def test_an_ordinary_model_has_no_blockers(tmp_path: Path) -> None:
-    described = loaded(tmp_path, linear())
-    assert models.blockers(described) == ()
-    models.refuse_blocked(described)

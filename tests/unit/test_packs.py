@@ -232,6 +232,11 @@ def test_background_assets_without_an_app_group_are_refused(tmp_path: Path) -> N
         made(tmp_path, "background-assets")
 
 
+def test_apples_packs_have_no_groups(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="has no groups of devices"):
+        made(tmp_path, "on-demand-resources", groups=("large:ram-min=8GB,provider=webgpu",))
+
+
 @pytest.mark.parametrize(
     ("delivery", "setting"),
     [
@@ -247,18 +252,9 @@ def test_on_demand_resources_have_a_tag_for_the_delivery(delivery: str, setting:
     assert names(root / "mobpack/demo") == {sha256(each) for each in CONTENTS.values()}
 
 
-def test_apples_packs_have_no_groups(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="has no groups of devices"):
-        made(tmp_path, "on-demand-resources", groups=("large:ram-min=8GB,provider=webgpu",))
-
-
 def test_the_command_has_the_choices_of_the_code() -> None:
     assert set(KINDS) == set(packing.KINDS)
     assert set(DELIVERIES) == set(packing.DELIVERIES) == set(apple.POLICIES)
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(command, list(arguments))
 
 
 def test_the_command_shows_who_gets_which_file(tmp_path: Path) -> None:
@@ -275,3 +271,7 @@ def test_the_command_prints_json(tmp_path: Path) -> None:
     assert printed["written"] == ["demo", "device_targeting_config.xml", "device_tier_config.json"]
     assert printed["groups"] == ["soc_sm8650"]
     assert {each["sha256"] for each in printed["files"] if each["group"]} == {sha256(CHIP)}
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(command, list(arguments))

@@ -13,14 +13,11 @@ def layer(name: str, output_db: float) -> Layer:
     return Layer(name=name, operator="Conv", form="integers", output_db=output_db, weight_db=None)
 
 
-def test_a_bar_stands_in_its_slot_and_is_never_too_low_to_see() -> None:
+def test_bars_are_seen_and_layers_without_a_number_are_the_noisiest() -> None:
     half = CANVAS.bar(1, 0.5, tone="good", title="")
     assert (half.x, half.y, half.width, half.height) == ("27.50", "25.00", "20.00", "25.00")
     none = CANVAS.bar(0, 0.0, tone="good", title="")
     assert (none.y, none.height) == ("48.00", "2.00")
-
-
-def test_a_layer_without_a_number_is_the_noisiest() -> None:
     found = layers_view([layer("a", 12.0), layer("b", math.nan), layer("c", math.inf)], samples=1)
     assert found.summary == ("3 layers on 1 sample, 2 of them under 20 dB; the noisiest is b (Conv) with not a number.")
     assert [(bar.height, bar.tone) for bar in found.plot.bars] == [
@@ -29,6 +26,8 @@ def test_a_layer_without_a_number_is_the_noisiest() -> None:
         ("200.00", "exact"),
     ]
     assert [row.output for row in found.rows] == ["12.0 dB", "not a number", "exact"]
+    assert milliseconds(3.8765) == "3.88 ms"
+    assert times(99.5, (98.25, 101.4)) == "99.5 ms (98.2 to 101)"
 
 
 def test_decibels_are_a_number_or_words() -> None:
@@ -40,8 +39,3 @@ def test_decibels_are_a_number_or_words() -> None:
         (math.nan, "not a number"),
     ]:
         assert decibels(value) == text
-
-
-def test_times_have_three_digits_below_100_ms() -> None:
-    assert milliseconds(3.8765) == "3.88 ms"
-    assert times(99.5, (98.25, 101.4)) == "99.5 ms (98.2 to 101)"

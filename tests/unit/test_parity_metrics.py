@@ -45,7 +45,7 @@ def test_errors_are_measured_against_the_largest_value_of_the_original() -> None
     assert (found.max_abs_error, found.max_rel_error) == (0.5, 0.0625)
 
 
-def test_nan_or_infinity_at_one_place_only_is_over_any_tolerance() -> None:
+def test_nan_and_infinity_count_where_one_alone_has_them() -> None:
     for original, compiled in [
         ((1.0, NAN), (1.0, 1.0)),
         ((1.0, 1.0), (1.0, NAN)),
@@ -55,9 +55,6 @@ def test_nan_or_infinity_at_one_place_only_is_over_any_tolerance() -> None:
         ((NAN,), (INF,)),
     ]:
         assert difference(floats(*original), floats(*compiled)).max_rel_error == INF
-
-
-def test_nan_and_infinity_at_the_same_places_are_equal_and_do_not_hide_the_rest() -> None:
     found = difference(floats(NAN, INF, 4.0), floats(NAN, INF, 5.0))
     assert (found.max_abs_error, found.max_rel_error) == (1.0, 0.25)
 
@@ -80,31 +77,22 @@ def test_what_cannot_be_compared_by_value_is_over_any_tolerance_and_says_why() -
         assert (found.max_rel_error, found.reason) == (INF, reason)
 
 
-def test_one_wrong_string_among_many_is_not_averaged_away() -> None:
+def test_texts_are_equal_whatever_their_width_and_never_averaged() -> None:
     original = numpy.array(["a"] * 10_000)
     compiled = original.copy()
     compiled[7] = "b"
     assert difference(original, compiled).max_rel_error == INF
-
-
-def test_equal_strings_in_arrays_of_different_width_are_equal() -> None:
     assert difference(numpy.array(["a", "b"], "U1"), numpy.array(["a", "b"], "U9")).max_rel_error == 0
 
 
-def test_integers_and_booleans_must_be_equal() -> None:
+def test_integers_must_be_equal_unless_they_are_quantized() -> None:
     assert difference(numpy.array([30_000, 7]), numpy.array([30_001, 7])).mismatch_count == 1
     assert difference(numpy.array(["a", "bc"]), numpy.array(["a", "bcd"])).max_rel_error == INF
     assert difference(numpy.array([2**62]), numpy.array([2**62 + 1])).max_rel_error == INF
     assert difference(numpy.array([True, False]), numpy.array([True, True])).max_rel_error == INF
     assert difference(numpy.array([30_000, 7]), numpy.array([30_000, 7])).max_rel_error == 0
-
-
-def test_eight_bit_integers_are_quantized_numbers() -> None:
     step = difference(numpy.array([250, 3], "u1"), numpy.array([249, 3], "u1"))
     assert (step.max_abs_error, step.max_rel_error) == (1, 1 / 250)
-
-
-def test_empty_outputs_of_the_same_shape_are_equal() -> None:
     assert difference(numpy.zeros((0, 4), "f4"), numpy.zeros((0, 4), "f4")).max_rel_error == 0
     assert difference(numpy.zeros((0, 4), "f4"), numpy.zeros((0, 5), "f4")).max_rel_error == INF
 
@@ -117,8 +105,8 @@ def compared(*samples: tuple[numpy.typing.ArrayLike, numpy.typing.ArrayLike]) ->
     return comparison.result()
 
 
-def test_sums_over_pieces_and_samples_are_those_over_all_numbers_at_once() -> None:
-    """More numbers than a chunk has, so that every sum is made of several."""
+def test_sums_are_those_over_all_numbers_and_the_worst_sample_is_named() -> None:
+    # More numbers than a chunk has, so that every sum is made of several.
     generator = numpy.random.default_rng(0)
     expected = [generator.normal(size=(3, CHUNK_ELEMENTS // 2)).astype("f4") for _ in range(2)]
     actual = [each + generator.normal(size=each.shape).astype("f4") * 1e-3 for each in expected]
@@ -133,30 +121,9 @@ def test_sums_over_pieces_and_samples_are_those_over_all_numbers_at_once() -> No
     assert (found.number_count, sum(found.histogram)) == (a.size, a.size)
     shares = [numpy.abs(x.astype("f8") - y).max() / numpy.abs(x).max() for x, y in zip(expected, actual, strict=True)]
     assert found.worst_sample == int(numpy.argmax(shares))
-
-
-def test_a_histogram_counts_errors_by_decades_of_the_largest_value() -> None:
-    expected = numpy.full(13, 10.0)
-    shares = [0, 5e-12, 5e-10, 5e-9, 5e-8, 5e-7, 5e-6, 5e-5, 5e-4, 5e-3, 5e-2, 0.5, 5]
-    assert compared((expected, expected + 10 * numpy.array(shares))).histogram == (1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
-
-
-def test_agreement_counts_rows_whose_first_is_first_or_among_five() -> None:
-    expected = numpy.array([[9, 1, 2, 3, 4, 5, 6.0], [9, 1, 2, 3, 4, 5, 6], [9, 1, 2, 3, 4, 5, 6]])
-    actual = numpy.array([[9, 1, 2, 3, 4, 5, 6.0], [4.5, 1, 2, 3, 4, 5, 6], [0, 1, 2, 3, 4, 5, 6]])
-    found = compared((expected, actual))
-    assert (found.top1_agreement, found.top5_agreement) == (1 / 3, 2 / 3)
-    short = compared((expected[:, :5], actual[:, :5]))
-    assert (short.top1_agreement, short.top5_agreement) == (2 / 3, None)
-
-
-@pytest.mark.parametrize("shape", [(), (3,), (3, 1)])
-def test_outputs_without_rows_have_no_agreement(shape: tuple[int, ...]) -> None:
-    array = numpy.ones(shape, "f4")
-    assert (compared((array, array)).top1_agreement is None) == (shape != (3,))
-
-
-def test_nan_and_infinity_in_one_alone_are_counted_and_all_else_is_summed() -> None:
+    one, two, far = numpy.array([1.0]), numpy.array([2.0]), numpy.array([4.0])
+    assert compared((one, one), (one, two), (one, far), (one, far)).worst_sample == 2
+    assert compared((one, one), (one, one)).worst_sample == 0
     nan = float("nan")
     found = compared(([nan, INF, -INF, INF, 1.0, 2.0, 4.0], [nan, INF, -INF, 1.0, nan, 2.0, 4.4]))
     assert (found.mismatch_count, found.max_abs_error, found.number_count) == (2, INF, 7)
@@ -164,15 +131,26 @@ def test_nan_and_infinity_in_one_alone_are_counted_and_all_else_is_summed() -> N
     assert found.mean_abs_error == pytest.approx(0.4 / 2)
 
 
-def test_the_worst_sample_is_the_first_of_those_that_are_farthest_off() -> None:
-    one, two, far = numpy.array([1.0]), numpy.array([2.0]), numpy.array([4.0])
-    assert compared((one, one), (one, two), (one, far), (one, far)).worst_sample == 2
-    assert compared((one, one), (one, one)).worst_sample == 0
-
-
-def test_integers_have_no_histogram_and_strings_are_counted() -> None:
+def test_errors_are_counted_by_decades_and_rows_by_their_first() -> None:
+    expected = numpy.full(13, 10.0)
+    shares = [0, 5e-12, 5e-10, 5e-9, 5e-8, 5e-7, 5e-6, 5e-5, 5e-4, 5e-3, 5e-2, 0.5, 5]
+    assert compared((expected, expected + 10 * numpy.array(shares))).histogram == (1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+    expected = numpy.array([[9, 1, 2, 3, 4, 5, 6.0], [9, 1, 2, 3, 4, 5, 6], [9, 1, 2, 3, 4, 5, 6]])
+    actual = numpy.array([[9, 1, 2, 3, 4, 5, 6.0], [4.5, 1, 2, 3, 4, 5, 6], [0, 1, 2, 3, 4, 5, 6]])
+    found = compared((expected, actual))
+    assert (found.top1_agreement, found.top5_agreement) == (1 / 3, 2 / 3)
+    short = compared((expected[:, :5], actual[:, :5]))
+    assert (short.top1_agreement, short.top5_agreement) == (2 / 3, None)
+    alone = compared(([1.0], [1.0]))
+    assert Tolerance(min_top1_agreement=0.1).failure(alone) == ("top-1 agreement of no rows; the least allowed is 0.1")
     found = compared((["a", "b", "c"], ["a", "x", "y"]))
     assert (found.is_exact, found.mismatch_count, found.number_count, found.histogram) == (True, 2, 3, ())
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (3, 1)])
+def test_outputs_without_rows_have_no_agreement(shape: tuple[int, ...]) -> None:
+    array = numpy.ones(shape, "f4")
+    assert (compared((array, array)).top1_agreement is None) == (shape != (3,))
 
 
 FAR = compared(([[1.0, 2.0, 3.0]], [[1.0, 3.5, 3.0]]))
@@ -195,11 +173,6 @@ def test_a_tolerance_says_what_does_not_hold() -> None:
         (Tolerance(min_top1_agreement=0.5), "top-1 agreement 0; the least allowed is 0.5"),
     ]:
         assert tolerance.failure(FAR) == failure
-
-
-def test_an_agreement_of_no_rows_is_none() -> None:
-    alone = compared(([1.0], [1.0]))
-    assert Tolerance(min_top1_agreement=0.1).failure(alone) == ("top-1 agreement of no rows; the least allowed is 0.1")
 
 
 def test_mismatches_are_over_unless_some_are_allowed() -> None:

@@ -35,21 +35,23 @@ def no_environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def test_there_is_one_for_every_provider_in_order_and_none_for_the_cpu(
-    plain: Compiled, no_environments: None, tmp_path: Path
-) -> None:
+def test_what_a_provider_takes_and_leaves_is_counted(plain: Compiled, no_environments: None, tmp_path: Path) -> None:
     found = partitions(plan_of(plain, "webgpu", "nnapi", "coreml"))
     assert [each.provider for each in found] == ["webgpu", "nnapi", "coreml"]
     assert {(each.model, each.target, each.sha256) for each in found} == {("net", "android", plain.sha256)}
     assert {each.node_count for each in found} == {6}
-
-
-def test_what_a_provider_takes_is_counted_in_nodes_pieces_and_work(plain: Compiled, tmp_path: Path) -> None:
-    (found,) = partitions(plan_of(plain, "coreml", target="ios"))
-    assert (found.taken_count, found.node_count, found.partition_count) == (3, 6, 2)
-    assert found.share == 1.0
-    assert (found.is_measured, found.skipped) == (False, "")
-    assert found.by.startswith("CoreML provider ")
+    (only,) = partitions(plan_of(plain, "coreml", target="ios"))
+    assert (only.taken_count, only.node_count, only.partition_count) == (3, 6, 2)
+    assert only.share == 1.0
+    assert (only.is_measured, only.skipped) == (False, "")
+    assert only.by.startswith("CoreML provider ")
+    (only,) = partitions(plan_of(plain, "coreml", target="ios"))
+    assert [(left.operator, left.count, left.example) for left in only.left] == [
+        ("Einsum", 2, "odd"),
+        ("RandomNormalLike", 1, "random"),
+    ]
+    assert all("operator not supported" in left.reason for left in only.left)
+    assert sum(left.count for left in only.left) == only.node_count - only.taken_count
 
 
 def test_a_plan_knows_how_many_nodes_with_work_its_providers_take(plain: Compiled) -> None:
@@ -59,21 +61,14 @@ def test_a_plan_knows_how_many_nodes_with_work_its_providers_take(plain: Compile
     assert {each.provider: each.nodes for each in found.choices} == {"webgpu": 0, "coreml": 2, "cpu": 0}
 
 
-def test_nodes_that_are_left_are_grouped_by_operator_and_reason_the_most_first(plain: Compiled, tmp_path: Path) -> None:
-    (found,) = partitions(plan_of(plain, "coreml", target="ios"))
-    assert [(left.operator, left.count, left.example) for left in found.left] == [
-        ("Einsum", 2, "odd"),
-        ("RandomNormalLike", 1, "random"),
-    ]
-    assert all("operator not supported" in left.reason for left in found.left)
-    assert sum(left.count for left in found.left) == found.node_count - found.taken_count
-
-
-def test_the_share_is_of_the_multiply_adds_not_of_the_nodes(plain: Compiled, tmp_path: Path) -> None:
+def test_the_share_is_of_the_multiply_adds(plain: Compiled, tmp_path: Path) -> None:
     context = context_file(plain, tmp_path, left="[second] y = Conv <pads = [1,1,1,1]> (c, v)")
     (found,) = partitions(plan_of(context, "qnn"))
     assert found.share == pytest.approx(FIRST / (FIRST + SECOND))
     assert found.taken_count / found.node_count == 0.5
+    compiled = written(tmp_path, "(float[2] x) => (float[2] y) { y = Relu (x) }")
+    (found,) = partitions(plan_of(compiled, "coreml", target="ios"))
+    assert (found.taken_count, found.share) == (1, None)
 
 
 def context_file(compiled: Compiled, folder: Path, left: str) -> Compiled:
@@ -84,7 +79,10 @@ def context_file(compiled: Compiled, folder: Path, left: str) -> Compiled:
     return replace(compiled, path=path, style=Style.CONTEXT, data_files=())
 
 
-def test_a_file_for_a_chip_says_itself_what_was_taken(plain: Compiled, tmp_path: Path) -> None:
+def test_nothing_is_measured_where_nothing_is_installed_or_a_chip_is_meant(
+    plain: Compiled, no_environments: None, tmp_path: Path
+) -> None:
+    assert measured(plan_of(plain, "qnn", "webgpu", "nnapi", "xnnpack"), tmp_path) == ()
     context = context_file(plain, tmp_path, left="[second] y = Conv <pads = [1,1,1,1]> (c, v)")
     (found,) = partitions(plan_of(context, "qnn"))
     assert (found.taken_count, found.node_count, found.partition_count) == (1, 2, 1)
@@ -92,21 +90,11 @@ def test_a_file_for_a_chip_says_itself_what_was_taken(plain: Compiled, tmp_path:
     assert (found.is_measured, found.by) == (True, "Qualcomm's compiler, ahead of time")
 
 
-def test_a_graph_without_multiply_adds_has_no_share(tmp_path: Path) -> None:
-    compiled = written(tmp_path, "(float[2] x) => (float[2] y) { y = Relu (x) }")
-    (found,) = partitions(plan_of(compiled, "coreml", target="ios"))
-    assert (found.taken_count, found.share) == (1, None)
-
-
 @pytest.mark.parametrize("provider", ["qnn", "webgpu"])
 def test_a_provider_without_rules_is_skipped_with_the_way_to_measure_it(provider: str, plain: Compiled) -> None:
     (found,) = partitions(plan_of(plain, provider))
     assert f"`mobpack doctor --install {provider}`" in found.skipped
     assert (found.taken_count, found.share, found.left, found.by) == (0, None, (), "")
-
-
-def test_nothing_is_measured_where_nothing_is_installed(plain: Compiled, no_environments: None, tmp_path: Path) -> None:
-    assert measured(plan_of(plain, "qnn", "webgpu", "nnapi", "xnnpack"), tmp_path) == ()
 
 
 @pytest.mark.parametrize("provider", ["nnapi", "xnnpack"])
@@ -142,15 +130,20 @@ def test_xnnpack_takes_the_same_nodes_for_every_target(plain: Compiled) -> None:
     ]
 
 
-def test_androids_library_is_not_asked_about_ort_format_even_where_it_is_installed(
-    ort: Compiled, no_environments: None, tmp_path: Path
+def test_files_in_ort_format_are_judged_by_rules_alone(
+    ort: Compiled, no_environments: None, tmp_path: Path, plain: Compiled
 ) -> None:
-    """The graph of such a file cannot be marked; the rules read it."""
+    # The graph of such a file cannot be marked; the rules read it.
     android._folder().mkdir(parents=True)
     assert measured(plan_of(ort, "nnapi", "xnnpack"), tmp_path) == ()
     nnapi, xnnpack = partitions(plan_of(ort, "nnapi", "xnnpack"))
     assert (nnapi.skipped, nnapi.refusal, nnapi.is_measured, nnapi.taken_count) == ("", "", False, 1)
     assert (xnnpack.skipped, xnnpack.refusal, xnnpack.is_measured, xnnpack.taken_count) == ("", "", False, 0)
+    (found,) = partitions(plan_of(ort, "coreml", target="ios"))
+    assert (found.taken_count, found.node_count, found.partition_count) == (1, 1, 1)
+    (found,) = partitions(plan_of(unknown(plain, tmp_path), "coreml", target="ios"))
+    assert (found.taken_count, found.node_count, found.partition_count) == (0, 1, 0)
+    assert found.left[0].operator == "Frobnicate"
 
 
 @pytest.fixture(scope="module")
@@ -171,26 +164,29 @@ def ort(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     return replace(plain, path=folder / "model.ort", style=Style.FIXED, format=Format.ORT)
 
 
-def test_a_file_in_ort_format_is_judged_by_the_same_rules(ort: Compiled, tmp_path: Path) -> None:
-    (found,) = partitions(plan_of(ort, "coreml", target="ios"))
-    assert (found.taken_count, found.node_count, found.partition_count) == (1, 1, 1)
-
-
-def test_rules_leave_an_operator_that_nobody_knows(plain: Compiled, tmp_path: Path) -> None:
-    (found,) = partitions(plan_of(unknown(plain, tmp_path), "coreml", target="ios"))
-    assert (found.taken_count, found.node_count, found.partition_count) == (0, 1, 0)
-    assert found.left[0].operator == "Frobnicate"
-
-
 def one(**facts: Any) -> Partition:
     about: dict[str, Any] = {"model": "net", "target": "android", "provider": "qnn", "sha256": ""}
     return Partition(**{**about, "taken_count": 5, "node_count": 10, "partition_count": 3, "share": 0.5, **facts})
 
 
-def test_a_partition_within_the_gates_passes() -> None:
+def test_gates_judge_every_provider_and_every_measurement() -> None:
     for gates in [Gates(), Gates(max_partitions=3), Gates(min_share=0.5), Gates(max_partitions=100, min_share=0.0)]:
         enforce_partition_gates((one(),), gates)
         assert one().share == 0.5
+    with pytest.raises(GateError, match="model 'net' on android, nnapi: 9 partitions"):
+        enforce_partition_gates((one(), one(provider="nnapi", partition_count=9)), Gates(max_partitions=3))
+    with pytest.raises(GateError, match=r"runs 0\.0% of the MACs, less than 1\.0%"):
+        enforce_partition_gates((one(share=None),), Gates(min_share=0.01))
+    skipped = one(skipped="not installed: run `mobpack doctor --install qnn`")
+    enforce_partition_gates((skipped,), Gates())
+    for gates in (Gates(max_partitions=100), Gates(min_share=0.0)):
+        with pytest.raises(GateError, match="no result for the gate: not installed") as error:
+            enforce_partition_gates((skipped,), gates)
+        assert error.value.hint == "install what is missing, or drop the gate"
+    refused = one(refusal="No Op registered", taken_count=0, partition_count=0)
+    enforce_partition_gates((refused,), Gates())
+    with pytest.raises(GateError, match="qnn: cannot run its file: No Op registered"):
+        enforce_partition_gates((refused,), Gates(max_partitions=100))
 
 
 @pytest.mark.parametrize(
@@ -216,25 +212,6 @@ def test_a_partition_beyond_a_gate_is_an_error_that_says_by_how_much(gates: Gate
     assert error.value.EXIT_CODE == 6
 
 
-def test_one_poor_provider_among_good_ones_is_enough() -> None:
-    with pytest.raises(GateError, match="model 'net' on android, nnapi: 9 partitions"):
-        enforce_partition_gates((one(), one(provider="nnapi", partition_count=9)), Gates(max_partitions=3))
-
-
-def test_a_share_that_nobody_can_name_is_none() -> None:
-    with pytest.raises(GateError, match=r"runs 0\.0% of the MACs, less than 1\.0%"):
-        enforce_partition_gates((one(share=None),), Gates(min_share=0.01))
-
-
-def test_what_was_skipped_passes_no_gate_but_stops_nothing_without_one() -> None:
-    skipped = one(skipped="not installed: run `mobpack doctor --install qnn`")
-    enforce_partition_gates((skipped,), Gates())
-    for gates in (Gates(max_partitions=100), Gates(min_share=0.0)):
-        with pytest.raises(GateError, match="no result for the gate: not installed") as error:
-            enforce_partition_gates((skipped,), gates)
-        assert error.value.hint == "install what is missing, or drop the gate"
-
-
 def test_gates_judge_what_a_provider_without_rules_says_itself() -> None:
     skipped, said = one(skipped="not predicted"), one(is_measured=True, share=0.9)
     assert judged(Report(parities=(), partitions=(skipped,))) == (skipped,)
@@ -252,10 +229,3 @@ def test_a_measurement_that_contradicts_the_rules_is_put_into_words() -> None:
         "xnnpack on android takes another part of model 'net' than its rules say: 6 of 10 nodes in 4 by the library, "
         "5 of 10 nodes in 3 by the rules, which decide"
     ]
-
-
-def test_a_file_that_a_provider_cannot_open_passes_no_gate_either() -> None:
-    refused = one(refusal="No Op registered", taken_count=0, partition_count=0)
-    enforce_partition_gates((refused,), Gates())
-    with pytest.raises(GateError, match="qnn: cannot run its file: No Op registered"):
-        enforce_partition_gates((refused,), Gates(max_partitions=100))

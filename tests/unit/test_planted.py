@@ -5,7 +5,7 @@ from collections import Counter
 from tests.nightly.planted import NIGHT, ROOT, faults
 
 
-def test_every_fault_applies_once_and_its_test_file_is_there() -> None:
+def test_faults_apply_once_and_there_are_enough_of_each_language() -> None:
     tests = {path.name for path in (ROOT / "tests").rglob("test_*.py") if NIGHT not in path.parts}
     wrong = []
     for fault in faults():
@@ -15,13 +15,7 @@ def test_every_fault_applies_once_and_its_test_file_is_there() -> None:
         if fault.test not in tests:
             wrong.append(f"{fault.name}: there is no {fault.test}")
     assert not wrong, "\n".join(wrong)
-
-
-def test_names_are_given_once() -> None:
     assert not [name for name, count in Counter(each.name for each in faults()).items() if count > 1]
-
-
-def test_there_are_eighty_faults_and_ten_of_each_language() -> None:
     found = Counter(each.language for each in faults())
     assert found.total() >= 80
     assert {name: count for name, count in found.items() if count < 10} == {}

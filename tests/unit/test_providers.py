@@ -56,15 +56,9 @@ def test_every_field_of_a_provider_changes_what_onnx_runtime_is_told(other: Nnap
     assert other.options() != type(other)().options()
 
 
-def test_xnnpack_leaves_the_number_of_threads_to_the_app() -> None:
+def test_providers_have_the_settings_that_are_fast_on_phones() -> None:
     assert Xnnpack().options() == {}
-
-
-def test_nnapi_leaves_its_own_slow_kernels_out() -> None:
     assert Nnapi().options() == {"CPU_DISABLED": "1"}
-
-
-def test_qnn_runs_on_the_neural_processor_at_full_speed() -> None:
     assert Qnn().options()["backend_path"] == "libQnnHtp.so"
     assert Qnn().options()["htp_performance_mode"] == "burst"
 
@@ -102,14 +96,11 @@ def test_the_generated_code_of_every_language_has_a_new_provider() -> None:
     assert '      cacheOption: "wires",\n' in table
 
 
-def test_a_provider_of_android_is_unknown_on_ios() -> None:
+def test_a_provider_of_another_platform_is_unknown() -> None:
     with pytest.raises(SettingError, match="'nnapi' does not run on iOS"):
         Ios(providers=("nnapi",))
     with pytest.raises(ConfigError, match="no provider 'nnapi' for ios"):
         recipe._provider_flags("ios", ["nnapi"])
-
-
-def test_a_recipe_says_that_it_cannot_build_a_provider() -> None:
     with pytest.raises(ConfigError, match="recipes cannot build the provider qnn"):
         recipe._provider_flags("android", ["qnn"])
 
@@ -161,12 +152,9 @@ COMMENT = re.compile(r"\s*(//|/?\*)")
 """the beginning of a line that is a comment in the languages of packages"""
 
 
-def test_no_template_names_a_provider() -> None:
-    """Tables of providers are printed: an enum, a list or a condition that is written by hand would lack a new one."""
+def test_templates_that_name_a_provider_are_found(tmp_path: Path) -> None:
+    # Tables of providers are printed: an enum, a list or a condition that is written by hand would lack a new one.
     assert templates_that_name_providers(templates_folder()) == set(NAMED_IN_TEMPLATES)
-
-
-def test_a_template_that_names_a_provider_is_found(tmp_path: Path) -> None:
     texts = {
         "starting.ts": "if (provider === 'xnnpack') return threads;",
         "options.dart": "enum Provider { coreML, cpu }",

@@ -34,6 +34,20 @@ def test_a_release_is_replaced_as_a_whole(dist: Path) -> None:
     assert names(dist.parent) == ["dist"]
 
 
+def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
+    (tmp_path / "dist").mkdir()
+    publish(tmp_path / "dist", "new")
+    assert "android/new.aar" in files(tmp_path / "dist")
+
+
+def test_a_link_to_a_folder_stays_a_link(tmp_path: Path, dist: Path) -> None:
+    (tmp_path / "link").symlink_to(dist)
+    publish(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert "android/new.aar" in files(dist)
+    assert names(tmp_path) == ["dist", "link"]
+
+
 @pytest.mark.parametrize(
     ("mask", "folder", "file"), [(0o022, 0o755, 0o644), (0o027, 0o750, 0o640), (0o2, 0o775, 0o664)]
 )
@@ -48,20 +62,6 @@ def test_a_release_has_the_permissions_of_whatever_the_user_makes(
     found = {path.stat().st_mode & 0o777 for path in [tmp_path / "dist", tmp_path / "dist" / "android"]}
     assert found == {folder}
     assert (tmp_path / "dist" / MANIFEST).stat().st_mode & 0o777 == file
-
-
-def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
-    (tmp_path / "dist").mkdir()
-    publish(tmp_path / "dist", "new")
-    assert "android/new.aar" in files(tmp_path / "dist")
-
-
-def test_a_link_to_a_folder_stays_a_link(tmp_path: Path, dist: Path) -> None:
-    (tmp_path / "link").symlink_to(dist)
-    publish(tmp_path / "link", "new")
-    assert (tmp_path / "link").is_symlink()
-    assert "android/new.aar" in files(dist)
-    assert names(tmp_path) == ["dist", "link"]
 
 
 @pytest.mark.parametrize("content", [None, "no json", "[]", '["mobpack"]', "5", "{}", '"mobpack"'])
@@ -89,6 +89,14 @@ def test_a_parent_that_cannot_hold_folders_is_a_tool_error(tmp_path: Path) -> No
     with pytest.raises(ToolError, match=f"cannot write to {tmp_path}/file: ") as error:
         publish(tmp_path / "file" / "dist", "new")
     assert error.value.hint == "choose another folder with --out"
+
+
+def test_what_came_into_the_folder_during_the_build_is_not_thrown_away(tmp_path: Path) -> None:
+    (tmp_path / "dist").mkdir()
+    with pytest.raises(ConfigError, match="exists and is not a mobpack release"), staged(tmp_path / "dist"):
+        (tmp_path / "dist" / "thesis.txt").write_text("years of work")
+    assert (tmp_path / "dist" / "thesis.txt").read_text() == "years of work"
+    assert names(tmp_path) == ["dist"]
 
 
 def fail_half_way(out: Path, failure: BaseException | None) -> None:
@@ -209,13 +217,10 @@ def test_somebody_who_looks_always_finds_a_whole_release(dist: Path, steps: str)
     assert all(found) == (steps == "in one step")
 
 
-def test_what_this_system_cannot_exchange_stays_as_it_was(tmp_path: Path) -> None:
+def test_exchanges_are_those_that_the_system_has(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     assert not exchange(tmp_path / "one", tmp_path / "missing")
     assert names(tmp_path) == ["one"]
-
-
-def test_macos_exchanges_by_a_function_of_its_own() -> None:
     calls: list[tuple[bytes, bytes, int]] = []
 
     def renamex_np(one: bytes, other: bytes, flags: int) -> int:
@@ -259,14 +264,6 @@ def test_a_release_that_cannot_be_put_back_is_named_with_the_new_one(
     with pytest.raises(ToolError, match="a tool"):
         fail_half_way(dist, ToolError("a tool"))
     assert names(dist.parent) == [new.name, previous.name], "the only copies are never taken for something abandoned"
-
-
-def test_what_came_into_the_folder_during_the_build_is_not_thrown_away(tmp_path: Path) -> None:
-    (tmp_path / "dist").mkdir()
-    with pytest.raises(ConfigError, match="exists and is not a mobpack release"), staged(tmp_path / "dist"):
-        (tmp_path / "dist" / "thesis.txt").write_text("years of work")
-    assert (tmp_path / "dist" / "thesis.txt").read_text() == "years of work"
-    assert names(tmp_path) == ["dist"]
 
 
 def test_threads_of_one_process_wait_for_each_other_silently(

@@ -11,54 +11,33 @@ def ranges(nodes: str, *, weights: str = "") -> dict[str, str]:
     return dict(known_ranges(onnx_model(f"(float[2, 4] x, bool c) => (float[?, ?] y){weights} {{ {nodes} }}")))
 
 
-def test_an_operator_of_a_known_range_gives_it_to_its_output() -> None:
+def test_known_ranges_are_passed_on_until_arithmetic_ends_them() -> None:
     for operator in ["Sigmoid", "HardSigmoid", "Softmax", "Tanh"]:
         assert ranges(f"y = {operator} (x)") == {"y": operator}
-
-
-def test_other_operators_give_none() -> None:
     for operator in ["Relu", "LogSoftmax", "Erf", "Exp"]:
         assert ranges(f"y = {operator} (x)") == {}
-
-
-def test_shapes_widths_and_choices_pass_it_on() -> None:
     text = (
         "a = Sigmoid (x) b = Reshape (a, s) d = Transpose (b) e = Cast <to = 10> (d) f = Identity (e)"
         "g = Squeeze (f, z) h = Slice (g, z, o) y = Cast <to = 1> (h)"
     )
     constants = " <int64[2] s = {1, 8}, int64[1] z = {0}, int64[1] o = {1}>"
     assert ranges(text, weights=constants) == {"y": "Sigmoid"}
-
-
-def test_quantization_behind_it_passes_it_on() -> None:
     text = "a = Softmax (x) q = QuantizeLinear (a, s, z) y = DequantizeLinear (q, s, z)"
     assert ranges(text, weights=" <float s = {0.004}, uint8 z = {0}>") == {"y": "Softmax"}
-
-
-def test_arithmetic_behind_it_ends_it() -> None:
     assert ranges("a = Sigmoid (x) y = Mul (a, x)") == {}
-
-
-def test_several_joined_are_known_when_all_are() -> None:
     assert ranges("a = Sigmoid (x) b = Tanh (x) y = Concat <axis = 0> (a, b)") == {"y": "Sigmoid"}
     assert ranges("a = Sigmoid (x) y = Concat <axis = 0> (a, x)") == {}
-
-
-def test_the_indices_of_the_largest_are_no_numbers_of_the_input() -> None:
     text = "a = Sigmoid (x) v, i = TopK (a, k) y = Cast <to = 1> (i)"
     assert ranges(text, weights=" <int64[1] k = {2}>") == {}
 
 
-def test_branches_are_known_when_both_are() -> None:
+def test_ranges_of_branches_functions_and_fused_activations_are_known() -> None:
     text = (
         "y = If (c) <then_branch = t () => (float[2, 4] p) {{ p = Sigmoid (x) }},"
         "else_branch = e () => (float[2, 4] q) {{ q = {} (x) }}>"
     )
     assert ranges(text.format("Softmax")) == {"y": "Sigmoid"}
     assert ranges(text.format("Relu")) == {}
-
-
-def test_a_fused_activation_counts() -> None:
     model = onnx_model("(float[1, 1, 2, 2] x, float[1, 1, 1, 1] w) => (float[1, 1, 2, 2] y) { y = Conv (x, w) }")
     (node,) = model.graph.node
     node.op_type, node.domain = "FusedConv", "com.microsoft"
@@ -66,6 +45,8 @@ def test_a_fused_activation_counts() -> None:
     assert known_ranges(model) == {"y": "Sigmoid"}
     node.attribute[-1].s = b"Relu"
     assert known_ranges(model) == {}
+    assert known_ranges(with_functions(12, 10)) == {"y": "Sigmoid"}
+    assert known_ranges(with_functions(DEEPEST + 2, 1)) == {}
 
 
 def with_functions(count: int, calls: int) -> onnx.ModelProto:
@@ -83,11 +64,3 @@ def with_functions(count: int, calls: int) -> onnx.ModelProto:
     model.graph.node[0].op_type, model.graph.node[0].domain = f"f{count - 1}", "own"
     model.functions.extend(functions)
     return model
-
-
-def test_functions_are_looked_into_once_each() -> None:
-    assert known_ranges(with_functions(12, 10)) == {"y": "Sigmoid"}
-
-
-def test_functions_that_lie_too_deep_have_no_range() -> None:
-    assert known_ranges(with_functions(DEEPEST + 2, 1)) == {}

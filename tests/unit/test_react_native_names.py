@@ -84,11 +84,16 @@ def test_versions_of_npm_are_taken(version: str) -> None:
     ReactNative().refuse(replace(VISION.package, version=version), {})
 
 
-def test_versions_that_npm_does_not_take_are_refused_with_an_example() -> None:
+def test_versions_of_npm_are_taken_and_others_refused() -> None:
     for version in ["1", "1.0", "01.0.0", "1.0.0+5", "1.0.0-", "1.0.0-01", "v1.0.0", "1.0.0\n"]:
         with pytest.raises(ConfigError, match=f"npm needs three numbers, not '{re.escape(version)}'") as refused:
             ReactNative().refuse(replace(VISION.package, version=version), {})
         assert '"1.0.0"' in refused.value.hint
+    package = replace(VISION.package, name="v" * 202)
+    with pytest.raises(ConfigError, match="has 215 letters; npm allows 214") as refused:
+        ReactNative().refuse(package, {})
+    assert refused.value.hint.startswith("shorten it by 1,")
+    ReactNative(package="vision").refuse(package, {})
 
 
 @pytest.mark.parametrize("version", [f"1.0.{2**53}", "1.0.0-" + "a" * 251])
@@ -96,14 +101,6 @@ def test_versions_that_are_too_long_for_npm_are_refused(version: str) -> None:
     ReactNative().refuse(replace(VISION.package, version=version[:-1]), {})
     with pytest.raises(ConfigError, match="is too long for npm"):
         ReactNative().refuse(replace(VISION.package, version=version), {})
-
-
-def test_a_packages_name_that_is_too_long_for_npm_is_refused_unless_another_is_given() -> None:
-    package = replace(VISION.package, name="v" * 202)
-    with pytest.raises(ConfigError, match="has 215 letters; npm allows 214") as refused:
-        ReactNative().refuse(package, {})
-    assert refused.value.hint.startswith("shorten it by 1,")
-    ReactNative(package="vision").refuse(package, {})
 
 
 def test_names_in_other_languages_follow_from_the_module() -> None:

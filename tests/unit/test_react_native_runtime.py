@@ -107,26 +107,6 @@ def test_an_android_runtime_from_a_repository_is_depended_on() -> None:
     assert names.has_telemetry
 
 
-def framework(folder: Path, *platforms: str) -> PackagedFramework:
-    """An .xcframework for `platforms`; the one for macOS has a link in it."""
-    root = folder / "acme.xcframework"
-    libraries = []
-    for platform in platforms:
-        inside = root / f"{platform}-arm64/acme.framework"
-        inside.mkdir(parents=True)
-        (inside / "acme").write_text(f"code for {platform}")
-        if platform == "macos":
-            (inside / "Resources").symlink_to(".")
-        entry = {"LibraryIdentifier": f"{platform}-arm64", "LibraryPath": "acme.framework"}
-        libraries.append({**entry, "SupportedPlatform": platform, "SupportedArchitectures": ["arm64"]})
-    (root / "_CodeSignature").mkdir()
-    (root / "_CodeSignature/CodeResources").write_text("signed")
-    (root / "Info.plist").write_bytes(
-        plistlib.dumps({"AvailableLibraries": libraries, "XCFrameworkFormatVersion": "1"})
-    )
-    return PackagedFramework(version="1.2.3", ship="inside", folder=root, name="acme", minimum_os="16.4")
-
-
 def test_an_ios_runtime_of_ones_own_is_in_the_package_as_it_is(tmp_path: Path) -> None:
     view = with_runtime(ios=framework(tmp_path, "ios"))
     assert (view.names.ios_framework, view.names.ios_version) == ("ios/Frameworks/acme.xcframework", "1.2.3")
@@ -161,6 +141,26 @@ def test_what_nobody_opened_runs_on_ios_alone(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"\[runtime\] ios is an address") as refused:
         refuse_unwrappable(package_of(config), config, ("ios", "react_native"), runtimes, Console(quiet=True))
     assert refused.value.hint.startswith("download the .zip and use the file")
+
+
+def framework(folder: Path, *platforms: str) -> PackagedFramework:
+    """An .xcframework for `platforms`; the one for macOS has a link in it."""
+    root = folder / "acme.xcframework"
+    libraries = []
+    for platform in platforms:
+        inside = root / f"{platform}-arm64/acme.framework"
+        inside.mkdir(parents=True)
+        (inside / "acme").write_text(f"code for {platform}")
+        if platform == "macos":
+            (inside / "Resources").symlink_to(".")
+        entry = {"LibraryIdentifier": f"{platform}-arm64", "LibraryPath": "acme.framework"}
+        libraries.append({**entry, "SupportedPlatform": platform, "SupportedArchitectures": ["arm64"]})
+    (root / "_CodeSignature").mkdir()
+    (root / "_CodeSignature/CodeResources").write_text("signed")
+    (root / "Info.plist").write_bytes(
+        plistlib.dumps({"AvailableLibraries": libraries, "XCFrameworkFormatVersion": "1"})
+    )
+    return PackagedFramework(version="1.2.3", ship="inside", folder=root, name="acme", minimum_os="16.4")
 
 
 @pytest.mark.parametrize("step", [build.build, build.check])

@@ -64,7 +64,7 @@ def test_the_package_has_the_very_bytes_of_the_libraries_for_android_and_ios(tmp
         assert len(mine) == 3, "two files of the model, one of golden vectors"
 
 
-def test_every_file_is_in_the_package_once_and_what_both_platforms_open_is_in_one_folder() -> None:
+def test_files_are_in_the_package_once_under_unique_names(tmp_path: Path) -> None:
     placed = EVERYTHING.view().files
     sums = [each.content.sha256 for each in placed]
     assert len(set(sums)) == len(sums)
@@ -73,22 +73,6 @@ def test_every_file_is_in_the_package_once_and_what_both_platforms_open_is_in_on
     assert folders["every-thing_v2.ort.tflite"] == folders["every-thing_v2-unfused.ort.tflite"] == "both"
     assert folders["options-model-1.weights.tflite"] == "both"
     assert folders["every-thing_v2-golden.safetensors"] == "both"
-
-
-def test_a_file_of_one_platform_alone_is_in_its_folder() -> None:
-    ios = replace(
-        VISION.ios, plans=(on_ios(VISION.ios.plans[0], choice("coreml", Style.PLAIN), choice("cpu")),), golden={}
-    )
-    case = replace(VISION, ios=ios)
-    folders = {each.content.path: each.folder for each in case.view().files}
-    assert folders == {
-        "classifier.ort.tflite": "both",
-        "classifier-unfused.ort.tflite": "android",
-        "classifier-plain.ort": "ios",
-    }
-
-
-def test_names_are_unique_even_where_capitals_count_for_nothing(tmp_path: Path) -> None:
     one = file(tmp_path, "model.ort", "one", style=Style.FIXED)
     two = file(tmp_path, "model.ort", "two", style=Style.UNFUSED)
     three = file(tmp_path, "model.ort", "three", style=Style.FIXED)
@@ -101,9 +85,6 @@ def test_names_are_unique_even_where_capitals_count_for_nothing(tmp_path: Path) 
     ios = replace(VISION.ios, plans=tuple(on_ios(each, *each.choices) for each in plans), golden={})
     names = [each.content.path for each in replace(VISION, android=android, ios=ios).view().files]
     assert names == ["Net-UNFUSED-2.ort.tflite", "net-unfused.ort.tflite", "net.ort.tflite"]
-
-
-def test_weights_of_an_onnx_file_may_be_another_providers_file(tmp_path: Path) -> None:
     base = file(tmp_path, "model.ort", "weights")
     rest = named(tmp_path, "fixed.weights", "the rest")
     fused = file(tmp_path, "fixed.onnx", "graph", base.path, rest, style=Style.FIXED)
@@ -120,7 +101,20 @@ def test_weights_of_an_onnx_file_may_be_another_providers_file(tmp_path: Path) -
     assert [each.sha256 for each in cpu.weights] == [sha256_of(base.path), sha256_of(rest)]
 
 
-def test_files_are_tried_in_the_order_of_the_platforms_own_packages() -> None:
+def test_a_file_of_one_platform_alone_is_in_its_folder() -> None:
+    ios = replace(
+        VISION.ios, plans=(on_ios(VISION.ios.plans[0], choice("coreml", Style.PLAIN), choice("cpu")),), golden={}
+    )
+    case = replace(VISION, ios=ios)
+    folders = {each.content.path: each.folder for each in case.view().files}
+    assert folders == {
+        "classifier.ort.tflite": "both",
+        "classifier-unfused.ort.tflite": "android",
+        "classifier-plain.ort": "ios",
+    }
+
+
+def test_files_are_tried_in_order_with_their_settings_and_vectors() -> None:
     android = [(each.providers, each.chips) for each in opened(EVERYTHING, "android")]
     assert android == [
         (("qnn",), ("SM8650",)),
@@ -131,21 +125,15 @@ def test_files_are_tried_in_the_order_of_the_platforms_own_packages() -> None:
     assert [each.providers for each in opened(EVERYTHING, "ios")] == [("coreml", "xnnpack"), ("cpu",)]
     found = {each.name: [provider.name for provider in each.providers] for each in EVERYTHING.view().names.platforms}
     assert found == {"android": ["qnn", "nnapi", "xnnpack", "webgpu"], "ios": ["coreml", "xnnpack"]}
-
-
-def test_files_have_the_settings_they_are_opened_with_and_providers_theirs() -> None:
     unfused, fixed = opened(VISION, "android")
     (replay,) = VISION.android.plans[0].choices[0].compiled.settings.items()
     assert [(each.key, each.value) for each in unfused.settings] == [replay]
     assert fixed.settings == ()
-    android, ios = VISION.view().names.platforms
-    assert [(each.registered_name, each.options) for each in android.providers] == [("XNNPACK", ())]
-    (coreml,) = ios.providers
+    android_providers, ios_providers = VISION.view().names.platforms
+    assert [(each.registered_name, each.options) for each in android_providers.providers] == [("XNNPACK", ())]
+    (coreml,) = ios_providers.providers
     assert coreml.registered_name == "CoreML"
     assert {each.key: each.value for each in coreml.options}["ModelFormat"] == "MLProgram"
-
-
-def test_golden_vectors_say_what_files_of_both_platforms_must_compute() -> None:
     (golden,) = VISION.view().names.models[0].golden
     assert {each.path for each in golden.files} == {"classifier.ort.tflite", "classifier-unfused.ort.tflite"}
     assert golden.file.path == "classifier-golden.safetensors"
@@ -198,9 +186,10 @@ def test_shapes_are_types_and_literals() -> None:
     assert not empty.is_inferable, "no values are no values, whatever the open size"
 
 
-def test_an_output_whose_real_shape_is_another_one_has_no_type_for_it() -> None:
+def test_an_output_of_another_shape_has_no_type_and_every_other_type_an_array() -> None:
     (output,) = tensors(("y", ElementType.FLOAT, (7,)), reshaped="y")
     assert (output.shape_type, output.sizes, output.is_pinned) == ("readonly number[]", ("null",), False)
+    assert set(storage.STORAGE) == set(ElementType) - {ElementType.OTHER}
 
 
 @pytest.mark.parametrize("platform", ["android", "ios"])
@@ -212,10 +201,6 @@ def test_shapes_that_differ_in_either_platforms_variant_are_not_promised(platfor
     found = {each.tensor: each.shape_type for each in case.view().names.models[0].outputs}
     assert found["declared_static"] == "readonly number[]"
     assert found["float$static"] == "readonly [1, 4]"
-
-
-def test_every_type_that_swift_takes_has_an_array() -> None:
-    assert set(storage.STORAGE) == set(ElementType) - {ElementType.OTHER}
 
 
 @pytest.mark.parametrize(("kind", "way"), [("input", "from float"), ("output", "to float")])
@@ -232,17 +217,6 @@ def test_what_lies_beside_the_templates_is_in_every_package_as_it_is(tmp_path: P
     copied = texts.copies(VISION.view())
     assert copied
     assert {path: inside[path] for path in copied} == {path: file.read_bytes() for path, file in copied.items()}
-
-
-def test_templates_are_named_after_the_module_the_models_and_the_kotlin_package() -> None:
-    names = EVERYTHING.view().names
-    assert texts.place_of(PurePosixPath("cpp/ModuleCxx.h.j2"), names) == PurePosixPath("cpp/EverythingCxx.h")
-    assert texts.place_of(PurePosixPath("android/src/main/kotlin/ModuleFiles.kt.j2"), names) == PurePosixPath(
-        "android/src/main/kotlin/org/example_lab/everything/reactnative/EverythingFiles.kt"
-    )
-    printed = EVERYTHING.texts()
-    for place in ("src/models/{}.ts", "lib/models/{}.js", "lib/models/{}.d.ts"):
-        assert {PurePosixPath(place.format(name)) for name in ("every-thing_v2", "options")} <= set(printed)
 
 
 def test_a_package_with_hostile_words_is_still_valid_json() -> None:
@@ -314,16 +288,13 @@ def test_the_same_package_is_the_same_archive(tmp_path: Path) -> None:
     assert other[1] != first[1]
 
 
-def test_a_release_has_the_package_where_npm_finds_it(tmp_path: Path) -> None:
+def test_a_release_has_the_package_and_a_project_is_the_package(tmp_path: Path) -> None:
     case = there(EVERYTHING, tmp_path / "files")
     view = case.view()
     artifacts = case.target.assemble(view, case.target.render(view), Store(tmp_path / "store"))
     (shipped,) = case.target.layout(view, artifacts, tmp_path)
     assert (shipped.path, shipped.artifact.kind) == ("npm/example-every-thing-2.1.0.tgz", "npm-package")
     assert sha256_of(tmp_path / shipped.path) == shipped.artifact.sha256
-
-
-def test_an_emitted_project_is_the_package_itself(tmp_path: Path) -> None:
     view = VISION.view()
     sources = VISION.target.render(view)
     assert VISION.target.project(view, sources, Store(tmp_path)) == sources
@@ -339,7 +310,7 @@ def configured(target: dict[str, str], *, runtime: Mapping[str, str] = {}, **oth
     return from_document(document, Path("/project"), targets=(), settings=())
 
 
-def test_a_package_takes_in_android_and_ios_as_the_file_has_them() -> None:
+def test_options_are_taken_from_file_and_command_line() -> None:
     config = configured({"package": "@example/p"}, android={"providers": ["nnapi"]})
     assert config.wrappers()["react_native"] == ReactNative(package="@example/p")
     assert config.targets()["android"].providers == ("nnapi",)
@@ -348,33 +319,21 @@ def test_a_package_takes_in_android_and_ios_as_the_file_has_them() -> None:
     assert requested_targets(config, ("react_native",)) == ("android", "ios", "react_native")
     assert requested_targets(config, ("ios", "react_native")) == ("android", "ios", "react_native")
     assert requested_targets(config, ("ios",)) == ("ios",)
-
-
-def test_the_command_line_alone_asks_for_it() -> None:
     document = {"package": {"name": "p"}, "model": {"m": {"path": "m.onnx"}}}
     config = from_document(document, Path("/project"), targets=("react_native",), settings=())
     assert (config.wrappers()["react_native"], list(config.targets())) == (ReactNative(), ["android", "ios"])
-
-
-def test_what_was_asked_for_is_in_the_manifests_options() -> None:
     options = options_of(configured({"module": "Pages"}), ("android", "ios", "react_native"))
     targets = options["target"]
     assert isinstance(targets, dict)
     assert list(targets) == ["android", "ios", "react_native"]
     assert targets["react_native"] == {"package": "", "module": "Pages"}
     assert options["variant"] == {"source": {"quantizer": "none"}}
-
-
-def test_an_unknown_key_is_refused_with_the_nearest() -> None:
     with pytest.raises(ConfigError) as refused:
         configured({"modul": "Pages"})
     assert (refused.value.message, refused.value.hint) == (
         "target.react_native: unknown key 'modul'",
         "did you mean 'module'?",
     )
-
-
-def test_a_name_in_the_file_is_refused_with_the_key() -> None:
     with pytest.raises(ConfigError) as refused:
         configured({"package": "Vision"})
     assert refused.value.message.startswith("target.react_native: package 'Vision' is not allowed")

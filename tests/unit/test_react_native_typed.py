@@ -18,7 +18,7 @@ from tests.golden.cases import CONTRACTS, REACT_NATIVE_CASES, Wrapped
 from tests.toolchain import typescript
 
 
-def test_types_that_packages_export_are_those_that_the_files_of_contracts_have() -> None:
+def test_files_and_types_of_contracts_are_those_of_the_package() -> None:
     folder = templates_folder() / "typescript" / "src" / "runtime" / "typed"
     found = {}
     for path in folder.glob("*.ts"):
@@ -32,8 +32,6 @@ def test_types_that_packages_export_are_those_that_the_files_of_contracts_have()
         }
     assert found == {module: set(types) for module, types in typed.TYPES.items()}
 
-
-def test_a_package_has_the_files_of_its_own_contracts_alone() -> None:
     def places(case: Wrapped) -> set[str]:
         return {str(path) for path in case.sources().files if path.parent.name == "typed"}
 
@@ -46,13 +44,10 @@ def test_a_package_has_the_files_of_its_own_contracts_alone() -> None:
     kinds = ("boxes", "decoding", "drawing", "options", "picture", "planes")
     endings = (("src", ".ts"), ("lib", ".js"), ("lib", ".d.ts"))
     assert places(one) == {f"{part}/runtime/typed/{kind}{end}" for kind in kinds for part, end in endings}
-    found = {Path(path).stem for path in places(case) if path.startswith("src")}
-    assert found == set(typed.TYPES) - {"lists"}  # of batches, which this case does not have
-
-
-def test_no_class_of_a_model_has_the_name_of_a_type_that_contracts_need() -> None:
-    exported = {name for each in (*typed.TYPES.values(), *typed.VALUES.values()) for name in each}
-    assert {name for name in exported if name.lower() not in RESERVED} == set()
+    stems = {Path(path).stem for path in places(case) if path.startswith("src")}
+    assert stems == set(typed.TYPES) - {"lists"}  # of batches, which this case does not have
+    names = {name for each in (*typed.TYPES.values(), *typed.VALUES.values()) for name in each}
+    assert {name for name in names if name.lower() not in RESERVED} == set()
 
 
 def test_parameters_keep_clear_of_each_other_and_of_the_code_around_them() -> None:
@@ -69,14 +64,11 @@ def test_parameters_keep_clear_of_each_other_and_of_the_code_around_them() -> No
     assert [(each.name, each.argument) for each in view.made] == [("pictureTensors3", "picture")]
 
 
-def test_a_model_that_takes_nothing_has_a_call_without_arguments() -> None:
+def test_calls_and_thresholds_are_javascripts() -> None:
     contract = CONTRACTS[0].model.contract
     assert contract
     view = typed.typed_view(replace(contract, inputs=()), "Net")
     assert (view.parameters, view.arguments, view.made, view.fed, view.refused) == ("", "", (), (), "")
-
-
-def test_a_threshold_is_a_number_of_javascript() -> None:
     for threshold, shown in [
         (0.0, "0"),
         (0.25, "0.25"),

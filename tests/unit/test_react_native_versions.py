@@ -19,11 +19,8 @@ def versions(project: str, expo_project: str) -> tuple[str, str]:
     return node.version(project, "react-native").rpartition(".")[0], node.version(expo_project, "expo").split(".")[0]
 
 
-def test_the_documentation_lists_the_versions_that_are_tested() -> None:
+def test_the_documentation_lists_tested_versions_and_the_oldest_is_tested() -> None:
     tested = [versions(expo.OLDEST, expo.OLDEST), versions(NEWEST, expo.NEWEST)]
     assert ROW.findall(DOCS.read_text(encoding="utf-8")) == tested
-
-
-def test_the_oldest_version_that_packages_take_is_tested() -> None:
     oldest, _ = versions(expo.OLDEST, expo.OLDEST)
     assert downloads.pins()["react-native"]["oldest"] == f"{oldest}.0"

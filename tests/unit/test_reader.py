@@ -128,18 +128,12 @@ def told(node: Node) -> tuple[Any, ...]:
     return (node.name, node.op, node.domain, version, node.inputs, node.outputs)
 
 
-def test_operator_sets_are_those_of_the_file(tmp_path: Path) -> None:
+def test_operator_sets_and_versions_are_those_of_the_file(tmp_path: Path) -> None:
     _, found = both(tmp_path, onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }"))
     assert found.opsets[""] == 17
-
-
-def test_ort_format_knows_the_versions_of_onnx_runtimes_own_operators(tmp_path: Path) -> None:
     text, _ = GRAPHS["another domain"]
     _, found = both(tmp_path, onnx_model(text, opsets={"": 17, "com.microsoft": 1}))
     assert [(node.operator, node.since_version) for node in found.nodes] == [("com.microsoft::Gelu", 1)]
-
-
-def test_weights_are_not_read_and_small_constants_are(tmp_path: Path) -> None:
     weights = {"w": numpy.ones((SMALL_BYTES // 4 + 1,), numpy.float32), "b": numpy.ones((3,), numpy.float32)}
     graph = f"(float[1] x) => (float[{SMALL_BYTES // 4 + 1}] y, float[3] z) {{ y = Add (x, w) z = Add (x, b) }}"
     _, found = both(tmp_path, onnx_model(graph, weights=weights))

@@ -48,19 +48,13 @@ def test_commands_and_options_of_a_page_exist(page: str) -> None:
     assert set(re.findall(r"`(--[a-z-]+)", text)) - OF_OTHER_PROGRAMS <= options()
 
 
-def test_files_that_the_readme_points_to_exist() -> None:
+def test_the_readme_points_to_files_is_short_and_builds_what_it_shows() -> None:
     targets = [found.partition("#")[0] for found in re.findall(r"\]\(([^)]+)\)", README) if "://" not in found]
     scripts = re.findall(r"^    sh (\S+)", README, re.MULTILINE)
     assert targets
     assert scripts == ["scripts/quickstart", "scripts/test"]
     assert [target for target in (*targets, *scripts) if not (ROOT / target).exists()] == []
-
-
-def test_the_readme_is_read_in_five_minutes() -> None:
     assert len(README.split()) < 900
-
-
-def test_the_quick_start_builds_what_the_readme_shows() -> None:
     [build] = re.findall(r"^    mobpack (build rapid.*)", README, re.MULTILINE)
     assert build.split()[2:] == (ROOT / "scripts" / "quickstart").read_text("utf-8").split()[-6:]
 

@@ -26,7 +26,7 @@ def change(level: Level, text: str) -> Change:
     return Change(level=level, where="ios", change=text, reason="apps use it")
 
 
-def test_an_entry_is_the_newest_and_takes_what_was_unreleased() -> None:
+def test_an_entry_takes_what_was_unreleased_in_the_form_of_its_changelog() -> None:
     text = "# Changelog\n\nAll versions.\n\n## Unreleased\n\n- By hand.\n\n## 1.0.0 - 2026-01-01\n\nFirst release.\n"
     warning = replace(change(Level.PATCH, "new warning: no licence"), is_internal=True)
     found = comparison(change(Level.MAJOR, "label gone"), change(Level.PATCH, "larger file"), warning)
@@ -34,9 +34,6 @@ def test_an_entry_is_the_newest_and_takes_what_was_unreleased() -> None:
         "# Changelog\n\nAll versions.\n\n## 2.0.0 - 2026-11-25\n\n- By hand.\n\n### Breaking changes\n\n"
         "- ios: label gone\n\n### Other changes\n\n- ios: larger file\n\n## 1.0.0 - 2026-01-01\n\nFirst release.\n"
     )
-
-
-def test_an_empty_changelog_gets_a_title() -> None:
     made = changelog.with_entry("", "1.0.0", DAY, None)
     assert made == "# Changelog\n\n## 1.0.0 - 2026-11-25\n\nFirst release.\n"
     assert changelog.has_entry(made, "1.0.0")
@@ -44,14 +41,8 @@ def test_an_empty_changelog_gets_a_title() -> None:
     assert changelog.with_entry(made, "1.0.1", DAY, comparison()).startswith(
         "# Changelog\n\n## 1.0.1 - 2026-11-25\n\nThe packages are as they were.\n\n## 1.0.0"
     )
-
-
-def test_an_entry_has_the_line_ends_of_its_changelog() -> None:
     made = changelog.with_entry("# Changelog\r\n\r\n## Unreleased\r\n\r\n- By hand.\r\n", "1.0.0", DAY, None)
     assert made == "# Changelog\r\n\r\n## 1.0.0 - 2026-11-25\r\n\r\n- By hand.\r\n\r\nFirst release.\r\n"
-
-
-def test_links_of_versions_are_headings_too() -> None:
     assert changelog.has_entry("# Changelog\n\n## [1.2.0] - 2026-01-01\n", "1.2.0")
 
 

@@ -40,7 +40,7 @@ def names(model: Any) -> list[tuple[str, tuple[Any, ...]]]:
     return [(spec.name, spec.shape) for spec in (*model.signature.inputs, *model.signature.outputs)]
 
 
-def test_tensors_and_dimensions_get_their_names_everywhere(path: Path) -> None:
+def test_tensors_get_their_names_everywhere_and_can_exchange_them(path: Path) -> None:
     wanted = {"x1": "image", "fetch_name_0": "scores", "N": "batch", "other.1": "length"}
     model = models.load(path, "net", renamed=wanted)
     assert names(model) == [
@@ -57,14 +57,8 @@ def test_tensors_and_dimensions_get_their_names_everywhere(path: Path) -> None:
         scores, taken = session.run(["scores", "taken"], {**feeds, "flag": numpy.array(flag)})
         assert (scores == 2 * image).all()
         assert (taken == expected).all()
-
-
-def test_two_tensors_can_exchange_their_names(path: Path) -> None:
     model = models.load(path, "net", renamed={"x1": "other", "other": "x1"})
     assert [name for name, _ in names(model)][:2] == ["other", "x1"]
-
-
-def test_shapes_and_contracts_use_the_new_names(path: Path) -> None:
     model = models.load(path, "net", renamed={"x1": "image", "N": "batch"}, fixed={"batch": 2, "image": (2, 5)})
     assert names(model)[0] == ("image", (2, 5))
 
@@ -86,19 +80,12 @@ def test_names_that_cannot_be_given_are_refused(path: Path, wanted: dict[str, st
     assert (str(refused.value), refused.value.hint) == (f"[model.net.rename]: {message}", hint)
 
 
-def test_numbers_and_places_say_nothing() -> None:
+def test_names_are_proposed_by_what_tensors_look_like() -> None:
     for name, expected in [
         *((name, True) for name in ("fetch_name_0", "495", "onnx::Add_3", "input.1", "StatefulPartitionedCall:0")),
         *((name, False) for name in ("image", "x", "logits", "conv2d_1")),
     ]:
         assert says_nothing(name) is expected
-
-
-def spec(name: str, *shape: Dimension) -> TensorSpec:
-    return TensorSpec(name=name, identifier=name, element=ElementType.FLOAT, shape=shape)
-
-
-def test_names_are_proposed_by_what_tensors_look_like() -> None:
     signature = Signature(
         inputs=(spec("495", "unk__1", 3, None, None), spec("mask", "unk__1", "tokens")),
         outputs=(spec("fetch_name_0", "unk__1", 10), spec("fetch_name_1", "unk__1", 4)),
@@ -111,6 +98,10 @@ def test_names_are_proposed_by_what_tensors_look_like() -> None:
         "495.2": "height",
         "495.3": "width",
     }
+
+
+def spec(name: str, *shape: Dimension) -> TensorSpec:
+    return TensorSpec(name=name, identifier=name, element=ElementType.FLOAT, shape=shape)
 
 
 def test_init_writes_proposals_that_can_be_used(path: Path, tmp_path: Path) -> None:

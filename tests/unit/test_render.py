@@ -139,13 +139,10 @@ class View:
     name: str
 
 
-def test_a_template_sees_the_fields_of_its_view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_template_sees_the_fields_of_its_view_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.j2").write_text("{% if name %}\nhello {{ name }}\n{% endif %}\n")
     monkeypatch.setattr(environment(), "loader", jinja2.FileSystemLoader(tmp_path))
     assert render("t.j2", View(name="you")) == "hello you\n"
-
-
-def test_a_variable_the_view_does_not_have_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "u.j2").write_text("hello {{ nmae }}\n")
     monkeypatch.setattr(environment(), "loader", jinja2.FileSystemLoader(tmp_path))
     with pytest.raises(jinja2.UndefinedError, match="nmae"):
@@ -167,7 +164,9 @@ def written(folder: Path, text: str) -> str:
     return fresh.get_template("t.j2").render(name="you")
 
 
-def test_a_template_is_compiled_once(kept: Path, tmp_path: Path) -> None:
+def test_compiled_templates_are_of_this_version_and_optional(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert written(tmp_path, "hello {{ name }}") == "hello you"
     (file,) = kept.iterdir()
     compiled = file.stat().st_ino
@@ -175,6 +174,20 @@ def test_a_template_is_compiled_once(kept: Path, tmp_path: Path) -> None:
     assert file.stat().st_ino == compiled
     assert written(tmp_path, "bye {{ name }}") == "bye you"
     assert list(kept.iterdir()) == [file]
+    for version in ("1", "2"):
+        (tmp_path / "version").write_text(version)
+        made = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(tmp_path), bytecode_cache=CompiledTemplates([tmp_path / "version"])
+        )
+        made.filters["upper"] = lambda text, version=version: f"{text} {version}"
+        (tmp_path / "t.j2").write_text("{{ 'a' | upper }}")  # which Jinja computes as it compiles
+        assert made.get_template("t.j2").render() == f"a {version}"
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert written(tmp_path, "hello {{ name }}") == "hello you"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (cache_folder() / "templates").touch()
+    assert written(tmp_path, "hello {{ name }}") == "hello you"
 
 
 @pytest.mark.parametrize("place", [0, 31, 32, 40, -1])
@@ -190,31 +203,8 @@ def test_a_damaged_compiled_template_is_compiled_again(kept: Path, tmp_path: Pat
         assert file.read_bytes() == whole
 
 
-def test_code_that_another_version_compiled_is_not_used(kept: Path, tmp_path: Path) -> None:
-    for version in ("1", "2"):
-        (tmp_path / "version").write_text(version)
-        made = jinja2.Environment(
-            loader=jinja2.FileSystemLoader(tmp_path), bytecode_cache=CompiledTemplates([tmp_path / "version"])
-        )
-        made.filters["upper"] = lambda text, version=version: f"{text} {version}"
-        (tmp_path / "t.j2").write_text("{{ 'a' | upper }}")  # which Jinja computes as it compiles
-        assert made.get_template("t.j2").render() == f"a {version}"
-
-
-def test_templates_are_rendered_where_there_is_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert written(tmp_path, "hello {{ name }}") == "hello you"
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (cache_folder() / "templates").touch()
-    assert written(tmp_path, "hello {{ name }}") == "hello you"
-
-
-def test_the_templates_are_where_the_package_looks_for_them() -> None:
+def test_every_template_is_where_the_package_looks_and_ends_with_one_newline() -> None:
     assert (templates_folder() / "android").is_dir()
-
-
-def test_every_template_is_valid_and_ends_with_one_newline() -> None:
     for path in sorted(templates_folder().rglob("*.j2")):
         text = path.read_text(encoding="utf-8")
         environment().parse(text, filename=path.name)

@@ -12,15 +12,12 @@ def of(name: str) -> tuple[list[str], list[str]]:
     return list(takes(contract)), list(gives(contract))
 
 
-def test_pictures_sounds_and_states_are_named() -> None:
+def test_inputs_and_outputs_of_every_kind_are_named() -> None:
     assert of("classifier")[0] == ["image: a picture of any size, pixel format and orientation"]
     assert of("listener")[0] == [
         "audio: a recording of any length and rate",
         "state: what output 'stateN' was in the run before",
     ]
-
-
-def test_every_kind_of_output_is_named() -> None:
     assert [
         of(name)[1] for name in ("classifier", "detector", "segmenter", "embedder", "reader", "tagger", "ranker")
     ] == [
@@ -32,9 +29,6 @@ def test_every_kind_of_output_is_named() -> None:
         ["tags: parts of the text, person, Ort"],
         ["logits: a score that says how well a document fits a query"],
     ]
-
-
-def test_tensors_are_shown_with_their_shapes() -> None:
     taken, given = of("several")
     assert taken[-1] == "lengths: int64 [batch, 2]"
     assert given[-1] == "raw: float [1, steps, 8]"

@@ -127,7 +127,7 @@ def test_tiles_say_what_is_nearest_to_its_tolerance() -> None:
     assert tiles["Providers that take nodes"] == ("1 of 3", "qnn")
 
 
-def test_the_table_has_every_runner_on_every_file() -> None:
+def test_the_table_leads_from_a_failure_to_its_numbers() -> None:
     (model,) = model_views(document(PLANS, REPORT))
     assert model.columns == ("int8, unfused .onnx", "int8, fixed .ort", "source, fixed .ort FP16")
     rows = {row.runner: [(cell.word, cell.span) for cell in row.cells] for row in model.rows}
@@ -143,9 +143,10 @@ def test_the_table_has_every_runner_on_every_file() -> None:
     assert cells["qnn"][0].reason == "'ids': 3 of 8 values differ"
     assert cells["coreml"][1].reason == "Einsum is not supported <here>"
     assert all(cell.mark for row in model.rows for cell in row.cells if cell.word != "not asked")
-
-
-def test_what_failed_comes_before_what_is_further_off_and_allowed() -> None:
+    assert [each.anchor for each in view(document(PLANS, REPORT)).failures] == ["comparison-7"]
+    graph = replace(parity("cuda", FIXED, GOOD), sha256="f" * 64)
+    (model,) = model_views(document(PLANS, Report(parities=(parity("cpu", FIXED, GOOD), graph))))
+    assert model.columns == ("int8, fixed .ort", "int8, ONNX graph")
     allowed = replace(GOOD, max_rel_error=0.9)
     mixed = parity("qnn", FIXED, allowed, BAD)
     found = document(PLANS, Report(parities=(parity("cpu", FIXED, allowed), mixed)))
@@ -155,31 +156,21 @@ def test_what_failed_comes_before_what_is_further_off_and_allowed() -> None:
     assert numbers(small.parity[0]) == "0.34 of the scale, 0.1 allowed"
 
 
-def test_files_with_the_same_error_keep_their_cells() -> None:
+def test_files_keep_their_cells_and_are_told_apart() -> None:
     (model,) = model_views(document(PLANS, Report(parities=(parity("cpu", FIXED, GOOD), parity("cpu", UNFUSED, GOOD)))))
     assert [(cell.numbers, cell.anchor) for cell in model.rows[0].cells] == [
         ("6.3e-6 of the scale, 0.051 allowed", "comparison-1"),
         ("6.3e-6 of the scale, 0.051 allowed", "comparison-2"),
     ]
-
-
-def test_files_of_one_name_are_told_apart() -> None:
     other = replace(UNFUSED, sha256="d" * 64)
     choice = replace(PLANS[1].choices[0], compiled=other)
     plans = (PLANS[0], replace(PLANS[1], choices=(choice, *PLANS[1].choices)))
     parities = tuple(parity("cpu", each, GOOD) for each in (FIXED, UNFUSED, other))
     (model,) = model_views(document(plans, Report(parities=parities)))
     assert model.columns == ("int8, fixed .ort", "int8, unfused .onnx bbbbbbbb", "int8, unfused .onnx dddddddd")
-
-
-def test_a_failure_leads_to_its_numbers() -> None:
-    assert [each.anchor for each in view(document(PLANS, REPORT)).failures] == ["comparison-7"]
-
-
-def test_a_runner_that_takes_the_graph_has_a_column_of_its_own() -> None:
-    graph = replace(parity("cuda", FIXED, GOOD), sha256="f" * 64)
-    (model,) = model_views(document(PLANS, Report(parities=(parity("cpu", FIXED, GOOD), graph))))
-    assert model.columns == ("int8, fixed .ort", "int8, ONNX graph")
+    said = words(page(document(PLANS[:1], REPORT)))
+    assert "28% qnn (SM8650), xnnpack not proven" in said
+    assert UNFUSED.sha256[:16] in said
 
 
 def test_comparisons_that_failed_are_open_and_have_all_numbers() -> None:
@@ -354,9 +345,3 @@ def test_words_stand_out_from_what_they_are_written_on(dark: bool) -> None:
             if (other + 0.05) / (one + 0.05) < 4.5:
                 low.append(f"{name} on {ground}")
     assert low == []
-
-
-def test_files_for_one_target_do_not_name_it() -> None:
-    said = words(page(document(PLANS[:1], REPORT)))
-    assert "28% qnn (SM8650), xnnpack not proven" in said
-    assert UNFUSED.sha256[:16] in said

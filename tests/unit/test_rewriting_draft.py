@@ -63,19 +63,23 @@ def test_constants_of_old_files_become_smaller_though_they_are_inputs(quantizer:
     assert made.decibels(samples[0]) > 15
 
 
-def test_a_weight_that_an_app_may_feed_is_left_alone() -> None:
-    model = old(onnx_model(LINEAR, weights={"w": weight(16, 16)}), 8)
-    with pytest.raises(ModelError, match=r"nothing to quantize.*also an input, and only its default"):
-        outcome(model, Dynamic())
-
-
-def test_the_default_of_an_input_that_nothing_takes_stays() -> None:
-    """Without it an app would have to feed the input."""
+def test_what_nothing_takes_is_dropped() -> None:
+    # Without it an app would have to feed the input.
     model = old(onnx_model(LINEAR, weights={"d": weight(3)}), 8)
     model.graph.initializer.append(numpy_helper.from_array(weight(16, 16), "w"))
     made = outcome(model, WeightOnly())
     assert "d" in made.constants
     assert run(made.model, {"x": weight(4, 16)})["y"].shape == (4, 16)
+    model = onnx_model(LINEAR, weights={"w": weight(16, 16), "unused": weight(5)})
+    made = outcome(model, Dynamic())
+    assert "w" not in made.constants
+    assert "unused" not in made.constants
+    model = onnx_model(LINEAR, weights={"w": weight(16, 16)}, opsets={"": 17, "ai.onnx.ml": 3})
+    opsets = {each.domain: each.version for each in outcome(model, WeightOnly()).model.opset_import}
+    assert opsets == {"": 17, "com.microsoft": 1}
+    model = old(onnx_model(LINEAR, weights={"w": weight(16, 16)}), 8)
+    with pytest.raises(ModelError, match=r"nothing to quantize.*also an input, and only its default"):
+        outcome(model, Dynamic())
 
 
 def test_constant_nodes_are_constants() -> None:
@@ -96,19 +100,6 @@ def test_constant_nodes_are_constants() -> None:
     assert set(draft.constants) == {"w", "v", "s"}
     assert [node.op_type for node in model.graph.node] == ["Reshape", "MatMul", "Add", "Constant"]
     onnx.checker.check_model(model, full_check=True)
-
-
-def test_what_nothing_takes_any_more_is_dropped() -> None:
-    model = onnx_model(LINEAR, weights={"w": weight(16, 16), "unused": weight(5)})
-    made = outcome(model, Dynamic())
-    assert "w" not in made.constants
-    assert "unused" not in made.constants
-
-
-def test_only_operator_sets_that_nodes_are_of_are_left() -> None:
-    model = onnx_model(LINEAR, weights={"w": weight(16, 16)}, opsets={"": 17, "ai.onnx.ml": 3})
-    opsets = {each.domain: each.version for each in outcome(model, WeightOnly()).model.opset_import}
-    assert opsets == {"": 17, "com.microsoft": 1}
 
 
 def test_a_name_to_exclude_that_no_node_has_is_refused_with_the_nearest() -> None:

@@ -106,15 +106,11 @@ def test_a_constant_that_is_not_finite_is_refused_by_name(name: str, bad: float)
         static().quantize(draft)
 
 
-def test_a_range_that_is_not_finite_is_refused_by_name() -> None:
-    model = image_model(f"{conv('x', 'c')} {conv('c', 'y')}", w=KERNEL, b=BIAS)
-    draft = drafted(model, static(), samples_for(model))
-    draft.ranges = {**draft.ranges, "c": Range(low=0.0, high=float("nan"))}
-    with pytest.raises(ModelError, match="'c'"):
-        static().quantize(draft)
-
-
-def test_layers_without_a_range_stay_in_float_and_are_noted() -> None:
+def test_names_and_ranges_that_are_not_there_are_refused_or_noted() -> None:
+    with pytest.raises(ConfigError, match=r"^exclude: the model has no node 'q'"):
+        mixed(exclude=("q",))
+    with pytest.raises(ConfigError, match=r"^weight-only: the model has no node 'q'"):
+        mixed(weight_only=("q",))
     model = image_model(f"{conv('x', 'c')} {conv('c', 'd')} {conv('d', 'y')}", w=KERNEL, b=BIAS)
     draft = drafted(model, static(), samples_for(model))
     draft.ranges = {name: each for name, each in draft.ranges.items() if name != "d"}
@@ -125,6 +121,13 @@ def test_layers_without_a_range_stay_in_float_and_are_noted() -> None:
     }
     assert [node.op_type for node in draft.graph.node].count("QuantizeLinear") == 2
     onnx.checker.check_model(draft.proto, full_check=True)
+    model = image_model(f"{conv('x', 'c')} {conv('c', 'y')}", w=KERNEL, b=BIAS)
+    draft = drafted(model, static(), samples_for(model))
+    draft.ranges = {**draft.ranges, "c": Range(low=0.0, high=float("nan"))}
+    with pytest.raises(ModelError, match="'c'"):
+        static().quantize(draft)
+    assert mixed().operators.count("QuantizeLinear") == 3
+    assert mixed(scope="all").operators.count("QuantizeLinear") == 6
 
 
 LIMITS: dict[str, Any] = {"low": numpy.float32(0), "one": numpy.float32(1), "six": numpy.float32(6)}
@@ -182,8 +185,8 @@ def test_a_value_that_is_an_output_and_goes_on_is_the_same_for_both() -> None:
     assert made.operators.count("QuantizeLinear") == 3
 
 
-def test_every_opset_from_10_on_runs() -> None:
-    """QuantizeLinear has an axis since opset 13 and 16 bits since 21; before, com.microsoft's has."""
+def test_opsets_from_10_on_run_and_older_ones_are_refused() -> None:
+    # QuantizeLinear has an axis since opset 13 and 16 bits since 21; before, com.microsoft's has.
     for opset in range(10, 27):
         for kind in ["int8", "uint16"]:
             model = onnx_model(
@@ -199,9 +202,6 @@ def test_every_opset_from_10_on_runs() -> None:
             activations = {node.domain for node in made.model.graph.node if node.op_type == "QuantizeLinear"}
             assert activations == {"" if opset >= (21 if kind == "uint16" else 13) else "com.microsoft"}
             assert made.decibels(samples[0]) > 30
-
-
-def test_older_opsets_are_refused() -> None:
     model = onnx_model(
         "(float[4,16] x) => (float[4,4] y) { y = MatMul (x, w) }", weights={"w": weight(16, 4)}, opsets={"": 9}
     )
@@ -218,11 +218,6 @@ def mixed(**settings: Any) -> Outcome:
     made = outcome(model, static(**settings), samples)
     assert made.decibels(samples[0]) > 20
     return made
-
-
-def test_scope_all_quantizes_operators_without_weights_and_kernels_does_not() -> None:
-    assert mixed().operators.count("QuantizeLinear") == 3
-    assert mixed(scope="all").operators.count("QuantizeLinear") == 6
 
 
 @pytest.mark.parametrize("scope", ["kernels", "all"])
@@ -246,13 +241,6 @@ def test_layers_of_which_the_weights_alone_are_quantized_compute_in_float(scope:
     )
     assert layer.input[1] == "w_dequantized"
     assert partly.reasons == {"b": "its weights alone are quantized, by the configuration"}
-
-
-def test_names_that_no_node_has_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"^exclude: the model has no node 'q'"):
-        mixed(exclude=("q",))
-    with pytest.raises(ConfigError, match=r"^weight-only: the model has no node 'q'"):
-        mixed(weight_only=("q",))
 
 
 def test_a_matmul_of_two_computed_values_is_not_noted_where_it_is_quantized() -> None:

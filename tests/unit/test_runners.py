@@ -38,6 +38,15 @@ def test_a_runner_on_a_machine_that_cannot_have_its_environment_says_why(
     assert any(word in ISOLATED[name].missing() for word in ("riscv64", "x86_64 Linux only"))
 
 
+def test_every_runner_is_known_by_its_name_and_has_its_label_first() -> None:
+    for name in OURS:
+        runners = RUNNERS[name]("")
+        labels = [runner.label() for runner in runners]
+        assert {runner.NAME for runner in runners} == {name}
+        assert all(label.split()[0] == name for label in labels)
+        assert len(set(labels)) == len(labels)
+
+
 def test_coreml_says_where_it_comes_from() -> None:
     import onnxruntime
 
@@ -56,15 +65,6 @@ def test_xnnpack_of_the_installed_runtime_needs_no_environment(
     monkeypatch.setattr("onnxruntime.get_available_providers", lambda: ["XnnpackExecutionProvider"])
     assert Xnnpack().missing() == ""
     assert str(no_environments) not in Xnnpack().identity()
-
-
-def test_every_runner_is_known_by_its_name_and_has_its_label_first() -> None:
-    for name in OURS:
-        runners = RUNNERS[name]("")
-        labels = [runner.label() for runner in runners]
-        assert {runner.NAME for runner in runners} == {name}
-        assert all(label.split()[0] == name for label in labels)
-        assert len(set(labels)) == len(labels)
 
 
 def test_arm64_is_one_runner_for_each_core_or_the_machines_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,16 +67,6 @@ def test_a_runtime_says_its_version_processors_and_operators(tmp_path: Path) -> 
     assert runtime.config.operators == {"ai.onnx;13;Softmax"}
 
 
-def test_coordinates_are_a_dependency_with_or_without_a_configuration(tmp_path: Path) -> None:
-    (tmp_path / "ops.config").write_text(CONFIG, encoding="utf-8")
-    runtime = library.load("com.acme:onnxruntime:1.29.0-0123456789ab", tmp_path, config=tmp_path / "ops.config")
-    assert isinstance(runtime, library.PublishedRuntime)
-    assert runtime.config
-    assert library.load("com.acme:onnxruntime:1", tmp_path) == library.PublishedRuntime(
-        coordinates="com.acme:onnxruntime:1", config=None
-    )
-
-
 def test_the_configuration_may_lie_in_the_archive_or_be_named(tmp_path: Path) -> None:
     write_aar(tmp_path / "ort.aar", {**contents(), "META-INF/acme/ops.config": b"ai.onnx;13;Relu\n"}, config="")
     assert loaded(tmp_path).config.operators == {"ai.onnx;13;Relu"}
@@ -93,6 +83,23 @@ def test_a_runtime_without_a_configuration_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="the models that it runs are unknown") as caught:
         loaded(tmp_path)
     assert "ort.config" in caught.value.hint
+
+
+def test_a_library_for_small_pages_is_noted(tmp_path: Path) -> None:
+    old = shared_library(soname="libonnxruntime.so", page_bytes=4096)
+    write_aar(tmp_path / "ort.aar", {**contents(), "jni/arm64-v8a/libonnxruntime.so": old})
+    (note,) = loaded(tmp_path).notes
+    assert note.startswith("ort.aar: jni/arm64-v8a/libonnxruntime.so is not laid out")
+
+
+def test_coordinates_are_a_dependency_with_or_without_a_configuration(tmp_path: Path) -> None:
+    (tmp_path / "ops.config").write_text(CONFIG, encoding="utf-8")
+    runtime = library.load("com.acme:onnxruntime:1.29.0-0123456789ab", tmp_path, config=tmp_path / "ops.config")
+    assert isinstance(runtime, library.PublishedRuntime)
+    assert runtime.config
+    assert library.load("com.acme:onnxruntime:1", tmp_path) == library.PublishedRuntime(
+        coordinates="com.acme:onnxruntime:1", config=None
+    )
 
 
 def test_a_package_ships_libraries_classes_and_rules_and_nothing_that_clashes(tmp_path: Path) -> None:
@@ -112,13 +119,6 @@ def test_a_renamed_runtime_has_no_file_class_or_rule_of_the_original_name(tmp_pa
     assert set(files.classes) == {PurePosixPath("ai/acmecs9fjme/OrtSession.class")}
     assert b"onnxruntime" not in b"".join([*files.classes.values(), *files.libraries.values()])
     assert files.rules == "-keep class ai.acmecs9fjme.TensorInfo\n"
-
-
-def test_a_library_for_small_pages_is_noted(tmp_path: Path) -> None:
-    old = shared_library(soname="libonnxruntime.so", page_bytes=4096)
-    write_aar(tmp_path / "ort.aar", {**contents(), "jni/arm64-v8a/libonnxruntime.so": old})
-    (note,) = loaded(tmp_path).notes
-    assert note.startswith("ort.aar: jni/arm64-v8a/libonnxruntime.so is not laid out")
 
 
 @pytest.mark.parametrize(

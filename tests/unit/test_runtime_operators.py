@@ -38,46 +38,51 @@ def test_operators_versions_and_types_are_those_that_onnxruntimes_build_reads(tm
     assert set(config.types) == {"ai.onnx;Softmax", "ai.onnx;Cast", "ai.onnx;OneHot"}
 
 
-def test_what_mobpack_writes_covers_the_models_it_was_written_for() -> None:
+def test_configurations_cover_their_models_in_their_versions() -> None:
     one = {"ai.onnx;13;Softmax": FLOAT, "ai.onnx;14;Reshape": ""}
     other = {"ai.onnx;13;Softmax": '{"inputs": {"0": ["double"]}}', "com.microsoft;1;FusedConv": ""}
     config = parse_config(operator_config([one, other]), "both")
-
     assert uncovered(one, config) == uncovered(other, config) == ()
     assert operator_config([config.required()]) == operator_config([one, other])
-
-
-def test_an_operator_in_another_version_is_not_covered() -> None:
     (missing,) = uncovered({"ai.onnx;14;Softmax": FLOAT}, parse_config("ai.onnx;13;Softmax", "x"))
     assert missing.operator == "ai.onnx;14;Softmax"
     assert missing.types == ()
     assert missing.line == f"ai.onnx;14;Softmax{FLOAT}"
 
 
-def test_an_operator_without_types_has_all_of_them() -> None:
+def test_operators_without_types_have_all_and_others_these_alone() -> None:
     assert uncovered({"ai.onnx;13;Softmax": FLOAT}, parse_config("ai.onnx;13;Softmax", "x")) == ()
-
-
-def test_an_operator_with_types_has_these_alone() -> None:
     config = parse_config(f"ai.onnx;13;Softmax{FLOAT}", "x")
     (missing,) = uncovered({"ai.onnx;13;Softmax": '{"inputs": {"0": ["double", "float"]}}'}, config)
     assert missing.types == ("input 0: double",)
-
-
-def test_combinations_of_types_count_as_a_whole() -> None:
     config = parse_config('ai.onnx;11;OneHot{"custom": [["float", "int64_t", "int64_t"]]}', "x")
     (missing,) = uncovered({"ai.onnx;11;OneHot": '{"custom": [["float", "float", "int64_t"]]}'}, config)
     assert missing.types == ("custom: float/float/int64_t",)
-
-
-def test_globally_allowed_types_limit_every_operator() -> None:
     config = parse_config("!globally_allowed_types;float, int64_t\nai.onnx;13;Softmax,Relu", "x")
     assert uncovered({"ai.onnx;13;Softmax": FLOAT}, config) == ()
     (missing,) = uncovered({"ai.onnx;13;Relu": '{"inputs": {"0": ["double"]}}'}, config)
     assert missing.types == ("input 0: double",)
 
 
-def test_no_operator_can_mean_all_or_none() -> None:
+def test_files_that_are_not_understood_are_named(tmp_path: Path) -> None:
+    for line in [
+        "ai.onnx;13",
+        "ai.onnx;thirteen;Softmax",
+        "ai.onnx;13;Softmax{",
+        'ai.onnx;13;Softmax{"inputs": ["float"]}',
+        'ai.onnx;13;Softmax{"weights": {}}',
+        "ai.onnx;13;Softmax Relu",
+        "!some_new_directive",
+    ]:
+        with pytest.raises(ConfigError, match=r"ops\.config:2: not a line of an operator configuration"):
+            parse_config(f"ai.onnx;13;Relu\n{line}\n", "ops.config")
+    with pytest.raises(ConfigError, match="types both for single operators"):
+        parse_config(f"!globally_allowed_types;float\nai.onnx;13;Softmax{FLOAT}", "x")
+    with pytest.raises(ConfigError, match="No such file"):
+        read_config(tmp_path / "none.config")
+    (tmp_path / "binary.config").write_bytes(b"\xff\xfe\0")
+    with pytest.raises(ConfigError, match="not a text file"):
+        read_config(tmp_path / "binary.config")
     required = {"ai.onnx;13;Softmax": FLOAT}
     assert uncovered(required, parse_config("!no_ops_specified_means_all_ops_are_required\n", "x")) == ()
     assert len(uncovered(required, parse_config("# nothing\n", "x"))) == 1
@@ -95,30 +100,3 @@ def test_a_model_that_does_not_fit_is_refused_with_operator_version_types_and_re
     assert "mobpack runtime recipe" in caught.value.hint
     assert "ai.onnx;11;Einsum" in caught.value.hint
     refuse_uncovered("fits", {"ai.onnx;13;Softmax": FLOAT}, config)
-
-
-def test_a_line_of_another_format_is_named() -> None:
-    for line in [
-        "ai.onnx;13",
-        "ai.onnx;thirteen;Softmax",
-        "ai.onnx;13;Softmax{",
-        'ai.onnx;13;Softmax{"inputs": ["float"]}',
-        'ai.onnx;13;Softmax{"weights": {}}',
-        "ai.onnx;13;Softmax Relu",
-        "!some_new_directive",
-    ]:
-        with pytest.raises(ConfigError, match=r"ops\.config:2: not a line of an operator configuration"):
-            parse_config(f"ai.onnx;13;Relu\n{line}\n", "ops.config")
-
-
-def test_types_of_operators_and_of_all_exclude_each_other() -> None:
-    with pytest.raises(ConfigError, match="types both for single operators"):
-        parse_config(f"!globally_allowed_types;float\nai.onnx;13;Softmax{FLOAT}", "x")
-
-
-def test_a_file_that_is_not_there_or_no_text_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="No such file"):
-        read_config(tmp_path / "none.config")
-    (tmp_path / "binary.config").write_bytes(b"\xff\xfe\0")
-    with pytest.raises(ConfigError, match="not a text file"):
-        read_config(tmp_path / "binary.config")

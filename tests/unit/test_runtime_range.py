@@ -16,25 +16,22 @@ from packager.targets.target import RuntimeRange
 from tests.cases.runtime_range import PREFERRED
 
 
-def test_a_range_begins_with_a_version_and_has_every_release_behind_it() -> None:
+def test_a_range_has_every_release_behind_a_proven_version() -> None:
     assert Android(runtime_range="1.27").allowed_runtimes() == RuntimeRange(
         releases=("1.27.0", "1.28.0", "1.29.0", "1.30.0", "1.31.1"), preferred=PREFERRED
     )
     assert Android().allowed_runtimes() is None
-
-
-def test_a_version_that_nothing_can_prove_is_refused() -> None:
     for version in ["1.31", "1.19", "1.27.0", "old"]:
         with pytest.raises(SettingError, match=f'runtime-range "{version}" is not a version') as caught:
             Android(runtime_range=version)
         assert caught.value.hint.startswith("one of 1.24, 1.25,")
-
-
-def test_every_release_has_hashes_and_a_minor_version_of_its_own() -> None:
     minors = [release.rpartition(".")[0] for release in releases()]
     assert len(set(minors)) == len(minors)
     assert PREFERRED in releases()
     assert LOCK.read_text(encoding="utf-8").count("--hash=sha256:") > 20 * len(releases())
+    address = "https://github.com/microsoft/onnxruntime-swift-package-manager"
+    with pytest.raises(SettingError, match="'runtime-from' and 'runtime-range' both name the oldest"):
+        Ios(runtime_range="1.28", runtime_package=address, runtime_from="1.28.0")
 
 
 def written(folder: Path, allowed: str) -> tuple[str, str]:
@@ -54,24 +51,15 @@ def written(folder: Path, allowed: str) -> tuple[str, str]:
     return texts[".pom"], texts[".module"]
 
 
-def test_maven_gets_the_range_and_gradle_the_preference_too(tmp_path: Path) -> None:
+def test_maven_and_gradle_get_the_range_or_the_named_release(tmp_path: Path) -> None:
     pom, module = written(tmp_path, "[1.27.0,2)")
     assert "<version>[1.27.0,2)</version>" in pom
     needs = [need for each in json.loads(module)["variants"] for need in each.get("dependencies", [])]
     assert [need["version"] for need in needs] == [{"requires": "[1.27.0,2)", "prefers": PREFERRED}]
-
-
-def test_without_a_range_the_named_release_or_a_newer_one_is_required(tmp_path: Path) -> None:
     pom, module = written(tmp_path, "")
     assert f"<version>{PREFERRED}</version>" in pom
     assert f'"requires": "{PREFERRED}"' in module
     assert "prefers" not in module
-
-
-def test_two_settings_for_the_oldest_runtime_are_refused() -> None:
-    address = "https://github.com/microsoft/onnxruntime-swift-package-manager"
-    with pytest.raises(SettingError, match="'runtime-from' and 'runtime-range' both name the oldest"):
-        Ios(runtime_range="1.28", runtime_package=address, runtime_from="1.28.0")
 
 
 @pytest.mark.parametrize("version", ["1.30", "1.28.0"])

@@ -24,15 +24,12 @@ def parameters(target: str = "android", **options: object) -> list[str]:
     return list(settings if isinstance(settings, list) else settings["base"])
 
 
-def test_the_same_inputs_give_the_same_key_in_any_order() -> None:
+def test_the_key_follows_what_changes_the_runtime() -> None:
     one = recipe("android", OPERATORS, providers=("xnnpack", "nnapi"), abis=("x86_64", "arm64-v8a"))
     other = recipe("android", OPERATORS[::-1], providers=("nnapi", "xnnpack"), abis=("arm64-v8a", "x86_64"))
     assert one == other
     assert re.fullmatch(r"\d+\.\d+\.\d+-[0-9a-f]{12}", one.version)
     assert one.key.startswith(one.version.rpartition("-")[2])
-
-
-def test_everything_that_changes_the_runtime_changes_the_key() -> None:
     for other in [
         recipe("android", OPERATORS, providers=("xnnpack",)),
         recipe("android", OPERATORS, providers=(), abis=("arm64-v8a",)),
@@ -43,12 +40,15 @@ def test_everything_that_changes_the_runtime_changes_the_key() -> None:
         assert other.key != recipe("android", OPERATORS, providers=()).key
 
 
-def test_a_runtime_for_the_cpu_alone_is_minimal() -> None:
+def test_kinds_follow_from_providers_and_models() -> None:
     assert "--minimal_build" in parameters()
     assert not [flag for flag in parameters() if flag.startswith("--use_")]
-
-
-def test_a_provider_is_built_in_and_needs_the_extended_kind() -> None:
+    assert "--minimal_build=extended" in parameters(has_saved_optimizations=True)
+    assert "--disable_exceptions" not in parameters()
+    assert "--no_telemetry" in parameters()
+    assert "--disable_ml_ops" in parameters()
+    made = recipe("android", [{"ai.onnx.ml;3;TreeEnsembleRegressor": ""}], providers=())
+    assert "--disable_ml_ops" not in made.sources.texts[PurePosixPath("build-settings.json")]
     for target, provider, flag in [
         ("android", "nnapi", "--use_nnapi"),
         ("android", "xnnpack", "--use_xnnpack"),
@@ -62,35 +62,14 @@ def test_a_provider_is_built_in_and_needs_the_extended_kind() -> None:
         assert "--minimal_build=extended" in parameters(target, providers=(provider,))
 
 
-def test_saved_optimizations_need_the_extended_kind() -> None:
-    assert "--minimal_build=extended" in parameters(has_saved_optimizations=True)
-
-
-def test_classical_machine_learning_stays_only_where_a_model_uses_it() -> None:
-    assert "--disable_ml_ops" in parameters()
-    made = recipe("android", [{"ai.onnx.ml;3;TreeEnsembleRegressor": ""}], providers=())
-    assert "--disable_ml_ops" not in made.sources.texts[PurePosixPath("build-settings.json")]
-
-
-def test_exceptions_stay_and_telemetry_goes() -> None:
-    assert "--disable_exceptions" not in parameters()
-    assert "--no_telemetry" in parameters()
-
-
-def test_android_settings_are_what_onnxruntimes_script_reads() -> None:
+def test_settings_are_those_that_onnxruntimes_scripts_read() -> None:
     settings = json.loads(texts("android", abis=("arm64-v8a",), min_sdk=21)["build-settings.json"])
     assert set(settings) == {"build_abis", "android_min_sdk_version", "android_target_sdk_version", "build_params"}
     assert settings["build_abis"] == ["arm64-v8a"]
     assert settings["android_min_sdk_version"] == 24, "ONNX Runtime takes no older one"
-
-
-def test_ios_settings_have_parameters_for_every_slice() -> None:
     settings = json.loads(texts("ios")["build-settings.json"])
     assert set(settings["build_params"]) == {"base", *settings["build_osx_archs"]}
     assert all("--ios" in settings["build_params"][sysroot] for sysroot in settings["build_osx_archs"])
-
-
-def test_web_parameters_are_those_of_the_npm_package_and_name_emscripten() -> None:
     found = parameters("web")
     assert {"--build_wasm", "--enable_wasm_simd", "--enable_wasm_threads", "--minimal_build"} <= set(found)
     [emsdk] = [flag for flag in found if flag.startswith("--emsdk_version=")]
@@ -112,22 +91,16 @@ def test_a_recipe_names_commits_digests_and_hashes_and_no_tag(target: str) -> No
     assert bool(images) == (target == "android")
 
 
-def test_cmake_and_ninja_have_hashes_for_linux_on_both_processors_and_for_macs() -> None:
+def test_tools_and_packages_are_pinned_and_other_builds_refused(tmp_path: Path) -> None:
     lines = [line.split(" --hash=") for line in texts("web")["requirements.txt"].splitlines() if line]
     assert {name: len(hashes) for name, *hashes in lines} == {
         "cmake==3.31.6": 3,
         "flatbuffers==25.2.10": 1,
         "ninja==1.11.1.4": 3,
     }
-
-
-def test_python_packages_are_taken_by_their_hash() -> None:
-    lines = texts("android")["requirements.txt"].splitlines()
-    assert len(lines) == 4
-    assert all(re.fullmatch(r"[a-z]+==[\d.]+( --hash=sha256:[0-9a-f]{64})+", line) for line in lines)
-
-
-def test_what_cannot_be_built_is_refused() -> None:
+    requirements = texts("android")["requirements.txt"].splitlines()
+    assert len(requirements) == 4
+    assert all(re.fullmatch(r"[a-z]+==[\d.]+( --hash=sha256:[0-9a-f]{64})+", line) for line in requirements)
     for target, options, message in [
         ("react_native", {}, "no recipe for target 'react_native'"),
         ("android", {"providers": ("nnappi",)}, "no provider 'nnappi' for android"),
@@ -137,6 +110,11 @@ def test_what_cannot_be_built_is_refused() -> None:
     ]:
         with pytest.raises(ConfigError, match=message):
             texts(target, **options)
+    operators, taken = tmp_path / "one.config", tmp_path / "taken"
+    operators.write_text("ai.onnx;13;Relu\n", encoding="utf-8")
+    taken.write_text("", encoding="utf-8")
+    done = CliRunner().invoke(runtime, ["recipe", "-t", "ios", "--operators", str(operators), "-o", str(taken)])
+    assert isinstance(done.exception, ToolError)
 
 
 def test_the_command_writes_a_recipe_from_the_configurations_it_is_given(tmp_path: Path) -> None:
@@ -184,14 +162,6 @@ def test_a_runtime_has_the_providers_that_packages_run_on(table: str | None, pro
     arguments = ["-t", "ios", "--operators", str(operators), "-c", str(project), "-o", str(tmp_path / "out")]
     assert CliRunner().invoke(runtime, ["recipe", *arguments]).exit_code == 0
     assert f"- providers: {providers}\n" in (tmp_path / "out/README.md").read_text(encoding="utf-8")
-
-
-def test_the_command_says_when_it_cannot_write(tmp_path: Path) -> None:
-    operators, taken = tmp_path / "one.config", tmp_path / "taken"
-    operators.write_text("ai.onnx;13;Relu\n", encoding="utf-8")
-    taken.write_text("", encoding="utf-8")
-    done = CliRunner().invoke(runtime, ["recipe", "-t", "ios", "--operators", str(operators), "-o", str(taken)])
-    assert isinstance(done.exception, ToolError)
 
 
 def test_a_template_uses_exactly_the_fields_of_its_view() -> None:

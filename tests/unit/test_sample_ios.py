@@ -23,11 +23,31 @@ if TYPE_CHECKING:
     from pbxproj import XcodeProject
 
 
-def test_its_notes_are_those_of_all_apps() -> None:
+def test_the_readme_and_notes_name_what_is_there_and_pictures_are_explained(project: "XcodeProject") -> None:
     assert (SOURCES / "notes.json").read_bytes() == sample_notes.FILE.read_bytes()
+    readme = (APP / "README.md").read_text(encoding="utf-8")
+    assert "sh sample_apps/vision/make && sh sample_apps/notes/make && sh sample_apps/ios/make\n" in readme
+    assert "open sample_apps/ios/Classify.xcodeproj\n" in readme
+    assert all((APP.parent / package.name / "make").is_file() for package in MODULES.values())
+    for name in re.findall(r"`(\w+\.swift)`", readme):
+        assert (SOURCES / name).is_file(), name
+    [first, *others] = all_settings(project, "PRODUCT_BUNDLE_IDENTIFIER")
+    assert others
+    assert all(each == first for each in others), "Debug and Release"
+    assert len(first["INFOPLIST_KEY_NSCameraUsageDescription"]) > 20
+    assert first["GENERATE_INFOPLIST_FILE"] == "YES"
+    assert not [key for key in first if "UsageDescription" in key and "Camera" not in key]
+    assert plistlib.loads((APP / first["INFOPLIST_FILE"]).read_bytes()) == {"ModelChannel": "$(MODEL_CHANNEL)"}
+    privacy = plistlib.loads((SOURCES / "PrivacyInfo.xcprivacy").read_bytes())
+    assert privacy["NSPrivacyTracking"] is False
+    for folder in ("", "AppIcon.appiconset", "AccentColor.colorset"):
+        assert json.loads((SOURCES / "Assets.xcassets" / folder / "Contents.json").read_text(encoding="utf-8"))["info"]
+    for settings in all_settings(project, "PRODUCT_BUNDLE_IDENTIFIER"):
+        assert (settings["MODEL_UPDATES"], settings["MODEL_CHANNEL"]) == ("", "")
+        assert settings["SWIFT_ACTIVE_COMPILATION_CONDITIONS"] == "$(inherited) $(MODEL_UPDATES)"
 
 
-def test_the_project_compiles_every_file_and_names_none_that_is_not_there(project: "XcodeProject") -> None:
+def test_the_project_has_every_file_under_an_id(project: "XcodeProject") -> None:
     objects = project.objects
     files = {
         phase.isa: sorted(objects[objects[key]["fileRef"]]["path"] for key in phase["files"])
@@ -41,9 +61,6 @@ def test_the_project_compiles_every_file_and_names_none_that_is_not_there(projec
     places = dict(in_groups(project, root(project)["mainGroup"], APP))
     assert set(places.values()) == {SOURCES / name for each in files.values() for name in each}
     assert all(path.exists() for path in places.values())
-
-
-def test_every_id_of_the_project_is_of_something_in_it(project: "XcodeProject") -> None:
     text = (PROJECT / "project.pbxproj").read_text(encoding="utf-8")
     known = set(project.objects.get_keys())
     assert set(re.findall(r"\b[0-9A-F]{24}\b", text)) == known
@@ -51,35 +68,6 @@ def test_every_id_of_the_project_is_of_something_in_it(project: "XcodeProject") 
     scheme = ElementTree.parse(PROJECT / "xcshareddata" / "xcschemes" / "Classify.xcscheme")
     named = {each.attrib["BlueprintIdentifier"] for each in scheme.iter("BuildableReference")}
     assert named == {app_target(project, "").get_id()}
-
-
-def test_the_app_says_what_it_takes_pictures_for(project: "XcodeProject") -> None:
-    [first, *others] = all_settings(project, "PRODUCT_BUNDLE_IDENTIFIER")
-    assert others
-    assert all(each == first for each in others), "Debug and Release"
-    assert len(first["INFOPLIST_KEY_NSCameraUsageDescription"]) > 20
-    assert first["GENERATE_INFOPLIST_FILE"] == "YES"
-    assert not [key for key in first if "UsageDescription" in key and "Camera" not in key]
-    assert plistlib.loads((APP / first["INFOPLIST_FILE"]).read_bytes()) == {"ModelChannel": "$(MODEL_CHANNEL)"}
-    privacy = plistlib.loads((SOURCES / "PrivacyInfo.xcprivacy").read_bytes())
-    assert privacy["NSPrivacyTracking"] is False
-    for folder in ("", "AppIcon.appiconset", "AccentColor.colorset"):
-        assert json.loads((SOURCES / "Assets.xcassets" / folder / "Contents.json").read_text(encoding="utf-8"))["info"]
-
-
-def test_the_app_takes_no_newer_models_unless_its_build_is_told_from_where(project: "XcodeProject") -> None:
-    for settings in all_settings(project, "PRODUCT_BUNDLE_IDENTIFIER"):
-        assert (settings["MODEL_UPDATES"], settings["MODEL_CHANNEL"]) == ("", "")
-        assert settings["SWIFT_ACTIVE_COMPILATION_CONDITIONS"] == "$(inherited) $(MODEL_UPDATES)"
-
-
-def test_the_readme_names_what_is_there() -> None:
-    readme = (APP / "README.md").read_text(encoding="utf-8")
-    assert "sh sample_apps/vision/make && sh sample_apps/notes/make && sh sample_apps/ios/make\n" in readme
-    assert "open sample_apps/ios/Classify.xcodeproj\n" in readme
-    assert all((APP.parent / package.name / "make").is_file() for package in MODULES.values())
-    for name in re.findall(r"`(\w+\.swift)`", readme):
-        assert (SOURCES / name).is_file(), name
 
 
 def root(project: "XcodeProject") -> Any:

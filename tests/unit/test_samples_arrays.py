@@ -134,7 +134,7 @@ def test_what_was_stacked_comes_back(
     assert all(each.dtype.isnative for each in found)
 
 
-def test_a_folder_of_files_is_read_in_order_whatever_each_holds(tmp_path: Path, model: Model) -> None:
+def test_folders_are_read_in_order_for_each_model(tmp_path: Path, model: Model) -> None:
     folder = tmp_path / "f"
     (folder / "deep").mkdir(parents=True)
     rows = numbers(4, 1, 3, 4, 4)
@@ -146,25 +146,22 @@ def test_a_folder_of_files_is_read_in_order_whatever_each_holds(tmp_path: Path, 
     (folder / "README.md").write_text("about them")
     found = samples(folder, model)
     assert numpy.array_equal(numpy.stack([each["x"] for each in found]), rows)
-
-
-def test_each_model_takes_its_own_folder_of_samples(tmp_path: Path, model: Model) -> None:
     for name in ("m", "other"):
         (tmp_path / "f" / name).mkdir(parents=True)
         numpy.savez(tmp_path / "f" / name / "a.npz", **{"x" if name == "m" else "z": numbers(1, 3, 4, 4)})
     assert len(samples(tmp_path / "f", model)) == 1
+    numpy.savez(tmp_path / "s.npz", x=numbers(3, 3, 4, 4))
+    assert len(list(open_described(describe("s.npz", model, Settings(), folder=tmp_path)))) == 3
+    assert inspect("s.npz", model, Settings(), folder=tmp_path).count == 3
 
 
-def test_dynamic_dimensions_take_any_size(tmp_path: Path) -> None:
+def test_sizes_follow_the_model_and_some_samples_can_be_left_out(tmp_path: Path, model: Model) -> None:
     model = loaded(tmp_path, onnx_model(ANY_BATCH))
     folder = tmp_path / "f"
     folder.mkdir()
     for size in (3, 5):
         numpy.savez(folder / f"{size}.npz", x=numbers(1, 3, size, 2))
     assert [each["x"].shape for each in samples(folder, model)] == [(1, 3, 3, 2), (1, 3, 5, 2)]
-
-
-def test_some_samples_can_be_left_out_at_the_start_and_at_the_end(tmp_path: Path, model: Model) -> None:
     rows = numbers(6, 1, 3, 4, 4)
     numpy.savez_compressed(tmp_path / "s.npz", x=rows)
     found = samples(tmp_path / "s.npz", model, Settings(limit=4), skip=1)
@@ -216,11 +213,15 @@ def test_other_types_are_not_made_to_fit(tmp_path: Path, declared: str, value: A
         samples(tmp_path / "s.npz", model)
 
 
-def test_a_model_that_no_array_can_feed_is_refused(tmp_path: Path) -> None:
+def test_models_that_arrays_cannot_feed_and_npy_of_several_inputs_are_refused(tmp_path: Path) -> None:
     model = loaded(tmp_path, onnx_model("(bfloat16[2] x) => (bfloat16[2] y) { y = Identity (x) }"))
     numpy.savez(tmp_path / "s.npz", x=numpy.zeros(2))
     with pytest.raises(ModelError, match="input 'x' is bfloat16"):
         samples(tmp_path / "s.npz", model)
+    model = loaded(tmp_path, onnx_model(TWO))
+    numpy.save(tmp_path / "s.npy", numbers(1))
+    with pytest.raises(ConfigError, match=r"\.npy files are for models with one input; this one takes ids, f"):
+        samples(tmp_path / "s.npy", model)
 
 
 @pytest.mark.parametrize(
@@ -305,7 +306,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, is_column_major
     assert peak_bytes < 1 << 24
 
 
-def test_one_sample_has_a_largest_size(tmp_path: Path) -> None:
+def test_samples_have_a_largest_size_with_a_remedy(tmp_path: Path, model: Model) -> None:
     model = loaded(tmp_path, onnx_model(ANY_BATCH))
     path = tmp_path / "s.npy"
     header = npy("(1, 3, 10000, 10000)")
@@ -314,9 +315,6 @@ def test_one_sample_has_a_largest_size(tmp_path: Path) -> None:
         file.truncate(len(header) + 12 * 10**8)  # no disk is used for it
     with pytest.raises(ConfigError, match="one sample takes 1144 MiB, more than the 1024 allowed"):
         samples(path, model)
-
-
-def test_a_column_major_stack_that_is_too_large_is_refused_with_a_remedy(tmp_path: Path, model: Model) -> None:
     path = tmp_path / "s.npy"
     header = npy("(2000000, 3, 4, 4)", is_column_major=True)
     with path.open("wb") as file:
@@ -351,13 +349,6 @@ def test_whatever_is_torn_is_read_or_refused_as_a_user_can_understand(tmp_path: 
     assert found.count in (1, 4)
     assert found.count == 4 or all(problem.hint for problem in found.errors)
     assert found.errors or found.fingerprint == undamaged.fingerprint
-
-
-def test_npy_files_are_for_models_of_one_input(tmp_path: Path) -> None:
-    model = loaded(tmp_path, onnx_model(TWO))
-    numpy.save(tmp_path / "s.npy", numbers(1))
-    with pytest.raises(ConfigError, match=r"\.npy files are for models with one input; this one takes ids, f"):
-        samples(tmp_path / "s.npy", model)
 
 
 def test_a_folder_without_samples_is_refused_with_what_it_holds(tmp_path: Path, model: Model) -> None:
@@ -415,9 +406,3 @@ def test_what_is_not_there_is_refused_with_what_could_be(tmp_path: Path, model: 
     with pytest.raises(ConfigError, match=r"samples not found|cannot be read") as error:
         samples(source, model)
     assert error.value.hint
-
-
-def test_relative_paths_start_at_the_given_folder(tmp_path: Path, model: Model) -> None:
-    numpy.savez(tmp_path / "s.npz", x=numbers(3, 3, 4, 4))
-    assert len(list(open_described(describe("s.npz", model, Settings(), folder=tmp_path)))) == 3
-    assert inspect("s.npz", model, Settings(), folder=tmp_path).count == 3

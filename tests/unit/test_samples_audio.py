@@ -73,16 +73,13 @@ def test_numbers_of_every_width_are_levels_from_minus_one_to_one(
     assert (found.dtype, found.tolist()) == (numpy.float32, [LEVELS.tolist()])
 
 
-def test_headers_of_other_programs_are_understood(folder: Path) -> None:
+def test_headers_of_other_programs_are_understood_and_channels_mixed(folder: Path) -> None:
     content = (LEVELS * 2**15).astype("<i2").tobytes()
     extensible = struct.pack("<HHIH", 22, 16, 4, 1) + bytes(14)
     odd = b"LIST" + struct.pack("<I", 3) + b"abc\0"
     (folder / "a.wav").write_bytes(riff(content, tag=0xFFFE, bits=16, extra=extensible, before=odd))
     (folder / "b.wav").write_bytes(riff(content, tag=1, bits=16, size=0xFFFFFFFF))
     assert [found.tolist() for found in sounds(folder)] == [[LEVELS.tolist()]] * 2
-
-
-def test_channels_are_mixed(folder: Path) -> None:
     recorded(folder / "a.wav", numpy.stack([LEVELS, -LEVELS / 2], axis=1), channel_count=2)
     assert sounds(folder)[0].tolist() == [(LEVELS / 4).tolist()]
 
@@ -105,20 +102,14 @@ def test_sound_runs_along_the_one_dimension_that_is_neither_one_nor_a_batch(
     assert [found.shape for found in sounds(folder, declared)] == [shape]
 
 
-def test_a_fixed_length_is_cut_or_filled_up_with_silence(folder: Path) -> None:
+def test_a_length_is_filled_up_and_windows_are_all_of_a_recording(folder: Path) -> None:
     recorded(folder / "a.wav", LEVELS)
     assert sounds(folder, "float[1, 4]")[0].tolist() == [LEVELS[:4].tolist()]
     assert sounds(folder, "float[1, 8]")[0].tolist() == [[*LEVELS, 0.0, 0.0]]
-
-
-def test_windows_are_all_of_a_recording_in_pieces(folder: Path) -> None:
     recorded(folder / "a.wav", LEVELS)
     recorded(folder / "b.wav", LEVELS[:4])
     found = sounds(folder, "float[1, 4]", take="windows")
     assert [each[0].tolist() for each in found] == [LEVELS[:4].tolist(), [*LEVELS[4:], 0.0, 0.0], LEVELS[:4].tolist()]
-
-
-def test_another_sample_rate_is_told_and_not_mended(folder: Path) -> None:
     recorded(folder / "a.wav", LEVELS, rate_hz=8000)
     recorded(folder / "b.wav", LEVELS)
     with pytest.raises(ConfigError, match=r"a\.wav: 8000 Hz instead of 16000") as error:

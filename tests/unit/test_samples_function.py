@@ -42,19 +42,26 @@ def samples(model: Model, folder: Path, source: str = "made_up_data:samples", **
     return list(open_described(describe(source, model, Settings(**keys), folder=folder)))
 
 
-def test_a_function_of_the_current_folder_gives_the_samples(tmp_path: Path, model: Model, written: Any) -> None:
+def test_functions_of_the_folder_and_installed_ones_are_called(tmp_path: Path, model: Model, written: Any) -> None:
     written(GOOD)
     before = list(sys.path)
     found = samples(model, tmp_path)
     assert [sample["x"].tolist() for sample in found] == [[[n, n]] for n in range(3)]
     assert sys.path == before
-
-
-def test_an_installed_function_is_called_too(tmp_path: Path, model: Model) -> None:
     with pytest.raises(ConfigError, match="csv:list_dialects: sample 0 is a str, not a dict"):
         samples(model, tmp_path, "csv:list_dialects")
     with pytest.raises(ConfigError, match=r"no function 'reed' in 'csv' \(.*csv\.py\)"):
         samples(model, tmp_path, "csv:reed")
+    written(
+        GOOD.replace("    for", "    x = numpy.zeros((1, 2), 'f4')\n    for").replace(
+            'yield {"x": numpy.full((1, 2), number, "f4")}', "x[:] = number\n        yield {'x': x}"
+        )
+    )
+    assert [sample["x"][0, 0] for sample in samples(model, tmp_path)] == [0, 1, 2]
+    model = loaded(tmp_path, onnx_model("(string[2] x) => (string[2] y) { y = Identity (x) }"))
+    written("import numpy\ndef samples(): return [{'x': numpy.array(['a', 'Zürich'], object)}]")
+    (only,) = samples(model, tmp_path)
+    assert (only["x"].dtype.kind, only["x"].tolist()) == ("U", ["a", "Zürich"])
 
 
 @pytest.mark.parametrize(
@@ -64,22 +71,6 @@ def test_lists_and_other_numbers_are_made_arrays(tmp_path: Path, model: Model, w
     written(f"import numpy\ndef samples(): return {values}")
     (found,) = samples(model, tmp_path)
     assert (found["x"].dtype, found["x"].shape) == (numpy.float32, (1, 2))
-
-
-def test_a_buffer_that_is_filled_again_and_again_is_copied(tmp_path: Path, model: Model, written: Any) -> None:
-    written(
-        GOOD.replace("    for", "    x = numpy.zeros((1, 2), 'f4')\n    for").replace(
-            'yield {"x": numpy.full((1, 2), number, "f4")}', "x[:] = number\n        yield {'x': x}"
-        )
-    )
-    assert [sample["x"][0, 0] for sample in samples(model, tmp_path)] == [0, 1, 2]
-
-
-def test_texts_are_texts(tmp_path: Path, written: Any) -> None:
-    model = loaded(tmp_path, onnx_model("(string[2] x) => (string[2] y) { y = Identity (x) }"))
-    written("import numpy\ndef samples(): return [{'x': numpy.array(['a', 'Zürich'], object)}]")
-    (found,) = samples(model, tmp_path)
-    assert (found["x"].dtype.kind, found["x"].tolist()) == ("U", ["a", "Zürich"])
 
 
 @pytest.mark.parametrize(
@@ -109,12 +100,24 @@ def test_what_it_does_wrong_is_told(tmp_path: Path, model: Model, written: Any, 
     assert error.value.hint
 
 
-def test_a_bug_in_it_keeps_its_traceback_and_says_its_line(tmp_path: Path, model: Model, written: Any) -> None:
+def test_a_bug_keeps_its_traceback_and_the_nearest_name_is_suggested(
+    tmp_path: Path, model: Model, written: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     written("import json\ndef samples():\n    yield {'x': [[1.0, 2.0]]}\n    json.loads('{')\n")
     with pytest.raises(ConfigError, match=r"fails at sample 1: json.*JSONDecodeError: Expecting") as error:
         samples(model, tmp_path)
     assert error.value.message.endswith(f"({tmp_path / 'made_up_data.py'}, line 4)")
     assert type(error.value.__cause__).__name__ == "JSONDecodeError"
+    written(GOOD)
+    with pytest.raises(ConfigError) as error:
+        samples(model, tmp_path, "made_up_data:sampels")
+    assert error.value.hint == "did you mean 'samples'?"
+    written(
+        GOOD.replace("def", "print('imported')\ndef").replace("        yield", "        print('made')\n        yield")
+    )
+    assert len(samples(model, tmp_path)) == 3
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "imported\nmade\nmade\nmade\n")
 
 
 @pytest.mark.parametrize(
@@ -124,24 +127,6 @@ def test_a_module_that_is_nowhere_is_told(tmp_path: Path, model: Model, source: 
     with pytest.raises(ConfigError, match=text) as error:
         samples(model, tmp_path, source)
     assert error.value.hint
-
-
-def test_the_nearest_function_is_suggested(tmp_path: Path, model: Model, written: Any) -> None:
-    written(GOOD)
-    with pytest.raises(ConfigError) as error:
-        samples(model, tmp_path, "made_up_data:sampels")
-    assert error.value.hint == "did you mean 'samples'?"
-
-
-def test_what_it_prints_stays_out_of_the_results(
-    tmp_path: Path, model: Model, written: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    written(
-        GOOD.replace("def", "print('imported')\ndef").replace("        yield", "        print('made')\n        yield")
-    )
-    assert len(samples(model, tmp_path)) == 3
-    printed = capsys.readouterr()
-    assert (printed.out, printed.err) == ("", "imported\nmade\nmade\nmade\n")
 
 
 def test_one_that_never_ends_is_stopped_or_limited(tmp_path: Path, model: Model, written: Any) -> None:

@@ -19,7 +19,7 @@ def model(tmp_path: Path) -> Model:
     return loaded(tmp_path, onnx_model(TWO_INPUTS))
 
 
-def test_given_samples_are_read_in_order_and_must_name_the_inputs(tmp_path: Path, model: Model) -> None:
+def test_given_samples_are_read_for_each_model_in_order(tmp_path: Path, model: Model) -> None:
     folder = tmp_path / "samples"
     (folder / "deep").mkdir(parents=True)
     for name in ("b", "a", "deep/c"):
@@ -28,9 +28,6 @@ def test_given_samples_are_read_in_order_and_must_name_the_inputs(tmp_path: Path
         given(model, folder, tmp_path)
     assert [path.name for path in sample_files(folder)] == ["a.npz", "b.npz", "c.npz"]
     assert sample_files(folder / "a.npz") == (folder / "a.npz",)
-
-
-def test_each_model_takes_its_own_folder_of_samples(tmp_path: Path) -> None:
     one = loaded(tmp_path, onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }"), "one")
     (tmp_path / "samples" / "one").mkdir(parents=True)
     (tmp_path / "samples" / "two").mkdir()
@@ -38,6 +35,12 @@ def test_each_model_takes_its_own_folder_of_samples(tmp_path: Path) -> None:
     numpy.savez(tmp_path / "samples" / "two" / "a.npz", other=numpy.zeros(2, "f4"))
     chosen = given(one, tmp_path / "samples", tmp_path)
     assert (chosen.paths, chosen.description) == ((tmp_path / "samples" / "one" / "a.npz",), "1 given")
+    with pytest.raises(ConfigError, match=r"samples: not found: .*absent"):
+        given(model, tmp_path / "absent", tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigError, match=r"no .npz files in .*empty"):
+        given(model, tmp_path / "empty", tmp_path)
+    assert sample_files(None) == ()
 
 
 @pytest.mark.parametrize(
@@ -59,15 +62,3 @@ def test_what_is_no_npz_file_is_refused_with_how_to_make_one(
     with pytest.raises(ConfigError, match=r"bad.npz: not an .npz file") as error:
         given(model, path, tmp_path)
     assert error.value.hint == "save it with numpy.savez(file, input_name=array)"
-
-
-def test_samples_that_are_not_there_are_refused(tmp_path: Path, model: Model) -> None:
-    with pytest.raises(ConfigError, match=r"samples: not found: .*absent"):
-        given(model, tmp_path / "absent", tmp_path)
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(ConfigError, match=r"no .npz files in .*empty"):
-        given(model, tmp_path / "empty", tmp_path)
-
-
-def test_without_samples_no_file_is_named() -> None:
-    assert sample_files(None) == ()

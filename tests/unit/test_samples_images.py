@@ -36,27 +36,19 @@ def pictures(folder: Path, declared: str, **keys: Any) -> list[Any]:
     return [sample["x"] for sample in open_described(description)]
 
 
-def test_channels_come_first_where_the_model_has_them_first(folder: Path) -> None:
+def test_channels_lie_where_the_model_has_them_with_its_numbers(folder: Path) -> None:
     (found,) = pictures(folder, "float[1, 3, 5, 7]")
     assert (found.dtype, found.shape, found.flags.c_contiguous) == (numpy.float32, (1, 3, 5, 7), True)
     assert numpy.array_equal(found, (PIXELS.astype("f4") * numpy.float32(1 / 255)).transpose(2, 0, 1)[None])
-
-
-def test_channels_come_last_where_the_model_has_them_last(folder: Path) -> None:
     (found,) = pictures(folder, "uint8[batch, 5, 7, 3]")
     assert (found.dtype, found.tolist()) == (numpy.uint8, PIXELS[None].tolist())
-
-
-def test_numbers_are_scaled_and_then_normalised_for_each_channel(folder: Path) -> None:
     mean, std = (0.1, 0.2, 0.3), (0.5, 2.0, 4.0)
     (found,) = pictures(folder, "float[1, 3, 5, 7]", scale=1 / 128, mean=mean, std=std)
     wanted = (PIXELS / 128 - numpy.array(mean)) / numpy.array(std)
     numpy.testing.assert_allclose(found, wanted.transpose(2, 0, 1)[None], rtol=1e-5, atol=1e-6)
-
-
-def test_blue_comes_first_where_asked_for(folder: Path) -> None:
     (found,) = pictures(folder, "uint8[1, 5, 7, 3]", colour="bgr")
     assert found.tolist() == PIXELS[None, :, :, ::-1].tolist()
+    assert pictures(folder, "float16[1, 3, 5, 7]")[0].dtype == numpy.float16
 
 
 @pytest.mark.parametrize(("declared", "mode"), [("uint8[1, 1, 5, 7]", "L"), ("uint8[1, 4, 5, 7]", "RGBA")])
@@ -64,10 +56,6 @@ def test_one_channel_is_grey_and_four_have_transparency(folder: Path, declared: 
     (found,) = pictures(folder, declared)
     wanted = numpy.asarray(Image.fromarray(PIXELS).convert(mode)).reshape(5, 7, -1).transpose(2, 0, 1)
     assert found.tolist() == wanted[None].tolist()
-
-
-def test_half_precision_inputs_get_half_precision(folder: Path) -> None:
-    assert pictures(folder, "float16[1, 3, 5, 7]")[0].dtype == numpy.float16
 
 
 def test_pictures_are_stretched_to_the_size_of_the_input(folder: Path) -> None:
@@ -167,14 +155,11 @@ def test_animations_and_deep_pixels_are_refused_rather_than_cut(folder: Path) ->
     ]
 
 
-def test_a_model_of_several_inputs_takes_no_pictures(folder: Path) -> None:
+def test_settings_reach_the_reader_and_one_input_takes_pictures(folder: Path) -> None:
     graph = "(float[1, 3, 5, 7] x, float[1] z) => (float[1, 3, 5, 7] y) { y = Add (x, z) }"
     model = loaded(folder.parent, onnx_model(graph))
     with pytest.raises(ConfigError, match="images are for models with one input; this one takes x, z"):
         list(open_described(describe(str(folder), model, Settings())))
-
-
-def test_settings_reach_the_process_that_reads(folder: Path) -> None:
     settings = Settings(image=ImageSettings(size=(2, 3), mean=(0.5,), colour="bgr"), limit=1)
     model = model_of(folder.parent, "float[1, 3, h, w]")
     (one,) = open_described(describe(str(folder), model, settings))

@@ -35,22 +35,32 @@ def texts(inspection: Inspection) -> list[tuple[str, str]]:
     return [(problem.severity, problem.text) for problem in inspection.problems]
 
 
-def test_good_samples_have_no_problems(tmp_path: Path, model: Model) -> None:
+def test_samples_need_numbers_and_differences(tmp_path: Path, model: Model) -> None:
     inspection = found(model, tmp_path, x=rows())
     assert (inspection.count, inspection.problems) == (10, ())
-
-
-def test_no_samples_are_an_error(tmp_path: Path, model: Model) -> None:
     inspection = found(model, tmp_path, x=rows()[:0])
     assert inspection.count == 0
     assert texts(inspection) == [("error", f"no samples in {tmp_path / 's.npz'}")]
-
-
-def test_fewer_than_eight_are_a_warning(tmp_path: Path, model: Model) -> None:
     few = [("warning", "too few samples: ranges from 7 are unreliable; use 32 to 128")]
     assert texts(found(model, tmp_path, x=rows(7))) == few
     assert texts(found(model, tmp_path, x=rows(), limit=7)) == few
     assert texts(found(model, tmp_path, x=rows(8))) == []
+    x = rows().astype("f8")
+    x[1, 0] = 1e300
+    assert texts(found(model, tmp_path, x=x)) == [
+        ("error", "sample 1 (s.npz[1]): input 'x' holds infinity"),
+        ("warning", "input 'x': float64 numbers are rounded to float32"),
+    ]
+    x = rows()
+    assert texts(found(model, tmp_path, x=x[[0] * 10])) == [("warning", "all 10 samples are the same")]
+    assert texts(found(model, tmp_path, x=x[[0, 0, 0, 3, 3, 5, 6, 7, 8, 9]])) == [
+        ("warning", "3 of 10 samples are copies of others")
+    ]
+    level = numpy.repeat(numpy.arange(10, dtype="f4"), 4).reshape(10, 4)
+    warning = [("warning", "input 'x' is one value throughout every sample")]
+    assert texts(found(model, tmp_path, x=level)) == warning
+    level[3, 0] = 0
+    assert texts(found(model, tmp_path, x=level)) == []
 
 
 @pytest.mark.parametrize(("value", "word"), [(numpy.nan, "NaN"), (numpy.inf, "infinity"), (-numpy.inf, "infinity")])
@@ -62,32 +72,7 @@ def test_what_is_no_number_is_an_error_with_sample_and_input(
     assert texts(found(model, tmp_path, x=x)) == [("error", f"sample 6 (s.npz[6]): input 'x' holds {word}")]
 
 
-def test_numbers_too_large_for_the_type_of_the_input_are_an_error(tmp_path: Path, model: Model) -> None:
-    x = rows().astype("f8")
-    x[1, 0] = 1e300
-    assert texts(found(model, tmp_path, x=x)) == [
-        ("error", "sample 1 (s.npz[1]): input 'x' holds infinity"),
-        ("warning", "input 'x': float64 numbers are rounded to float32"),
-    ]
-
-
-def test_all_the_same_and_some_the_same_are_warnings(tmp_path: Path, model: Model) -> None:
-    x = rows()
-    assert texts(found(model, tmp_path, x=x[[0] * 10])) == [("warning", "all 10 samples are the same")]
-    assert texts(found(model, tmp_path, x=x[[0, 0, 0, 3, 3, 5, 6, 7, 8, 9]])) == [
-        ("warning", "3 of 10 samples are copies of others")
-    ]
-
-
-def test_an_input_of_one_value_is_a_warning_where_it_has_a_range(tmp_path: Path, model: Model) -> None:
-    level = numpy.repeat(numpy.arange(10, dtype="f4"), 4).reshape(10, 4)
-    warning = [("warning", "input 'x' is one value throughout every sample")]
-    assert texts(found(model, tmp_path, x=level)) == warning
-    level[3, 0] = 0
-    assert texts(found(model, tmp_path, x=level)) == []
-
-
-def test_of_many_problems_of_one_kind_five_are_told_and_the_rest_counted(tmp_path: Path, model: Model) -> None:
+def test_problems_are_told_once_the_worst_first_and_five_of_a_kind(tmp_path: Path, model: Model) -> None:
     x = rows(20)
     x[3:] = numpy.nan
     told = texts(found(model, tmp_path, x=x))
@@ -96,9 +81,6 @@ def test_of_many_problems_of_one_kind_five_are_told_and_the_rest_counted(tmp_pat
         ("error", "sample 7 (s.npz[7]): input 'x' holds NaN"),
         ("error", "and 12 more samples with NaN or infinity"),
     ]
-
-
-def test_errors_come_before_warnings_and_each_is_told_once(tmp_path: Path, model: Model) -> None:
     x = rows(3).astype("f8")
     x[2] = numpy.nan
     inspection = found(model, tmp_path, x=x)
@@ -106,7 +88,7 @@ def test_errors_come_before_warnings_and_each_is_told_once(tmp_path: Path, model
     assert [problem.text for problem in inspection.errors] == ["sample 2 (s.npz[2]): input 'x' holds NaN"]
 
 
-def test_the_fingerprint_is_of_what_is_fed_and_of_nothing_else(tmp_path: Path, model: Model) -> None:
+def test_the_fingerprint_follows_every_bit_that_is_fed(tmp_path: Path, model: Model) -> None:
     x, mask = rows(), numpy.ones((10, 3), "i8")
     first = found(model, tmp_path, x=x).fingerprint
     folder = tmp_path / "one each"
@@ -115,9 +97,6 @@ def test_the_fingerprint_is_of_what_is_fed_and_of_nothing_else(tmp_path: Path, m
         numpy.savez_compressed(folder / f"{number}.npz", mask=mask[number], x=x[number].astype(">f4"))
     assert inspect(str(folder), model, Settings()).fingerprint == first
     assert found(model, tmp_path, x=numpy.asfortranarray(x)).fingerprint == first
-
-
-def test_the_fingerprint_follows_every_bit_and_the_order(tmp_path: Path, model: Model) -> None:
     x = rows()
     changed = x.copy()
     changed[9, 3] = numpy.nextafter(changed[9, 3], numpy.float32(9))

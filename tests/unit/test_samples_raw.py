@@ -106,18 +106,12 @@ def recording(folder: Path, channels: int = 2, frames: int = 3) -> Path:
     return folder / "files"
 
 
-def test_a_recording_is_its_frames_and_its_rate(listener: Model, tmp_path: Path) -> None:
+def test_recordings_are_their_frames_and_16_bits_stay(listener: Model, tmp_path: Path) -> None:
     (found,) = samples(listener, recording(tmp_path))
     assert (found["x.samples"] * 32768).tolist() == [[0, 1], [2, 3], [4, 5]]
     assert (found["x.rate"].tolist(), found["x.samples"].dtype) == (44100, numpy.float32)
-
-
-def test_an_empty_recording_is_one(listener: Model, tmp_path: Path) -> None:
     (found,) = samples(listener, recording(tmp_path, frames=0))
     assert found["x.samples"].shape == (0, 2)
-
-
-def test_16_bits_stay_what_they_are(tmp_path: Path) -> None:
     net = onnx_model("(float[1, 8] x) => (float[1, 8] y) { y = Relu (x) }", opsets={"": 18})
     wanted = tables({"x": {"kind": "audio", "rate": 8000, "format": "pcm16"}}, {})
     model = attachment.attach(loaded(tmp_path, net), wanted).model

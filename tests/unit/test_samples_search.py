@@ -70,7 +70,7 @@ def test_a_crash_of_the_runtime_does_not_end_the_search(tmp_path: Path) -> None:
     assert find(model, model.graph, attempt, tmp_path, count=1, seed=0).tries == 3
 
 
-def test_names_of_states_and_of_what_they_become_have_one_stem() -> None:
+def test_states_and_scales_are_known_by_names_and_shapes(tmp_path: Path) -> None:
     for name, stem in [
         ("r1i", ("r", "1")),
         ("r1o", ("r", "1")),
@@ -84,9 +84,6 @@ def test_names_of_states_and_of_what_they_become_have_one_stem() -> None:
         ("input", ()),
     ]:
         assert stem_of(name) == stem
-
-
-def test_states_have_the_element_and_the_rank_of_their_output(tmp_path: Path) -> None:
     graph = """(float[n, 4] x, float[2, n, 8] state, float[n, 4] mask) =>
         (float[n, 4] y, float[2, n, 8] stateN, float[4] mask_out) {
         y = Add (x, mask) stateN = Identity (state) mask_out = ReduceSum <keepdims = 0> (x, a) }"""
@@ -94,9 +91,6 @@ def test_states_have_the_element_and_the_rank_of_their_output(tmp_path: Path) ->
     assert states_of(model) == {"state"}
     filtered = onnx_model("(float[n, 4] image_in) => (float[n, 4] image_out) { image_out = Relu (image_in) }")
     assert states_of(loaded(tmp_path, filtered, "filter")) == frozenset()
-
-
-def test_only_small_floats_that_reach_a_scale_are_scales(tmp_path: Path) -> None:
     model = loaded(tmp_path, onnx_model(MATTING, weights=MATTING_WEIGHTS))
     assert scale_inputs(model) == ("downsample_ratio",)
 

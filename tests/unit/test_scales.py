@@ -23,7 +23,7 @@ from packager.quantizers.weight_only import WeightOnly
 from tests.cases import onnx_text
 from tests.cases.cli import Mobpack, mobpack
 from tests.cases.rewriting_cases import inferred, measured, run, static
-from tests.cases.scales import STATIC, net, project, samples
+from tests.cases.scales import net, samples
 
 __all__ = ["mobpack"]
 
@@ -106,6 +106,32 @@ def test_weights_that_no_longer_fit_get_scales_of_their_own_and_the_reason_is_sa
     assert found[0]["g_quantized"] == found[1]["g_quantized"]
 
 
+def test_scales_of_an_lstm_are_kept(tmp_path: Path) -> None:
+    def lstm(factor: float) -> onnx.ModelProto:
+        weights = {
+            "w": (factor * onnx_text.weight(1, 64, 8).astype(float)).astype("float32"),
+            "r": onnx_text.weight(1, 64, 16, seed=1),
+        }
+        text = "(float[5, 1, 8] x) => (float[5, 1, 1, 16] y) { y = LSTM <hidden_size = 16> (x, w, r) }"
+        return onnx_text.onnx_model(text, weights=weights)
+
+    first = made(tmp_path / "first", lstm(1), Dynamic())
+    same = made(tmp_path / "same", lstm(1.01), Dynamic(), first / "scales.safetensors")
+    assert counts(same) == (128, 128)
+    assert counts(made(tmp_path / "other", lstm(2), Dynamic(), first / "scales.safetensors")) == (64, 128)
+
+
+def test_scales_of_a_table_are_kept(tmp_path: Path) -> None:
+    def table(factor: float) -> onnx.ModelProto:
+        text = "(int64[2] x) => (float[2, 128] y) { y = Gather (t, x) }"
+        return onnx_text.onnx_model(
+            text, weights={"t": (factor * onnx_text.weight(20, 128).astype(float)).astype("float32")}
+        )
+
+    first = made(tmp_path / "first", table(1), Dynamic())
+    assert counts(made(tmp_path / "same", table(1.01), Dynamic(), first / "scales.safetensors")) == (40, 40)
+
+
 def test_a_tensor_that_is_new_has_scales_of_its_own(tmp_path: Path) -> None:
     first = made(tmp_path / "first", net(), static(exclude=("y",)))
     made(tmp_path / "next", net(), static(), first / "scales.safetensors")
@@ -135,20 +161,14 @@ def test_a_range_is_kept_up_to_the_limits_and_not_beyond(element: Element, is_sy
         assert (float(found.scale) == float(own.scale)) is not fits
 
 
-def test_a_shifted_range_does_not_fit_although_it_is_as_wide() -> None:
+def test_a_shifted_range_does_not_fit_and_kept_scales_saturate(tmp_path: Path) -> None:
     before, own = (range_parameters(low, low + 8, "uint8", is_symmetric=False) for low in (-4.0, -3.0))
     assert int(kept(own, Scaling.of(before)).zero_point) == int(own.zero_point) != int(before.zero_point)
-
-
-def test_numbers_beyond_a_kept_scale_saturate_at_127_on_both_sides() -> None:
-    """XNNPACK's kernels add two products of weights in 16 bits: there is no room for -128."""
+    # XNNPACK's kernels add two products of weights in 16 bits: there is no room for -128.
     numbers = numpy.array([-1.02, 1.02, 0.5], numpy.float32)
     scale, zero = numpy.float32(1 / 127), numpy.int8(0)
     rounded = round_in_place(numbers.copy(), numpy.array(scale), numpy.array(zero), "int8", is_symmetric=True)
     assert rounded.tolist() == [-127, 127, 64]
-
-
-def test_kept_scales_of_weights_never_give_minus_128(tmp_path: Path) -> None:
     first = made(tmp_path / "first", net(), static())
     same = made(tmp_path / "same", net(grown=1.015), static(), first / "scales.safetensors")
     integers = numpy_helper.to_array(
@@ -156,32 +176,6 @@ def test_kept_scales_of_weights_never_give_minus_128(tmp_path: Path) -> None:
     )
     assert counts(same)[0] > 64
     assert (integers.min(), integers.max()) == (-127, 127)
-
-
-def test_scales_of_an_lstm_are_kept(tmp_path: Path) -> None:
-    def lstm(factor: float) -> onnx.ModelProto:
-        weights = {
-            "w": (factor * onnx_text.weight(1, 64, 8).astype(float)).astype("float32"),
-            "r": onnx_text.weight(1, 64, 16, seed=1),
-        }
-        text = "(float[5, 1, 8] x) => (float[5, 1, 1, 16] y) { y = LSTM <hidden_size = 16> (x, w, r) }"
-        return onnx_text.onnx_model(text, weights=weights)
-
-    first = made(tmp_path / "first", lstm(1), Dynamic())
-    same = made(tmp_path / "same", lstm(1.01), Dynamic(), first / "scales.safetensors")
-    assert counts(same) == (128, 128)
-    assert counts(made(tmp_path / "other", lstm(2), Dynamic(), first / "scales.safetensors")) == (64, 128)
-
-
-def test_scales_of_a_table_are_kept(tmp_path: Path) -> None:
-    def table(factor: float) -> onnx.ModelProto:
-        text = "(int64[2] x) => (float[2, 128] y) { y = Gather (t, x) }"
-        return onnx_text.onnx_model(
-            text, weights={"t": (factor * onnx_text.weight(20, 128).astype(float)).astype("float32")}
-        )
-
-    first = made(tmp_path / "first", table(1), Dynamic())
-    assert counts(made(tmp_path / "same", table(1.01), Dynamic(), first / "scales.safetensors")) == (40, 40)
 
 
 def test_other_settings_another_quantizer_and_another_model_are_refused(tmp_path: Path) -> None:
@@ -214,27 +208,6 @@ def test_a_damaged_file_is_refused(tmp_path: Path, damage: Callable[[bytes], byt
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(ConfigError, match="is not a file of scales"):
         scales.read(path)
-
-
-@pytest.mark.parametrize(
-    ("variant", "message", "hint"),
-    [
-        (STATIC + 'scales-from = "nowhere"', "has no scales of model 'm', variant 'int8'", "scales/m.int8.safetensors"),
-        (STATIC + 'scales-from = "m.onnx"', "is not a file of scales", "name a release"),
-        (STATIC + 'scales-from = "dist"', "which this build replaces", "copy the release before"),
-        ('quantizer = "float16"\nscales-from = "x"', "unknown key 'scales-from'", "static-qdq, auto, dynamic, weight"),
-        ('quantizer = "none"\nscales-from = "x"', "unknown key 'scales-from'", "static-qdq, auto, dynamic, weight"),
-    ],
-)
-def test_builds_refuse_scales_that_they_cannot_keep(
-    tmp_path: Path, mobpack: Mobpack, variant: str, message: str, hint: str
-) -> None:
-    file = project(tmp_path, net(), variant)
-    answer = mobpack("build", "--config", str(file), "--out", str(tmp_path / "dist"))
-    assert answer.code == 2
-    assert message in answer.err
-    assert hint in answer.err
-    assert not (tmp_path / "dist").exists()
 
 
 def test_float16_refuses_to_write_scales(tmp_path: Path, mobpack: Mobpack) -> None:

@@ -44,14 +44,14 @@ def search(
     ).run()
 
 
-def test_everything_is_in_integers_when_the_budget_allows_it() -> None:
+def test_the_quietest_way_within_the_budget_is_chosen() -> None:
     found = search(NOISES, 2.0)
     assert found.assignment.integer == set(NOISES)
     assert (found.evaluation_count, dict(found.reasons), dict(found.sensitivity)) == (1, {}, {})
-
-
-def test_of_several_ways_within_the_budget_the_quietest_is_chosen_not_the_luckiest() -> None:
-    """On few samples a score may exceed the float model's by chance."""
+    found = search(NOISES, 1.0, methods={"minmax": 1.0, "entropy": 0.5, "mse": 0.7})
+    assert found.assignment.method == "entropy"
+    assert found.drop == pytest.approx(0.675)
+    # On few samples a score may exceed the float model's by chance.
     scores, noises = {"minmax": 0.01, "entropy": -0.02, "mse": 0.02}, {"minmax": 0.002, "entropy": 0.3, "mse": 0.001}
     found = Search(
         layers=["a"],
@@ -63,12 +63,6 @@ def test_of_several_ways_within_the_budget_the_quietest_is_chosen_not_the_luckie
     ).run()
     assert found.assignment.method == "minmax"
     assert found.evaluation_count == 3 + 2
-
-
-def test_the_best_way_to_find_ranges_is_chosen() -> None:
-    found = search(NOISES, 1.0, methods={"minmax": 1.0, "entropy": 0.5, "mse": 0.7})
-    assert found.assignment.method == "entropy"
-    assert found.drop == pytest.approx(0.675)
 
 
 def test_the_layers_with_the_least_noise_are_in_integers_and_the_others_keep_integer_weights() -> None:
@@ -107,17 +101,15 @@ def test_every_layer_that_is_not_in_integers_has_a_reason() -> None:
     )
 
 
-def test_a_model_that_is_over_the_budget_in_float_is_an_error_that_says_by_how_much() -> None:
+def test_models_over_the_budget_or_without_layers_are_answered() -> None:
     with pytest.raises(
         ModelError, match=r"every layer in float the metric drops by 0\.7: the budget is 0\.5"
     ) as caught:
         search(NOISES, 0.5, base=0.7)
     assert "max-drop" in caught.value.hint
-
-
-def test_a_model_without_layers_is_answered_with_one_evaluation_for_each_method() -> None:
     found = search({}, 0.1, methods={"minmax": 1.0, "mse": 1.0})
     assert (found.evaluation_count, found.assignment.integer) == (2 + 2, frozenset())
+    assert [decibels(each) for each in (0.01, 0.5, 0.0)] == ["20.0 dB", "3.0 dB", "no noise"]
 
 
 @settings(max_examples=examples(60), derandomize=True, deadline=None)
@@ -152,10 +144,6 @@ def test_where_drops_add_up_no_larger_set_is_within_the_budget(noises: dict[str,
         total += sensitivity
         largest += total <= budget
     assert len(found.assignment.integer) == largest
-
-
-def test_noise_is_said_in_decibels() -> None:
-    assert [decibels(each) for each in (0.01, 0.5, 0.0)] == ["20.0 dB", "3.0 dB", "no noise"]
 
 
 @pytest.mark.parametrize("budget", [0.02, 0.1, 0.3, 0.55, 0.8, 2.0])

@@ -25,30 +25,28 @@ def shapes(folder: Path, fixed: Shapes, graph: str = GRAPH) -> dict[str, tuple[D
     return {spec.name: spec.shape for spec in (*loaded.signature.inputs, *loaded.signature.outputs)}
 
 
-def test_a_symbol_is_fixed_in_every_input_that_has_it(tmp_path: Path) -> None:
+def test_sizes_are_fixed_in_every_input_that_has_them(tmp_path: Path) -> None:
     found = shapes(tmp_path, {"batch": 2})
     assert found["image"] == (2, 3, "height", "width")
     assert found["vector"] == (2, "N")
-
-
-def test_outputs_follow_from_the_inputs_whatever_they_were_declared_to_be(tmp_path: Path) -> None:
-    found = shapes(tmp_path, {"image": (1, 3, 8, 9), "N": 5})
-    assert (found["y"], found["z"], found["s"]) == ((1, 3, 8, 9), (1, 5), (5,))
-
-
-def test_outputs_take_over_the_names_of_the_dimensions_they_follow_from(tmp_path: Path) -> None:
-    assert shapes(tmp_path, {"batch": 2})["y"] == (2, 3, "height", "width")
-
-
-def test_fixing_an_input_fixes_its_symbols_elsewhere(tmp_path: Path) -> None:
     assert shapes(tmp_path, {"image": (4, 3, 8, 8)})["vector"] == (4, "N")
-
-
-def test_inputs_that_only_share_a_name_each_have_their_own_size(tmp_path: Path) -> None:
     graph = """(float[h, w] x, float[h, w] state, float[h] z) => (float[h, w] y, float[h] k) {
         y = Add (x, state) k = Neg (z) }"""
     found = shapes(tmp_path, {"x": (8, 9), "state": (1, 9)}, graph)
     assert found == {"x": (8, 9), "state": (1, 9), "z": ("h",), "y": (8, 9), "k": ("h",)}
+    found = shapes(tmp_path, {"x": (7, 2)}, "(float[?, 2] x) => (float[?, 2] y) { y = Relu (x) }")
+    assert found == {"x": (7, 2), "y": (7, 2)}
+    assert shapes(tmp_path, {"x": 16000}, "(float[?] x) => (float[?] y) { y = Relu (x) }")["x"] == (16000,)
+    assert shapes(tmp_path, {"past": 0}, "(float[past, 2] x) => (float[past, 2] y) { y = Relu (x) }")["y"] == (0, 2)
+
+
+def test_outputs_follow_from_inputs_with_their_names(tmp_path: Path) -> None:
+    found = shapes(tmp_path, {"image": (1, 3, 8, 9), "N": 5})
+    assert (found["y"], found["z"], found["s"]) == ((1, 3, 8, 9), (1, 5), (5,))
+    assert shapes(tmp_path, {"batch": 2})["y"] == (2, 3, "height", "width")
+    assert shapes(tmp_path, {})["image"] == ("batch", 3, "height", "width")
+    graph = "(float[2, 3] x) => (float[5, 5] y) { y = MatMul (x, x) }"
+    assert shapes(tmp_path, {}, graph)["y"] == (5, 5)
 
 
 def test_fixing_a_size_fixes_it_in_branches(tmp_path: Path) -> None:
@@ -62,23 +60,6 @@ def test_fixing_a_size_fixes_it_in_branches(tmp_path: Path) -> None:
     then, other = (each.g for each in found.graph.node[0].attribute)
     values = (*then.output, *other.value_info, *other.output)
     assert [value.type.tensor_type.shape.dim[0].dim_value for value in values] == [3, 3, 3]
-
-
-def test_an_unnamed_dimension_is_fixed_through_its_input(tmp_path: Path) -> None:
-    found = shapes(tmp_path, {"x": (7, 2)}, "(float[?, 2] x) => (float[?, 2] y) { y = Relu (x) }")
-    assert found == {"x": (7, 2), "y": (7, 2)}
-
-
-def test_an_input_of_one_dimension_takes_a_single_size(tmp_path: Path) -> None:
-    assert shapes(tmp_path, {"x": 16000}, "(float[?] x) => (float[?] y) { y = Relu (x) }")["x"] == (16000,)
-
-
-def test_a_dimension_can_be_zero_as_in_an_empty_cache(tmp_path: Path) -> None:
-    assert shapes(tmp_path, {"past": 0}, "(float[past, 2] x) => (float[past, 2] y) { y = Relu (x) }")["y"] == (0, 2)
-
-
-def test_without_sizes_the_names_stay(tmp_path: Path) -> None:
-    assert shapes(tmp_path, {})["image"] == ("batch", 3, "height", "width")
 
 
 @pytest.mark.parametrize(
@@ -112,20 +93,12 @@ def test_sizes_that_do_not_fit_are_refused_where_they_were_written(
     assert error.value.hint == hint
 
 
-def test_one_symbol_cannot_have_two_sizes(tmp_path: Path) -> None:
+def test_sizes_that_exclude_each_other_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is fixed to 2, not 3"):
         shapes(tmp_path, {"x": (2, 3)}, "(float[n, n] x) => (float[n, n] y) { y = Relu (x) }")
-
-
-def test_a_model_without_dynamic_dimensions_says_so(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as error:
         shapes(tmp_path, {"batch": 1}, "(float[2] x) => (float[2] y) { y = Relu (x) }")
     assert error.value.hint == "known: none, all are fixed or unnamed"
-
-
-def test_shapes_that_inference_cannot_follow_leave_the_model_as_it_is(tmp_path: Path) -> None:
-    graph = "(float[2, 3] x) => (float[5, 5] y) { y = MatMul (x, x) }"
-    assert shapes(tmp_path, {}, graph)["y"] == (5, 5)
 
 
 def test_dimensions_that_are_called_by_a_question_mark_need_not_be_equal(tmp_path: Path) -> None:

@@ -115,37 +115,11 @@ def test_one_bit_makes_another_tensor(ort: Path, tmp_path: Path) -> None:
     assert content(ort.parent, found["w"]) == bent.tobytes()
 
 
-def test_the_shared_file_computes_what_the_model_does(ort: Path, tmp_path: Path) -> None:
-    output = ort.parent / "run.onnx"
-    other = weight(64, 32, seed=8)
-    share(external(tmp_path, {"w": W, "v": other, "b": B}), ort, output)
-    x = weight(1, 64, seed=9)
-    session = onnxruntime.InferenceSession(str(output), providers=["CPUExecutionProvider"])
-    y, z = session.run(None, {"x": x})
-    assert numpy.allclose(y, numpy.matmul(x, W) + numpy.asarray(B, numpy.float32), atol=1e-4)
-    assert numpy.allclose(z, numpy.matmul(x, other), atol=1e-4)
-
-
 def test_tensors_with_the_same_bytes_share_a_place(ort: Path, tmp_path: Path) -> None:
     output = ort.parent / "twice.onnx"
     share(external(tmp_path, {"w": W, "v": W, "b": B}), ort, output)
     found = references(output)
     assert found["w"] == found["v"]
-
-
-def test_without_an_ort_file_all_weights_lie_in_a_file_of_their_own(tmp_path: Path) -> None:
-    output = tmp_path / "alone.onnx"
-    one, two = weight(301, seed=4), weight(301, seed=5)
-    graph = "(float[301] x) => (float[301] y, float[301] z) { y = Add (x, w) z = Add (x, v) }"
-    source = external(tmp_path, {"w": one, "v": two}, graph)
-
-    rest = share(source, None, output)
-
-    assert rest == tmp_path / "alone.weights"
-    found = references(output)
-    assert {place[0] for place in found.values()} == {"alone.weights"}
-    assert [place[1] % 64 for place in found.values()] == [0, 0], "where a cache line begins"
-    assert (content(tmp_path, found["w"]), content(tmp_path, found["v"])) == (one.tobytes(), two.tobytes())
 
 
 def test_a_graph_without_large_weights_needs_no_file(ort: Path, tmp_path: Path) -> None:
@@ -163,6 +137,32 @@ def test_a_tensor_under_1024_bytes_is_never_looked_for_in_the_ort_file(ort: Path
     assert rest is not None
     assert references(output)["b"] == (rest.name, 0, B.nbytes)
     assert rest.read_bytes() == B.tobytes()
+
+
+def test_the_shared_file_computes_what_the_model_does(ort: Path, tmp_path: Path) -> None:
+    output = ort.parent / "run.onnx"
+    other = weight(64, 32, seed=8)
+    share(external(tmp_path, {"w": W, "v": other, "b": B}), ort, output)
+    x = weight(1, 64, seed=9)
+    session = onnxruntime.InferenceSession(str(output), providers=["CPUExecutionProvider"])
+    y, z = session.run(None, {"x": x})
+    assert numpy.allclose(y, numpy.matmul(x, W) + numpy.asarray(B, numpy.float32), atol=1e-4)
+    assert numpy.allclose(z, numpy.matmul(x, other), atol=1e-4)
+
+
+def test_without_an_ort_file_all_weights_lie_in_a_file_of_their_own(tmp_path: Path) -> None:
+    output = tmp_path / "alone.onnx"
+    one, two = weight(301, seed=4), weight(301, seed=5)
+    graph = "(float[301] x) => (float[301] y, float[301] z) { y = Add (x, w) z = Add (x, v) }"
+    source = external(tmp_path, {"w": one, "v": two}, graph)
+
+    rest = share(source, None, output)
+
+    assert rest == tmp_path / "alone.weights"
+    found = references(output)
+    assert {place[0] for place in found.values()} == {"alone.weights"}
+    assert [place[1] % 64 for place in found.values()] == [0, 0], "where a cache line begins"
+    assert (content(tmp_path, found["w"]), content(tmp_path, found["v"])) == (one.tobytes(), two.tobytes())
 
 
 def test_weights_of_branches_are_taken_from_the_ort_file_too(ort: Path, tmp_path: Path) -> None:

@@ -157,7 +157,12 @@ def test_something_else_than_a_public_key_is_refused(
         public_key(tmp_path / "key.pub")
 
 
-def test_the_form_of_a_public_key_for_apps_ends_with_its_point(key: Key) -> None:
+def test_certificates_that_may_not_sign_or_of_other_keys_are_refused(key: Key, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no digitalSignature"):
+        made(key, certificate(tmp_path / "c.crt", key, may_sign=False))
+    other = certificate(tmp_path / "c.crt", make_key(tmp_path, "other"))
+    with pytest.raises(ConfigError, match="is the certificate of another key"):
+        made(key, other)
     numbers = key.key.public_key().public_numbers()
     assert len(spki(key.public)) == 91
     assert spki(key.public)[-65:] == b"\x04" + numbers.x.to_bytes(32, "big") + numbers.y.to_bytes(32, "big")
@@ -182,21 +187,27 @@ def test_a_certificate_is_trusted_as_itself_and_through_its_issuer(key: Key, tmp
         verify(alone, trusted([authority]), "bundle")
 
 
-def test_only_an_authority_can_issue(key: Key, tmp_path: Path) -> None:
-    """Otherwise anybody with a certificate could make another."""
+def test_certificates_are_trusted_through_their_issuer_in_their_dates(key: Key, tmp_path: Path) -> None:
+    # Otherwise anybody with a certificate could make another.
     root = make_key(tmp_path, "root")
     chain = certificate(tmp_path / "chain.crt", key, issuer=root)
     signer_alone = certificate(tmp_path / "root.crt", root, is_authority=False)
     with pytest.raises(GateError, match="has not issued"):
         verify(made(key, chain), trusted([signer_alone]), "bundle")
-
-
-def test_a_stranger_with_the_name_of_the_authority_is_refused(key: Key, tmp_path: Path) -> None:
     stranger = make_key(tmp_path / "stranger", "root")
     chain = certificate(tmp_path / "chain.crt", key, issuer=stranger)
     authority = certificate(tmp_path / "root.crt", make_key(tmp_path, "root"), is_authority=True)
     with pytest.raises(GateError, match="has not issued"):
         verify(made(key, chain), trusted([authority]), "bundle")
+    authority = certificate(tmp_path / "root.crt", root, is_authority=True, days=(-3, -2))
+    with pytest.raises(GateError, match="has expired on"):
+        verify(made(key, chain), trusted([authority]), "bundle")
+    path = certificate(tmp_path / "c.crt", key, days=(0, 1))
+    (found,) = x509.load_pem_x509_certificates(path.read_bytes())
+    begin = found.not_valid_before_utc
+    refuse_unusable(found, "c.crt", begin - certificates.CLOCK_SKEW + timedelta(seconds=1))
+    with pytest.raises(GateError, match="is not valid before"):
+        refuse_unusable(found, "c.crt", begin - certificates.CLOCK_SKEW - timedelta(seconds=1))
 
 
 @pytest.mark.parametrize(
@@ -220,34 +231,6 @@ def test_a_certificate_out_of_its_dates_neither_signs_nor_verifies(
         assert words in caught.value.message
         assert f"this machine's clock says {datetime.now(UTC):%Y-%m-%d}" in caught.value.message
         assert hint in caught.value.hint
-
-
-def test_an_expired_certificate_of_an_issuer_does_not_verify(key: Key, tmp_path: Path) -> None:
-    root = make_key(tmp_path, "root")
-    chain = certificate(tmp_path / "chain.crt", key, issuer=root)
-    authority = certificate(tmp_path / "root.crt", root, is_authority=True, days=(-3, -2))
-    with pytest.raises(GateError, match="has expired on"):
-        verify(made(key, chain), trusted([authority]), "bundle")
-
-
-def test_a_few_minutes_between_two_clocks_are_nothing(key: Key, tmp_path: Path) -> None:
-    path = certificate(tmp_path / "c.crt", key, days=(0, 1))
-    (found,) = x509.load_pem_x509_certificates(path.read_bytes())
-    begin = found.not_valid_before_utc
-    refuse_unusable(found, "c.crt", begin - certificates.CLOCK_SKEW + timedelta(seconds=1))
-    with pytest.raises(GateError, match="is not valid before"):
-        refuse_unusable(found, "c.crt", begin - certificates.CLOCK_SKEW - timedelta(seconds=1))
-
-
-def test_a_certificate_that_may_not_sign_is_refused(key: Key, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no digitalSignature"):
-        made(key, certificate(tmp_path / "c.crt", key, may_sign=False))
-
-
-def test_the_certificate_of_another_key_is_refused(key: Key, tmp_path: Path) -> None:
-    other = certificate(tmp_path / "c.crt", make_key(tmp_path, "other"))
-    with pytest.raises(ConfigError, match="is the certificate of another key"):
-        made(key, other)
 
 
 @pytest.mark.parametrize("curve", [ec.SECP256R1(), ec.SECP384R1(), ec.SECP521R1()], ids=lambda curve: curve.name)

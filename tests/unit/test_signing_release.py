@@ -75,21 +75,15 @@ def unpacked(package: Path, scratch: Path) -> dict[str, bytes]:
     return {str(name): content.read_bytes() for name, content in entries.items() if isinstance(content, Path)}
 
 
-def test_a_release_verifies_before_it_is_signed(dist: Path) -> None:
+def test_a_release_verifies_before_and_after_it_is_signed(dist: Path, key: Key) -> None:
     found = verified(dist)
     assert (found.package, found.version, found.unlisted) == ("vision", "1.2.3", ("report.html",))
     assert found.signatures == {}
-
-
-def test_a_signed_release_verifies(dist: Path, key: Key) -> None:
     assert set(signed(dist, key)) == BESIDE
     found = verified(dist, key)
     assert set(found.signatures) >= BESIDE
     assert set(found.signatures.values()) == {str(key.public)}
     assert verified(dist).files == found.files
-
-
-def test_signing_twice_gives_the_same_bytes(dist: Path, key: Key) -> None:
     signed(dist, key)
     before = contents(dist)
     signed(dist, key)
@@ -118,6 +112,20 @@ def test_packages_whose_apps_trust_no_key_are_left_as_they_are(tmp_path: Path, k
     built = contents(dist)
     signed(dist, key)
     assert {name: digest for name, digest in contents(dist).items() if name not in BESIDE} == built
+
+
+def test_apps_that_trust_a_key_cannot_be_signed_without_one(trusting: Path) -> None:
+    with pytest.raises(ConfigError, match="verify models with a key"):
+        signing.sign(trusting, signing.keyless_signer())
+
+
+def test_a_key_that_the_apps_do_not_trust_does_not_sign(tmp_path: Path, key: Key) -> None:
+    dist = make_release(tmp_path / "dist", has_trust=True, keys=[hashlib.sha256(spki(key.public)).hexdigest()])
+    before = contents(dist)
+    with pytest.raises(ConfigError, match="trust other keys than this one"):
+        signed(dist, make_key(tmp_path / "other"))
+    assert contents(dist) == before
+    assert set(signed(dist, key)) == BESIDE
 
 
 def test_each_package_of_a_trusting_app_holds_a_signed_list_of_its_models(
@@ -258,20 +266,6 @@ def test_each_statement_is_signed_once_so_that_copies_are_equal(
     monkeypatch.setattr(type(signer), "sign", lambda self, message: self.key.sign(message, ECDSA(SHA256())))
     signed(trusting, key)
     assert set(verified(trusting, key).signatures) >= BESIDE
-
-
-def test_apps_that_trust_a_key_cannot_be_signed_without_one(trusting: Path) -> None:
-    with pytest.raises(ConfigError, match="verify models with a key"):
-        signing.sign(trusting, signing.keyless_signer())
-
-
-def test_a_key_that_the_apps_do_not_trust_does_not_sign(tmp_path: Path, key: Key) -> None:
-    dist = make_release(tmp_path / "dist", has_trust=True, keys=[hashlib.sha256(spki(key.public)).hexdigest()])
-    before = contents(dist)
-    with pytest.raises(ConfigError, match="trust other keys than this one"):
-        signed(dist, make_key(tmp_path / "other"))
-    assert contents(dist) == before
-    assert set(signed(dist, key)) == BESIDE
 
 
 def overwrite(name: str, content: bytes = b"changed") -> Callable[[Path], None]:
@@ -489,17 +483,6 @@ def test_a_link_in_place_of_a_model_is_not_signed(tmp_path: Path, key: Key) -> N
         signed(dist, key)
 
 
-def repacked(dist: Path, files: dict[str, bytes]) -> None:
-    found = unpacked(dist / AAR, dist.with_name("scratch"))
-    write_zip(dist / AAR, {PurePosixPath(name): content for name, content in {**found, **files}.items()})
-    listed_anew(dist)
-
-
-def test_a_folder_of_something_else_is_no_release(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="is neither a release"):
-        signing.verify_place(tmp_path, None)
-
-
 def test_a_damaged_package_is_named(dist: Path, key: Key) -> None:
     content = (dist / NPM).read_bytes()
     (dist / NPM).write_bytes(content[: len(content) // 2])
@@ -508,7 +491,15 @@ def test_a_damaged_package_is_named(dist: Path, key: Key) -> None:
         signed(dist, key)
 
 
-def test_the_command_fails_with_the_code_of_gates(dist: Path, key: Key) -> None:
+def repacked(dist: Path, files: dict[str, bytes]) -> None:
+    found = unpacked(dist / AAR, dist.with_name("scratch"))
+    write_zip(dist / AAR, {PurePosixPath(name): content for name, content in {**found, **files}.items()})
+    listed_anew(dist)
+
+
+def test_what_is_no_release_is_refused(tmp_path: Path, dist: Path, key: Key) -> None:
+    with pytest.raises(ConfigError, match="is neither a release"):
+        signing.verify_place(tmp_path, None)
     _put(dist / AAR, b"changed")
     found = CliRunner().invoke(verify_command, [str(dist), "--key", str(key.public)])
     assert isinstance(found.exception, GateError)

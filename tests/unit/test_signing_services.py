@@ -34,13 +34,10 @@ def test_a_wrong_uri_of_a_token_is_refused(tmp_path: Path, uri: str, words: str)
     assert "1234" not in caught.value.message + caught.value.hint
 
 
-def test_a_file_that_is_no_library_of_a_token_is_named(tmp_path: Path) -> None:
+def test_wrong_uris_and_libraries_of_tokens_are_refused(tmp_path: Path) -> None:
     (tmp_path / "library.so").write_bytes(b"")
     with pytest.raises(ToolError, match="is not a PKCS#11 library"):
         open_signer(f"pkcs11:object=signing?module-path={tmp_path / 'library.so'}")
-
-
-def test_the_parts_of_a_uri_are_unescaped() -> None:
     path = quote(str(Path(pkcs11_keys.__file__)))
     found = pkcs11_keys.parse(f"pkcs11:token=my%20token;object=a%3Bb;id=%00%FF;type=private?module-path={path}")
     assert (found.token, found.label, found.key_id) == ("my token", "a;b", b"\0\xff")
@@ -66,23 +63,19 @@ def test_a_service_without_its_library_names_what_to_install(uri: str) -> None:
     assert caught.value.hint == "run: pip install 'mobpack[gcpkms]'"
 
 
-def test_without_its_library_sigstore_names_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sigstore", None)
-    (tmp_path / "model.onnx").write_bytes(b"graph")
-    with pytest.raises(ConfigError, match="needs the Python package sigstore") as caught:
-        signing.sign(tmp_path, signing.keyless_signer())
-    assert caught.value.hint == "run: pip install 'mobpack[sigstore]'"
-
-
-def test_a_key_s_signature_is_not_that_of_an_identity(key: Key, tmp_path: Path) -> None:
+def test_signatures_of_keys_and_identities_are_told_apart(
+    key: Key, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "model.onnx").write_bytes(b"graph")
     signing.sign(tmp_path, signing.signer(str(key.private), None))
     someone = signing.trust([], signing.Identity(name="me@example.com", issuer="https://example.com"))
     with pytest.raises(GateError, match="is signed with a key, not by an identity"):
         signing.verify_place(tmp_path, someone)
-
-
-def test_an_identity_s_signature_is_not_that_of_a_key(key: Key, tmp_path: Path) -> None:
     vector = Path(__file__).parents[1] / "data/model_signing/test-vectors/v1.0/valid/sigstore.bundle.json"
     with pytest.raises(GateError, match="signed without a key, by an identity of Sigstore"):
         signing.verify_place(tmp_path, signing.trust([key.public], None), vector)
+    monkeypatch.setitem(sys.modules, "sigstore", None)
+    (tmp_path / "model.onnx").write_bytes(b"graph")
+    with pytest.raises(ConfigError, match="needs the Python package sigstore") as caught:
+        signing.sign(tmp_path, signing.keyless_signer())
+    assert caught.value.hint == "run: pip install 'mobpack[sigstore]'"

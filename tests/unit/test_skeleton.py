@@ -254,6 +254,11 @@ def test_a_pipe_is_refused_without_waiting_for_it(tmp_path: Path) -> None:
         models.load(tmp_path / "pipe.onnx", "m")
 
 
+def test_a_file_without_read_permission_says_so(unreadable: Path) -> None:
+    with pytest.raises(ModelError, match="permission denied"):
+        models.load(unreadable, "m")
+
+
 @pytest.fixture
 def unreadable() -> Iterator[Path]:
     """An unreadable model; the test runs as an ordinary user even if the suite runs as root."""
@@ -267,8 +272,3 @@ def unreadable() -> Iterator[Path]:
         yield path
         if is_root:
             os.seteuid(0)
-
-
-def test_a_file_without_read_permission_says_so(unreadable: Path) -> None:
-    with pytest.raises(ModelError, match="permission denied"):
-        models.load(unreadable, "m")

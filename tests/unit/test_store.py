@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from packager.core.console import Console
 from packager.core.errors import ToolError
 from packager.files import host
 from packager.files.store import Step, Store, key_of
@@ -21,7 +20,7 @@ from tests.cases.store import files, put
 STEP = Step(name="step", caller="packager.core.errors")
 
 
-def test_a_result_is_made_once(tmp_path: Path) -> None:
+def test_a_result_is_made_once_for_its_inputs_and_step(tmp_path: Path) -> None:
     calls: list[Path] = []
 
     def make(folder: Path) -> None:
@@ -32,16 +31,12 @@ def test_a_result_is_made_once(tmp_path: Path) -> None:
     assert one == two
     assert (one / "answer").read_text() == "42"
     assert len(calls) == 1
-
-
-def test_other_inputs_or_another_step_are_another_result(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    one, other = (Step(name=name, caller="packager.core.errors") for name in "ab")
-    folders = {store.results(step, inputs, lambda folder: None) for step, inputs in ((one, 1), (one, 2), (other, 1))}
+    first, second = (Step(name=name, caller="packager.core.errors") for name in "ab")
+    folders = {
+        store.results(step, inputs, lambda folder: None) for step, inputs in ((first, 1), (first, 2), (second, 1))
+    }
     assert len(folders) == 3
-
-
-def test_keys_do_not_depend_on_the_order_of_tables_but_on_that_of_lists() -> None:
     assert key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
     assert key_of([1, 2]) != key_of([2, 1])
     assert key_of("é") == key_of("\u00e9")
@@ -57,7 +52,7 @@ def test_a_result_that_is_being_made_is_claimed_for_all_others_that_share_the_st
     assert not other.is_claimed(STEP, "inputs")
 
 
-def test_a_result_that_fails_half_way_leaves_nothing_and_can_be_made_later(tmp_path: Path) -> None:
+def test_a_result_that_fails_can_be_made_later_and_leaves_no_scratch(tmp_path: Path) -> None:
     def fail(folder: Path) -> None:
         (folder / "half").write_text("x")
         raise KeyboardInterrupt
@@ -67,9 +62,6 @@ def test_a_result_that_fails_half_way_leaves_nothing_and_can_be_made_later(tmp_p
         store.results(STEP, 1, fail)
     assert files(tmp_path) == []
     assert (store.results(STEP, 1, lambda folder: None)).is_dir()
-
-
-def test_scratch_is_gone_afterwards(tmp_path: Path) -> None:
     with Store(tmp_path).scratch() as folder:
         (folder / "x").write_text("x")
     assert not folder.exists()
@@ -80,16 +72,13 @@ def fill_up(folder: Path) -> None:
     Path("/dev/full").write_text("x")
 
 
-def test_a_full_disk_is_a_tool_error(tmp_path: Path) -> None:
+def test_a_disk_that_takes_nothing_is_a_tool_error(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full, the disk that is always full")
     with pytest.raises(ToolError, match="no space left on the disk of") as error:
         Store(tmp_path).results(STEP, 1, fill_up)
     assert error.value.hint == "free some space, then run again"
     assert files(tmp_path) == []
-
-
-def test_a_store_that_cannot_be_written_is_a_tool_error_with_the_way_out(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ToolError, match="cannot write to the cache") as error:
         Store(tmp_path / "file" / "store").results(STEP, 1, lambda folder: None)
@@ -117,6 +106,29 @@ def test_a_file_in_place_of_a_result_is_damage(tmp_path: Path) -> None:
     assert [each.partition("damaged ")[2] for each in warnings] == [
         "(index.json cannot be read: Not a directory): it will be made again"
     ]
+
+
+def test_a_folder_in_place_of_a_file_is_damage(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    store = Store(tmp_path, warnings.append)
+    made = store.results(STEP, 1, two_files)
+    (made / "two").unlink()
+    (made / "two").mkdir()
+    assert store.results(STEP, 1, two_files) == made
+    assert "(two is not a file)" in warnings[0]
+
+
+def test_a_damaged_result_is_not_found(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    store = Store(tmp_path, warnings.append)
+    made = store.results(STEP, 1, two_files)
+    assert store.find(STEP, 1) == made
+    put(made / "two", "x")
+    assert store.find(STEP, 1) is None
+    assert not made.exists()
+    assert len(warnings) == 1
+    assert store.find(STEP, 1) is None
+    assert len(warnings) == 1
 
 
 def two_files(folder: Path) -> None:
@@ -162,29 +174,6 @@ def test_a_damaged_result_is_made_anew_with_one_warning(tmp_path: Path, damage: 
     assert store.results(STEP, 1, two_files) == made
     assert len(warnings) == 1
     assert files(tmp_path / "scratch") == []
-
-
-def test_a_damaged_result_is_not_found(tmp_path: Path) -> None:
-    warnings: list[str] = []
-    store = Store(tmp_path, warnings.append)
-    made = store.results(STEP, 1, two_files)
-    assert store.find(STEP, 1) == made
-    put(made / "two", "x")
-    assert store.find(STEP, 1) is None
-    assert not made.exists()
-    assert len(warnings) == 1
-    assert store.find(STEP, 1) is None
-    assert len(warnings) == 1
-
-
-def test_a_folder_in_place_of_a_file_is_damage(tmp_path: Path) -> None:
-    warnings: list[str] = []
-    store = Store(tmp_path, warnings.append)
-    made = store.results(STEP, 1, two_files)
-    (made / "two").unlink()
-    (made / "two").mkdir()
-    assert store.results(STEP, 1, two_files) == made
-    assert "(two is not a file)" in warnings[0]
 
 
 def test_a_file_is_read_once_in_a_process_and_again_when_it_looks_different(
@@ -255,13 +244,6 @@ def test_without_a_word_of_how_to_warn_a_store_warns_on_standard_error(
     assert capsys.readouterr().err == (
         f"warning: stored result step/{made.parent.name[:12]} is damaged (two has changed): it will be made again\n"
     )
-
-
-def test_a_warning_about_the_store_is_not_in_the_manifest() -> None:
-    console = Console()
-    console.caution("of this machine")
-    console.warn("of the model")
-    assert console.warnings == ["of the model"]
 
 
 @pytest.mark.parametrize("before", [None, 0o755, 0o770, 0o700])

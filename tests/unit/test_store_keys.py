@@ -224,7 +224,7 @@ def test_every_pin_that_code_fetches_by_name_counts_for_it() -> None:
     assert len([name for name in webgpu if name.startswith("files.lavapipe-")]) > 10
 
 
-def test_versions_of_what_code_imports_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_pins_versions_and_inputs_are_in_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     before = {name: step.code_in(INSTALLED) for name, step in steps().items()}
     monkeypatch.setattr(closure, "_version", lambda package: "2.99" if package == "onnx" else "1")
     other = {name: step.code_in(INSTALLED) for name, step in steps().items()}
@@ -233,18 +233,12 @@ def test_versions_of_what_code_imports_count(monkeypatch: pytest.MonkeyPatch) ->
     assert all(before[name] != other[name] for name in ("compile", "quantize", "android"))
     assert {name for name in steps() if other[name] != third[name]} >= {"compile", "quantize", "parity"}
     assert other["ios"] == third["ios"]
-
-
-def test_the_name_of_a_step_its_inputs_and_its_code_are_in_a_key() -> None:
     one = Step(name="one", caller="packager.core.errors")
     assert one.key([1]) == Step(name="one", caller="packager.core.errors").key([1])
     assert one.key([1]) != one.key([2])
     assert one.key([1]) != Step(name="two", caller="packager.core.errors").key([1])
     assert one.key([1]) != Step(name="one", caller="packager.core.names").key([1])
     assert one.key([1]) != key_of(["one", [1]])
-
-
-def test_a_result_of_other_code_is_not_found(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.results(Step(name="one", caller="packager.core.errors"), 1, lambda folder: None)
     assert store.find(Step(name="one", caller="packager.core.names"), 1) is None

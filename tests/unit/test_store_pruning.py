@@ -30,16 +30,6 @@ def test_the_results_used_longest_ago_go_until_the_rest_fits(store: Store) -> No
     assert list((store.root / "scratch").iterdir()) == []
 
 
-def test_commands_look_at_the_whole_store_once_in_ten_minutes(store: Store) -> None:
-    assert len(prune_at_times(store, max_bytes=35_000)) == 1
-    assert prune_at_times(store, max_bytes=15_000) == ()
-    for seconds in (EVERY_S + 1, -EVERY_S):  # the clock may have been set back
-        os.utime(store.root / PRUNED, (time.time() - seconds,) * 2)
-        used(store.results(ONE, 0, of_size(10_000)), 5)
-        assert [entry.key for entry in prune_at_times(store, max_bytes=35_000)] == [ONE.key(0)]
-    assert kept(store) == [1, 2, 3]
-
-
 def test_to_use_a_result_keeps_it(store: Store) -> None:
     assert store.find(ONE, 0)
     store.results(ONE, 1, of_size(1))
@@ -59,10 +49,35 @@ def test_what_was_used_within_the_last_hour_stays_however_much_it_is(store: Stor
     assert kept(store) == [4]
 
 
-def test_a_build_that_ends_leaves_no_trace_of_its_use(store: Store) -> None:
+def test_commands_look_at_the_whole_store_once_in_ten_minutes(store: Store) -> None:
+    assert len(prune_at_times(store, max_bytes=35_000)) == 1
+    assert prune_at_times(store, max_bytes=15_000) == ()
+    for seconds in (EVERY_S + 1, -EVERY_S):  # the clock may have been set back
+        os.utime(store.root / PRUNED, (time.time() - seconds,) * 2)
+        used(store.results(ONE, 0, of_size(10_000)), 5)
+        assert [entry.key for entry in prune_at_times(store, max_bytes=35_000)] == [ONE.key(0)]
+    assert kept(store) == [1, 2, 3]
+
+
+def test_leftovers_and_results_of_other_layouts_are_no_damage(store: Store) -> None:
     with store.in_use():
         assert len(list((store.root / ".users").iterdir())) == 1
     assert list((store.root / ".users").iterdir()) == []
+    folder = store.root / "one" / "old"
+    folder.mkdir()
+    (folder / "model.ort").write_bytes(b"x" * 10_000)
+    os.utime(folder, (time.time() - 9 * HOUR_S,) * 2)
+    assert list(verify(store)) == []
+    assert [entry.path for entry in prune(store, max_bytes=45_000)] == [folder]
+    (store.root / "unfinished").mkdir()
+    (store.root / "unfinished" / "statistics.npz").write_bytes(b"x" * 10_000)
+    with store.scratch():
+        assert {entry.step for entry in entries(store)} == {"one"}
+    (store.root / ONE.name / ONE.key(1) / "files" / "file").write_bytes(b"y" * 9)
+    (store.root / ONE.name / ONE.key(2) / INDEX).unlink()
+    found = {entry.key: damage for entry, damage in verify(store)}
+    assert found == {ONE.key(1): "file has 9 bytes of 10000", ONE.key(2): "index.json is missing"}
+    assert kept(store) == [0, 3]
 
 
 def test_files_that_results_share_count_once_for_the_one_used_last(tmp_path: Path) -> None:
@@ -73,30 +88,6 @@ def test_files_that_results_share_count_once_for_the_one_used_last(tmp_path: Pat
     used(second, 4)
     old, new = entries(store)
     assert old.size_bytes < 1_000 < 10_000 < new.size_bytes
-
-
-def test_results_of_an_earlier_layout_go_like_others_and_are_no_damage(store: Store) -> None:
-    folder = store.root / "one" / "old"
-    folder.mkdir()
-    (folder / "model.ort").write_bytes(b"x" * 10_000)
-    os.utime(folder, (time.time() - 9 * HOUR_S,) * 2)
-    assert list(verify(store)) == []
-    assert [entry.path for entry in prune(store, max_bytes=45_000)] == [folder]
-
-
-def test_verify_removes_what_is_damaged_and_says_what_is_wrong(store: Store) -> None:
-    (store.root / ONE.name / ONE.key(1) / "files" / "file").write_bytes(b"y" * 9)
-    (store.root / ONE.name / ONE.key(2) / INDEX).unlink()
-    found = {entry.key: damage for entry, damage in verify(store)}
-    assert found == {ONE.key(1): "file has 9 bytes of 10000", ONE.key(2): "index.json is missing"}
-    assert kept(store) == [0, 3]
-
-
-def test_unfinished_statistics_and_scratch_are_no_results(store: Store) -> None:
-    (store.root / "unfinished").mkdir()
-    (store.root / "unfinished" / "statistics.npz").write_bytes(b"x" * 10_000)
-    with store.scratch():
-        assert {entry.step for entry in entries(store)} == {"one"}
 
 
 def test_a_reader_that_was_first_keeps_its_file(store: Store) -> None:

@@ -57,6 +57,22 @@ def test_what_belongs_to_one_machine_stays_there(tmp_path: Path) -> None:
         assert (each.made, counts(each)) == ([1], {})
 
 
+def test_results_with_links_stay_here(tmp_path: Path) -> None:
+    first = machine(tmp_path / "first", tmp_path / "shared")
+    first.store.results(STEP, 1, lambda folder: (folder / "link").symlink_to("/etc/passwd"))
+    assert first.store.remote
+    first.store.remote.flush()
+    assert not (tmp_path / "shared").exists()
+
+
+def test_other_kinds_of_machines_have_other_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine(tmp_path / "first", tmp_path / "shared").get()
+    monkeypatch.setattr(shared_store, "machine", lambda: "darwin-aarch64")
+    other = machine(tmp_path / "other", tmp_path / "shared")
+    other.get()
+    assert other.made == [1]
+
+
 def test_find_and_has_ask_the_other_machines(tmp_path: Path) -> None:
     first, second = (machine(tmp_path / name, tmp_path / "shared") for name in ("first", "second"))
     first.get()
@@ -67,14 +83,6 @@ def test_find_and_has_ask_the_other_machines(tmp_path: Path) -> None:
     found = second.store.find(STEP, 1)
     assert found
     assert (found / "one.json").read_bytes() == FILES["one.json"]
-
-
-def test_other_kinds_of_machines_have_other_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine(tmp_path / "first", tmp_path / "shared").get()
-    monkeypatch.setattr(shared_store, "machine", lambda: "darwin-aarch64")
-    other = machine(tmp_path / "other", tmp_path / "shared")
-    other.get()
-    assert other.made == [1]
 
 
 def flip(path: Path) -> None:
@@ -201,15 +209,12 @@ LISTS: Mapping[str, Any] = {
 }
 
 
-def test_a_list_names_plain_files_in_one_folder() -> None:
+def test_lists_name_plain_files_in_one_folder() -> None:
     for name in LISTS:
         document = {"format": listing.FORMAT, "step": "step", "key": "k", "files": [["good", 1, SHA]], "pack": SHA}
         assert parsed(json.dumps(document).encode(), "step", "k").files[0].name == "good"
         with pytest.raises(UnusableError):
             parsed(json.dumps({**document, "files": LISTS[name]}).encode(), "step", "k")
-
-
-def test_what_is_no_list_is_refused() -> None:
     for content in [
         b"",
         b"{}",
@@ -236,14 +241,6 @@ def test_a_result_that_this_disk_does_not_take_is_made_here(tmp_path: Path, monk
     second.get()
     assert second.made == [1]
     assert "cannot be written here: File name too long" in second.warnings[0]
-
-
-def test_results_with_links_stay_here(tmp_path: Path) -> None:
-    first = machine(tmp_path / "first", tmp_path / "shared")
-    first.store.results(STEP, 1, lambda folder: (folder / "link").symlink_to("/etc/passwd"))
-    assert first.store.remote
-    first.store.remote.flush()
-    assert not (tmp_path / "shared").exists()
 
 
 @pytest.fixture

@@ -61,32 +61,20 @@ def test_weight_scales_grow_as_those_of_onnxruntime_do(is_per_channel: bool) -> 
     assert numpy.allclose(scales * factors, theirs, rtol=1e-6)
 
 
-def test_a_bias_fits_once_the_weight_scale_has_grown() -> None:
+def test_a_bias_saturates_where_its_scale_cannot_grow() -> None:
     bias, scales = numpy.array([1e3, -1e3, 1.0], numpy.float32), numpy.array([1e-6, 1e-7, 1e-4], numpy.float32)
     assert quantize_bias(bias, 1e-3, scales).clipped == 2
     grown = (scales * weight_scale_factors(bias, 1e-3, scales)).astype(numpy.float32)
     found = quantize_bias(bias, 1e-3, grown)
     assert found.clipped == 0
     assert numpy.allclose(found.values * found.parameters.scale.astype(numpy.float64), bias, rtol=1e-3)
-
-
-def test_a_bias_that_does_not_fit_saturates() -> None:
     assert quantize_bias(numpy.array([1.0, -1.0]), 1e-6, 1e-6).values.tolist() == [2**31 - 1, -(2**31)]
-
-
-def test_a_scale_that_float32_rounds_to_zero_is_refused_until_the_weight_scale_has_grown() -> None:
     bias = numpy.array([1e-30], numpy.float32)
     with pytest.raises(ModelError, match="bias 'b' or its scale"):
         quantize_bias(bias, 1e-30, 1e-30, name="b")
     factor = float(weight_scale_factors(bias, 1e-30, 1e-30))
     assert quantize_bias(bias, 1e-30, 1e-30 * factor).parameters.scale >= numpy.finfo(numpy.float32).tiny
-
-
-def test_a_bias_of_zeros_asks_for_nothing() -> None:
     assert weight_scale_factors(numpy.zeros(3), 1e-3, numpy.full(3, 1e-38)).tolist() == [1.0] * 3
     assert weight_scale_factors(numpy.zeros(0), 1e-3, 1e-38) == 1.0
-
-
-def test_a_bias_that_is_not_finite_is_refused() -> None:
     with pytest.raises(ModelError, match="bias 'b'"):
         quantize_bias(numpy.array([numpy.nan]), 1e-3, 1e-3, name="b")

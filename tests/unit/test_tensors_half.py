@@ -27,32 +27,23 @@ def borders() -> NDArray[numpy.float32]:
     return numpy.concatenate([sizes, -sizes]).astype(numpy.float32)
 
 
-def test_every_border_between_two_numbers_is_rounded_as_numpy_does() -> None:
+def test_numbers_are_rounded_saturate_and_vanish_as_in_numpy() -> None:
     numbers = borders()
     expected = numbers.astype(numpy.float16)
     found = halves(numbers)
     assert b"".join(found) == expected.tobytes()
     vanished = int(numpy.count_nonzero(numbers) - numpy.count_nonzero(expected))
     assert (found.overflows, found.vanished) == (0, vanished)
-
-
-def test_numbers_too_large_become_the_largest_and_are_counted() -> None:
     found = halves(numpy.array([65503.0, 65519.9, 65520.0, -1e30, 1.0]))
     values = numpy.frombuffer(b"".join(found), numpy.float16)
     assert values.tolist() == [65504.0, 65504.0, 65504.0, -65504.0, 1.0]
     assert found.overflows == 2
     assert len(list(found)) == 1
     assert found.overflows == 2, "a second reading counts anew"
-
-
-def test_infinities_and_nan_stay_and_count_for_nothing() -> None:
     found = halves(numpy.array([numpy.inf, -numpy.inf, numpy.nan, 7e4, 1e-8]))
     values = numpy.frombuffer(b"".join(found), numpy.float16)
     assert numpy.array_equal(values, [numpy.inf, -numpy.inf, numpy.nan, 65504.0, 0.0], equal_nan=True)
     assert (found.overflows, found.vanished) == (1, 1)
-
-
-def test_numbers_that_become_zero_are_counted_and_zeros_are_not() -> None:
     found = halves(numpy.array([0.0, -0.0, 2.0**-25, -1e-40, 2.0**-24, 1.1 * 2.0**-25]))
     values = numpy.frombuffer(b"".join(found), numpy.float16)
     assert values.tolist() == [0.0, 0.0, 0.0, 0.0, 2.0**-24, 2.0**-24]

@@ -37,11 +37,12 @@ def test_chunks_are_the_numbers_as_float32(tmp_path: Path, kind: Any, is_inside:
     assert numpy.array_equal(numpy.concatenate(chunks), array.astype(numpy.float32).reshape(-1))
 
 
-def test_numbers_in_a_list_of_their_type_are_read_as_raw_ones_are(tmp_path: Path) -> None:
+def test_numbers_lie_in_lists_or_raw_and_no_chunks_are_nothing(tmp_path: Path) -> None:
     tensor = helper.make_tensor("w", TensorProto.FLOAT, [3], [1.5, -2.0, 3.0])
     assert len(tensor.float_data) == 3
     (chunk,) = read_weight(tensor, tmp_path).chunks()
     assert chunk.tolist() == [1.5, -2.0, 3.0]
+    assert list(read_weight(numpy_helper.from_array(numpy.zeros((0, 4), numpy.float32)), tmp_path).chunks()) == []
 
 
 @pytest.mark.parametrize("kind", [numpy.int64, numpy.uint8, numpy.float16, ml_dtypes.int4, ml_dtypes.bfloat16])
@@ -53,23 +54,20 @@ def test_an_array_has_its_own_element_type(tmp_path: Path, kind: Any) -> None:
         assert numpy.array_equal(found, array)
 
 
-def test_a_number_too_large_for_float32_becomes_infinity(tmp_path: Path) -> None:
+def test_what_does_not_fit_is_infinite_or_refused(tmp_path: Path) -> None:
     (chunk,) = read_weight(numpy_helper.from_array(numpy.array([1e300, 1.0])), tmp_path).chunks()
     assert chunk.tolist() == [numpy.inf, 1.0]
-
-
-def test_integers_are_no_floats(tmp_path: Path) -> None:
     found = read_weight(numpy_helper.from_array(numpy.array([1, 2]), "indices"), tmp_path)
     assert not found.is_float
     with pytest.raises(ModelError, match="tensor 'indices' is of int64"):
         next(found.chunks())
-
-
-def test_a_file_that_ends_too_early_is_named(tmp_path: Path) -> None:
     found = read_weight(external(tmp_path, weight(8, 8)), tmp_path)
     (tmp_path / "w.bin").write_bytes(bytes(100))
     with pytest.raises(ModelError, match=r"w\.bin: the last 220 bytes of a tensor are missing"):
         next(found.chunks())
+    tensor = onnx.TensorProto(name="w", data_type=1, dims=[4], float_data=[1.0, 2.0])
+    with pytest.raises(ModelError, match="tensor 'w' does not have as many numbers"):
+        read_weight(tensor, tmp_path)
 
 
 @pytest.mark.parametrize("change", [{"dims": [5]}, {"raw_data": bytes(17)}])
@@ -77,13 +75,3 @@ def test_a_tensor_without_the_bytes_of_its_shape_is_refused(tmp_path: Path, chan
     tensor = onnx.TensorProto(name="w", data_type=1, **({"dims": [4], "raw_data": bytes(16)} | change))
     with pytest.raises(ModelError, match=r"tensor 'w' of shape \[\d\] needs \d+ bytes but has 1\d"):
         read_weight(tensor, tmp_path)
-
-
-def test_a_list_without_the_numbers_of_its_shape_is_refused(tmp_path: Path) -> None:
-    tensor = onnx.TensorProto(name="w", data_type=1, dims=[4], float_data=[1.0, 2.0])
-    with pytest.raises(ModelError, match="tensor 'w' does not have as many numbers"):
-        read_weight(tensor, tmp_path)
-
-
-def test_a_tensor_without_numbers_has_no_chunks(tmp_path: Path) -> None:
-    assert list(read_weight(numpy_helper.from_array(numpy.zeros((0, 4), numpy.float32)), tmp_path).chunks()) == []

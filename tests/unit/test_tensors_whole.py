@@ -91,7 +91,7 @@ def written(model: onnx.ModelProto, folder: Path) -> bytes:
     return path.read_bytes()
 
 
-def test_the_file_has_the_bytes_of_the_model_in_memory(tmp_path: Path) -> None:
+def test_the_file_has_the_bytes_that_checker_and_runtime_take(tmp_path: Path) -> None:
     model = everywhere(tmp_path)
     before = model.SerializeToString(deterministic=True)
     content = written(model, tmp_path)
@@ -100,10 +100,6 @@ def test_the_file_has_the_bytes_of_the_model_in_memory(tmp_path: Path) -> None:
     assert onnx.load(tmp_path / "whole.onnx") == expected
     assert model.SerializeToString(deterministic=True) == before
     assert len(before) < len(content)
-
-
-def test_the_checker_and_the_runtime_take_the_file(tmp_path: Path) -> None:
-    model = everywhere(tmp_path)
     written(model, tmp_path)
     onnx.checker.check_model(tmp_path / "whole.onnx", full_check=True)
     session = onnxruntime.InferenceSession(tmp_path / "whole.onnx", providers=["CPUExecutionProvider"])
@@ -112,9 +108,6 @@ def test_the_checker_and_the_runtime_take_the_file(tmp_path: Path) -> None:
     expected = numpy.matmul(x, weight(64, 200)) + sum(numpy.asarray(each, numpy.float64) for each in added)
     (y,) = session.run(None, {"x": x, "c": numpy.array(True)})
     assert numpy.allclose(y, expected, atol=1e-4)
-
-
-def test_a_model_without_external_data_is_what_it_was(tmp_path: Path) -> None:
     file = io.BytesIO()
     write_whole(linear(), tmp_path, file)
     assert file.getvalue() == linear().SerializeToString(deterministic=True)

@@ -48,17 +48,12 @@ def test_debian_packages_need_a_debian(registry: Path, tmp_path: Path, monkeypat
         downloads.fetch("thing")
 
 
-def test_a_cache_that_cannot_be_made_is_a_tool_error_with_the_way_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_caches_and_hashes_hold_whole_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(ToolError, match="cannot make the cache folder") as error:
         cache_folder()
     assert "XDG_CACHE_HOME" in error.value.hint
-
-
-def test_sha256_is_that_of_the_whole_file(tmp_path: Path) -> None:
     content = bytes(range(256)) * 20_000
     (tmp_path / "x").write_bytes(content)
     assert sha256_of(tmp_path / "x") == hashlib.sha256(content).hexdigest()

@@ -83,7 +83,7 @@ def test_quantized_activations_and_weights_have_their_types_and_a_bias_says_noth
     assert found == Traits(precision=Precision.QDQ, activations=activations, weights=weights)
 
 
-def test_several_types_are_named_in_their_order() -> None:
+def test_quantized_activations_are_told_by_their_types() -> None:
     graph = """(float[2] x) => (float[2] y) {
         a = QuantizeLinear (x, s, u)
         b = DequantizeLinear (a, s, u)
@@ -92,13 +92,22 @@ def test_several_types_are_named_in_their_order() -> None:
     }"""
     found = traits_of(graph, s=scale(), u=zero("uint16"), i=zero("int8"))
     assert (found.precision, found.activations) == (Precision.QDQ, "int8+uint16")
-
-
-def test_without_a_zero_point_activations_are_unsigned_bytes() -> None:
     found = traits_of(
         "(float[2] x) => (float[2] y) { a = QuantizeLinear (x, s) y = DequantizeLinear (a, s) }", s=scale()
     )
     assert (found.activations, found.weights) == ("uint8", "")
+    graph = "(float16[2,2] x) => (float16[2,2] y) { f = DequantizeLinear (w, s) y = MatMul (x, f) }"
+    found = traits_of(graph, s=scale(dtype="float16"), w=numpy.ones((2, 2), "int8"))
+    assert (found.precision, found.weights) == (Precision.WEIGHT_ONLY, "int8")
+    found = traits_of("(int8[2] x) => (float[2] y) { f = DequantizeLinear (x, s) y = Relu (f) }", s=scale())
+    assert found == Traits(precision=Precision.FLOAT32)
+    graph = """(float[2,2] x) => (float[2,2] y) {
+        q = QuantizeLinear (x, s, z)
+        m = QLinearMatMul (q, s, z, w, s, z, s, z)
+        y = DequantizeLinear (m, s, z)
+    }"""
+    found = traits_of(graph, s=scale(), z=zero("uint8"), w=numpy.ones((2, 2), "uint8"))
+    assert (found.precision, found.activations) == (Precision.QUANTIZED_OPERATORS, "uint8")
 
 
 @pytest.mark.parametrize("is_node", [False, True], ids=["initializer", "Constant"])
@@ -108,27 +117,6 @@ def test_weights_alone_may_be_quantized(is_node: bool) -> None:
     weights = {} if is_node else {"w": numpy.ones((2, 2), "int8")}
     found = traits_of(graph, MICROSOFT, s=scale(), **weights)
     assert found == Traits(precision=Precision.WEIGHT_ONLY, weights="int8")
-
-
-def test_float16_around_quantized_weights_is_weight_only() -> None:
-    graph = "(float16[2,2] x) => (float16[2,2] y) { f = DequantizeLinear (w, s) y = MatMul (x, f) }"
-    found = traits_of(graph, s=scale(dtype="float16"), w=numpy.ones((2, 2), "int8"))
-    assert (found.precision, found.weights) == (Precision.WEIGHT_ONLY, "int8")
-
-
-def test_quantized_inputs_are_no_weights() -> None:
-    found = traits_of("(int8[2] x) => (float[2] y) { f = DequantizeLinear (x, s) y = Relu (f) }", s=scale())
-    assert found == Traits(precision=Precision.FLOAT32)
-
-
-def test_quantized_operators_count_before_all_else() -> None:
-    graph = """(float[2,2] x) => (float[2,2] y) {
-        q = QuantizeLinear (x, s, z)
-        m = QLinearMatMul (q, s, z, w, s, z, s, z)
-        y = DequantizeLinear (m, s, z)
-    }"""
-    found = traits_of(graph, s=scale(), z=zero("uint8"), w=numpy.ones((2, 2), "uint8"))
-    assert (found.precision, found.activations) == (Precision.QUANTIZED_OPERATORS, "uint8")
 
 
 def branches(then: str) -> str:
@@ -173,26 +161,22 @@ def test_shapes_are_dynamic_when_the_run_decides_a_size_of_an_input(shape: str, 
     assert found.has_dynamic_shapes == is_dynamic
 
 
-def test_a_dynamic_shape_inside_the_graph_is_none_of_the_inputs() -> None:
+def test_shapes_inside_a_graph_and_weights_are_not_dynamic(tmp_path: Path) -> None:
     found = traits_of("(float[4] x) => (int64[1,?] y) { y = NonZero (x) }")
     assert found.has_dynamic_shapes is False
-
-
-def test_weights_are_no_inputs_even_where_a_graph_lists_them() -> None:
     model = onnx_model(
         "(float[2,2] x, float[n,2] w) => (float[2,2] y) { y = MatMul (x, w) }", weights={"w": weight(2, 2)}
     )
     assert traits(infer_shapes(model)).has_dynamic_shapes is False
-
-
-def test_models_and_variants_carry_the_traits_of_their_own_graphs(tmp_path: Path) -> None:
     quantized = "(float[n] x) => (float[n] y) { a = QuantizeLinear (x, s, z) y = DequantizeLinear (a, s, z) }"
-    model = loaded(tmp_path, onnx_model(quantized, weights={"s": scale(), "z": zero("int8")}))
-    assert model.traits == Traits(precision=Precision.QDQ, activations="int8", has_dynamic_shapes=True)
-    assert baseline(model).traits is model.traits
+    quantized_model = loaded(tmp_path, onnx_model(quantized, weights={"s": scale(), "z": zero("int8")}))
+    assert quantized_model.traits == Traits(precision=Precision.QDQ, activations="int8", has_dynamic_shapes=True)
+    assert baseline(quantized_model).traits is quantized_model.traits
     other = onnx_model("(float16[2] x) => (float16[2] y) { y = Relu (x) }").SerializeToString()
-    made = derived(model, name="half", graph=other, quantizer="float16")
-    assert made.traits == Traits(precision=Precision.FLOAT16, has_dynamic_shapes=True), "inputs are the model's"
+    made = derived(quantized_model, name="half", graph=other, quantizer="float16")
+    assert made.traits == Traits(precision=Precision.FLOAT16, has_dynamic_shapes=True), (
+        "inputs are the quantized_model's"
+    )
 
 
 def test_inputs_that_a_contract_prepares_are_not_dynamic_for_a_provider(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def refusal(folder: Path, trust: str, version: str = "1.2.3") -> ConfigError:
     return caught.value
 
 
-def test_a_key_or_two_are_read_beside_the_project(tmp_path: Path) -> None:
+def test_keys_are_read_beside_the_project_if_there_are_any(tmp_path: Path) -> None:
     (tmp_path / "release.pub").write_bytes(pem(IN_USE))
     (tmp_path / "next.pub").write_bytes(pem(NEXT))
     number = (1 << 40) + (2 << 20) + 3
@@ -64,23 +64,17 @@ def test_a_key_or_two_are_read_beside_the_project(tmp_path: Path) -> None:
     kept = options_of(both, ("android",))["trust"]
     assert isinstance(kept, dict)
     assert (len(kept["keys"]), kept["number"]) == (2, number)
-
-
-def test_a_project_without_keys_trusts_files_unsigned(tmp_path: Path) -> None:
     opened = project(tmp_path, "[]")
     assert trust_of(opened) is None
     assert "trust" not in options_of(opened, ("android",))
 
 
-def test_a_private_key_is_refused_in_strong_words(tmp_path: Path) -> None:
+def test_what_is_no_public_key_is_refused(tmp_path: Path) -> None:
     secret = IN_USE.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     (tmp_path / "release.key").write_bytes(secret)
     error = refusal(tmp_path, '"release.key"')
     assert "is a PRIVATE key: whoever has it can sign models in your name" in error.message
     assert "openssl pkey -in release.key -pubout" in error.hint
-
-
-def test_what_is_no_key_on_p256_is_refused(tmp_path: Path) -> None:
     other = ec.generate_private_key(ec.SECP384R1())
     edwards = ed25519.Ed25519PrivateKey.generate().public_key()
     k1 = ec.derive_private_key(7, ec.SECP256K1())
@@ -95,17 +89,11 @@ def test_what_is_no_key_on_p256_is_refused(tmp_path: Path) -> None:
     }.items():
         (tmp_path / "release.pub").write_bytes(content)
         assert words in refusal(tmp_path, '"release.pub"').message
-
-
-def test_a_point_beside_the_curve_is_no_key(tmp_path: Path) -> None:
     wrong = bytearray(spki(IN_USE))
     wrong[-1] ^= 1
     text = f"-----BEGIN PUBLIC KEY-----\n{base64.b64encode(wrong).decode()}\n-----END PUBLIC KEY-----\n"
     (tmp_path / "release.pub").write_text(text, encoding="ascii", newline="\n")
     assert "not a public key in PEM form" in refusal(tmp_path, '"release.pub"').message
-
-
-def test_a_missing_file_three_keys_and_one_key_twice_are_refused(tmp_path: Path) -> None:
     for name, key in (("a.pub", IN_USE), ("b.pub", NEXT), ("c.pub", STRANGER)):
         (tmp_path / name).write_bytes(pem(key))
     assert "missing.pub" in refusal(tmp_path, '"missing.pub"').message

@@ -50,7 +50,7 @@ def searched(
     return search(USUAL, others, device(milliseconds, calls), has_time), calls
 
 
-def test_candidates_begin_with_the_providers_and_name_each_setting_once() -> None:
+def test_candidates_are_measured_until_chance_or_time_ends_the_search() -> None:
     found = candidates("net.aar", ["qnn", "xnnpack"], 100)
     assert [each.name for each in found[:3]] == ["qnn", "xnnpack", "cpu"]
     assert len({each.key for each in found}) == len(found)
@@ -58,9 +58,6 @@ def test_candidates_begin_with_the_providers_and_name_each_setting_once() -> Non
     assert "qnn, htp_performance_mode=balanced" in {each.name for each in found}
     assert "qnn, htp_performance_mode=burst" not in {each.name for each in found}, "that is what ships"
     assert candidates("net.aar", ["qnn", "xnnpack"], 5) == found[:5]
-
-
-def test_the_fastest_wins_and_slow_ones_are_measured_least() -> None:
     times = {each.name: 8.0 + index / 5 for index, each in enumerate(candidates("net.aar", ["qnn", "xnnpack"], 40))}
     outcome, calls = searched({**times, "xnnpack": 6.0, "qnn, htp_performance_mode=balanced": 3.0})
     assert outcome.best.candidate.name == "qnn, htp_performance_mode=balanced"
@@ -70,30 +67,25 @@ def test_the_fastest_wins_and_slow_ones_are_measured_least() -> None:
     counts = [sum(1 for name, _ in calls if name == trial.candidate.name) for trial in outcome.trials]
     assert counts[0] == counts[outcome.trials.index(outcome.today)] == FINAL_ROUNDS
     assert counts[-1] == 1
-
-
-def test_a_difference_that_may_be_chance_changes_nothing() -> None:
     outcome, _ = searched({"xnnpack": 5.0, "xnnpack, 2 threads": 4.999})
     assert outcome.best is outcome.today
     assert outcome.ratio
     assert outcome.ratio.verdict() == "no difference"
+    left = iter([True] * 4)
+    outcome, calls = searched({"xnnpack": 5.0, "qnn": 4.0, "cpu": 9.0}, lambda: next(left, False))
+    assert len(calls) == 4
+    assert not outcome.is_complete
 
 
-def test_what_fails_is_never_the_best_and_says_why() -> None:
+def test_what_fails_never_wins() -> None:
     outcome, _ = searched({"xnnpack": 5.0, "cpu": 9.0})
     assert outcome.best is outcome.today
     failed = [trial for trial in outcome.trials if trial.error]
     assert {trial.error for trial in failed} == {"took no node of the model"}
     assert outcome.trials[-len(failed) :] == tuple(failed)
-
-
-def test_where_what_ships_fails_anything_that_works_is_better() -> None:
     outcome, _ = searched({"cpu": 9.0, "cpu, 2 threads": 7.0})
     assert outcome.best.candidate.name == "cpu, 2 threads"
     assert outcome.ratio is None
-
-
-def test_one_that_fails_in_the_last_comparison_does_not_win() -> None:
     known = device({"xnnpack": 5.0, "qnn": 3.0}, [])
 
     def measure(candidate: Candidate, number: int) -> SearchRound:
@@ -103,6 +95,9 @@ def test_one_that_fails_in_the_last_comparison_does_not_win() -> None:
     outcome = search(USUAL, candidates("net.aar", ["qnn"], 1), measure, always)
     assert outcome.best is outcome.today
     assert [each.error for each in outcome.trials] == ["", "it crashed"]
+    outcome, _ = searched({})
+    assert outcome.best is outcome.today
+    assert outcome.today.error
 
 
 @pytest.mark.parametrize(
@@ -117,19 +112,6 @@ def test_one_that_fails_in_the_last_comparison_does_not_win() -> None:
 def test_what_ships_is_the_first_provider_that_starts(rounds: list[SearchRound], ships: str) -> None:
     every = shipped("net.aar", ["qnn", "xnnpack"])
     assert what_ships(every, lambda candidate, _: rounds[every.index(candidate)]).provider == ships
-
-
-def test_nothing_works() -> None:
-    outcome, _ = searched({})
-    assert outcome.best is outcome.today
-    assert outcome.today.error
-
-
-def test_the_time_ends_the_search() -> None:
-    left = iter([True] * 4)
-    outcome, calls = searched({"xnnpack": 5.0, "qnn": 4.0, "cpu": 9.0}, lambda: next(left, False))
-    assert len(calls) == 4
-    assert not outcome.is_complete
 
 
 @pytest.mark.parametrize(
@@ -223,7 +205,7 @@ def explained(
     return unescape(re.sub(r"<[^>]*>", "", found)), {row[0]: row[1:] for row in rows if row}
 
 
-def test_the_page_says_why_each_candidate_was_left_and_what_is_written() -> None:
+def test_pages_say_what_is_written_and_why() -> None:
     names = [each.name for each in candidates("net.aar", ["qnn", "xnnpack"], 40)]
     times = {name: 8.0 + index / 5 for index, name in enumerate(names)}
     text, rows = explained({**times, "xnnpack": 6.0, "qnn": 3.0, "qnn, 2 threads": 5.0} | {"cpu": 20.0})
@@ -241,9 +223,6 @@ def test_the_page_says_why_each_candidate_was_left_and_what_is_written() -> None
     assert any(re.fullmatch("slower than qnn when [23] were left", each[-1]) for each in rows.values())
     assert "40 at most of a package; 0 failed" in text
     assert "20 min at most; it came to its end" in text
-
-
-def test_the_page_says_what_failed_and_that_nothing_is_written() -> None:
     left = iter([True] * 9)
     text, rows = explained({"xnnpack": 5.0, "xnnpack, 2 threads": 6.0, "cpu": 9.0}, "", lambda: next(left, False))
     assert "Nothing is faster than what ships, xnnpack." in text
@@ -255,11 +234,16 @@ def test_the_page_says_what_failed_and_that_nothing_is_written() -> None:
     assert "works; what ships, xnnpack, fails: took no node" in explained({"cpu": 9.0})[0]
 
 
-def test_a_section_replaces_an_older_one_of_its_name_and_no_other() -> None:
+def test_sections_and_empty_settings_replace_what_was_there() -> None:
     page = with_section(with_section("<main>\n</main>\n", "a", "old\n"), "b", "other\n")
     assert with_section(page, "a", "new\n") == (
         "<main>\n<!-- b -->\nother\n<!-- end of b -->\n<!-- a -->\nnew\n<!-- end of a -->\n</main>\n"
     )
+    made = with_tuned(TEXT, "android", {"SM8650": {"classifier": Tuned()}})
+    assert "SM8650" not in made
+    assert "Tensor G3" in made
+    for text in (TEXT, TEXT.rstrip("\n"), f"{TEXT}\n\n"):
+        assert with_tuned(text, "android", {"SM8550": {"classifier": Tuned()}}) == text, "nothing was there"
 
 
 SUBJECT = {"device": "a/b:14", "packages": "0123"}
@@ -343,14 +327,6 @@ def test_settings_are_written_and_all_else_stays(end: str) -> None:
     assert with_tuned(made, "android", NEW) == made, "the same settings change nothing"
     assert made.endswith(f"threads = 3{end}")
     assert ("\r" in made) == (end == "\r\n")
-
-
-def test_empty_settings_remove_what_was_there() -> None:
-    made = with_tuned(TEXT, "android", {"SM8650": {"classifier": Tuned()}})
-    assert "SM8650" not in made
-    assert "Tensor G3" in made
-    for text in (TEXT, TEXT.rstrip("\n"), f"{TEXT}\n\n"):
-        assert with_tuned(text, "android", {"SM8550": {"classifier": Tuned()}}) == text, "nothing was there"
 
 
 @pytest.mark.parametrize(

@@ -116,13 +116,21 @@ def test_a_build_is_made_anew_after_a_change(change: str, project: Path) -> None
     assert not is_known()
 
 
-def test_a_file_that_was_written_again_with_the_same_bytes_has_not_changed(project: Path) -> None:
+def test_the_same_bytes_have_not_changed_and_the_words_say_what_was_read(
+    project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     for name in ("pages.onnx", "dist/manifest.json", "samples/a.npz"):
         path = project / name
         content = path.read_bytes()
         path.unlink()
         path.write_bytes(content)
     assert is_known()
+    assert unchanged.in_words(OUT) == "dist is as it was made"
+    monkeypatch.setattr(unchanged, "HASHED_BYTES", 50)
+    assert unchanged.in_words(OUT).startswith("dist looks as it was made; its 60 B were not all read again")
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert not is_known()
 
 
 def touched(path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
@@ -203,12 +211,6 @@ def test_a_small_release_is_read_whatever_its_files_look_like(project: Path, mon
     assert is_known()
 
 
-def test_the_words_say_whether_all_was_read(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert unchanged.in_words(OUT) == "dist is as it was made"
-    monkeypatch.setattr(unchanged, "HASHED_BYTES", 50)
-    assert unchanged.in_words(OUT).startswith("dist looks as it was made; its 60 B were not all read again")
-
-
 @pytest.mark.parametrize(
     "other",
     [{"strict": True}, {"out": Path("other")}, {"targets": ("ios", "android")}, {"model": Path("pages.onnx")}],
@@ -222,12 +224,6 @@ def test_another_command_is_another_build(project: Path, other: dict[str, object
 @pytest.mark.parametrize("name", ["PATH", "ORT_ANYTHING", "MOBPACK_ANYTHING"])
 def test_variables_of_the_environment_count(project: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "/elsewhere")
-    assert not is_known()
-
-
-def test_another_folder_is_another_build(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "below").mkdir()
-    monkeypatch.chdir(tmp_path / "below")
     assert not is_known()
 
 
@@ -282,6 +278,17 @@ def test_a_release_that_somebody_removes_meanwhile_leaves_no_record(
     assert list(project.glob(".cache/mobpack/builds/*")) == []
 
 
+def test_gradle_leaves_no_record(project: Path) -> None:
+    text = PROJECT + '[target.android]\ngroup = "com.example"\nassembler = "gradle"\n'
+    (project / "mobpack.toml").write_text(text)
+    age(project)
+    begun = unchanged.start(COMMAND)
+    unchanged.keep(begun, dataclasses.replace(ended(), targets=("android",)))
+    assert not is_known()
+    unchanged.keep(begun, ended())
+    assert is_known()
+
+
 @pytest.mark.parametrize(
     "table",
     [
@@ -300,17 +307,6 @@ def test_a_build_of_what_nobody_can_list_leaves_no_record(project: Path, table: 
     (project / "mobpack.toml").write_text(PROJECT)
     age(project)
     keep()
-    assert is_known()
-
-
-def test_gradle_leaves_no_record(project: Path) -> None:
-    text = PROJECT + '[target.android]\ngroup = "com.example"\nassembler = "gradle"\n'
-    (project / "mobpack.toml").write_text(text)
-    age(project)
-    begun = unchanged.start(COMMAND)
-    unchanged.keep(begun, dataclasses.replace(ended(), targets=("android",)))
-    assert not is_known()
-    unchanged.keep(begun, ended())
     assert is_known()
 
 

@@ -67,8 +67,14 @@ def test_json_of_any_form_is_a_value_error(content: str | bytes) -> None:
         parsing.json_of(content)
 
 
-def test_json_with_as_many_levels_as_are_allowed_is_read() -> None:
+def test_names_and_levels_up_to_the_limit_are_read(tmp_path: Path) -> None:
     assert str(parsing.json_of("[" * parsing.DEEPEST + "]" * parsing.DEEPEST)).count("[") == parsing.DEEPEST
+    long = "n" * LONGEST_NAME
+    model = onnx_model(f"(float[1] {long}) => (float[1] y) {{ y = Relu({long}) }}")
+    assert load(saved(tmp_path / "m.onnx", model), "m").signature.inputs[0].name == long
+    assert parsing.reason_of(KeyError("a" * 500)) == f"it has no '{'a' * 79}"
+    assert len(parsing.reason_of(ValueError("b" * 5000 + "\nc"))) == 1000
+    assert parsing.reason_of(RecursionError()) == "RecursionError"
 
 
 @pytest.mark.parametrize(
@@ -176,12 +182,6 @@ def test_a_name_that_no_archive_can_hold_is_refused(kind: str, tmp_path: Path) -
     assert f"{LONGEST_NAME:,}" in error.value.hint
 
 
-def test_a_long_name_that_an_archive_can_hold_stays(tmp_path: Path) -> None:
-    long = "n" * LONGEST_NAME
-    model = onnx_model(f"(float[1] {long}) => (float[1] y) {{ y = Relu({long}) }}")
-    assert load(saved(tmp_path / "m.onnx", model), "m").signature.inputs[0].name == long
-
-
 @pytest.mark.parametrize(
     ("expression", "words"),
     [
@@ -216,12 +216,6 @@ def test_answers_in_another_form_are_damage(
 ) -> None:
     with pytest.raises(ToolError, match="odd: "), parsing.damage_as(lambda reason: ToolError(f"odd: {reason}")):
         read(answer)
-
-
-def test_damage_is_told_in_a_line() -> None:
-    assert parsing.reason_of(KeyError("a" * 500)) == f"it has no '{'a' * 79}"
-    assert len(parsing.reason_of(ValueError("b" * 5000 + "\nc"))) == 1000
-    assert parsing.reason_of(RecursionError()) == "RecursionError"
 
 
 @pytest.mark.parametrize(

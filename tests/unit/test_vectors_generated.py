@@ -38,8 +38,8 @@ def recipe(
     return ValuesRecipe(element=element, shape=shape, seed=seed, low=low, high=high, row=row)
 
 
-def test_words_are_those_of_the_published_program() -> None:
-    """Words printed by splitmix64.c for these seeds."""
+def test_words_are_of_the_published_program_and_every_input_has_its_own() -> None:
+    # Words printed by splitmix64.c for these seeds.
     assert generated.words(1234567, 5).tolist() == [
         6457827717110365317,
         3203168211198807973,
@@ -49,9 +49,6 @@ def test_words_are_those_of_the_published_program() -> None:
     ]
     assert generated.words(0, 2).tolist() == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4]
     assert [int(generated.words(2**64 - 1, 100)[99])] == [word(2**64 - 1, 99)]
-
-
-def test_every_input_of_every_sample_has_words_of_its_own() -> None:
     assert generated.seed_of(5, sample=1, index=2) == word(word(word(5, 0) + 1, 0) + 2, 0)
     seeds = {generated.seed_of(seed, sample=s, index=i) for seed in range(3) for s in range(8) for i in range(8)}
     assert len(seeds) == 3 * 8 * 8
@@ -80,18 +77,19 @@ def test_integers_lie_where_the_recipe_says(element: ElementType) -> None:
     assert made.dtype.name == str(element)
 
 
-def test_small_ranges_are_used_to_their_ends() -> None:
+def test_small_ranges_are_used_and_the_first_largest_wins() -> None:
     made = generated.values(recipe(ElementType.INT8, 4000, low=-128, high=128))
     assert set(made.tolist()) == set(range(-128, 128))
-
-
-def test_the_first_value_of_a_row_is_the_largest() -> None:
     made = generated.values(recipe(ElementType.INT64, 5, 7, low=0, high=2, row=7))
     free = generated.values(recipe(ElementType.INT64, 5, 7, low=0, high=2))
-
     assert made[:, 0].tolist() == [1] * 5
     assert free[:, 0].tolist() != [1] * 5
     assert (made[:, 1:] == free[:, 1:]).all()
+    same = recipe(ElementType.INT32, 4, 9, low=-3, high=12, row=9)
+    assert generated.from_json(generated.to_json(same)) == same
+    assert generated.to_json(same)["seed"] == "0xfffffffffffffff7"
+    assert generated.stored(same).tolist() == [-9, -3, 12, 9]
+    assert generated.stored(same).nbytes == generated.RECIPE_BYTES
 
 
 @pytest.mark.parametrize("shape", [(), (0, 3), (1,)])
@@ -124,15 +122,6 @@ def test_ranges_follow_element_and_table(
     made = generated.recipe_of(spec, shape, limit=limit, seed=1)
     assert (made.low, made.high, made.row) == expected
     assert generated.values(made).size == prod(shape)
-
-
-def test_a_recipe_survives_json_and_its_four_numbers_are_the_same() -> None:
-    made = recipe(ElementType.INT32, 4, 9, low=-3, high=12, row=9)
-
-    assert generated.from_json(generated.to_json(made)) == made
-    assert generated.to_json(made)["seed"] == "0xfffffffffffffff7"
-    assert generated.stored(made).tolist() == [-9, -3, 12, 9]
-    assert generated.stored(made).nbytes == generated.RECIPE_BYTES
 
 
 @pytest.mark.parametrize(

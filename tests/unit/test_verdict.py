@@ -21,7 +21,7 @@ __all__ = ["failed"]
 KIND = FolderKind(words="a thing of ours", mark="thing.json", option="--thing")
 
 
-def test_evidence_is_put_where_the_hint_says(failed: Report, tmp_path: Path) -> None:
+def test_evidence_lies_where_the_hint_says_and_replaces_its_own(failed: Report, tmp_path: Path) -> None:
     rules = Rules(evidence=tmp_path / "kept")
     report = keep_evidence((), replace(failed, failures=failed.failures[:1]), rules, Console(quiet=True))
     assert (tmp_path / "kept" / "m-v" / "inputs.npz").stat().st_size == 50_000
@@ -29,6 +29,16 @@ def test_evidence_is_put_where_the_hint_says(failed: Report, tmp_path: Path) -> 
     with pytest.raises(ParityError, match=r"^y is off; node 'n' is at fault$") as error:
         judge(report, rules, Console(quiet=True))
     assert error.value.hint == f"{tmp_path / 'kept' / 'm-v'} shows it; look at it"
+    with kept(tmp_path / "kept") as first:
+        (first / "old").write_text("")
+    with kept(tmp_path / "kept") as second:
+        (second / "new").write_text("")
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == [MARK, "new"]
+    (tmp_path / "kept" / MARK).unlink()
+    with pytest.raises(ConfigError, match="is not mobpack's evidence"), kept(tmp_path / "kept"):
+        raise AssertionError("it must not come to filling the folder")
+    refuse_nested(tmp_path / "dist-evidence", tmp_path / "dist")
+    refuse_nested(Path("mobpack-evidence"), Path())
 
 
 def test_a_failed_comparison_goes_before_a_gate_and_a_gate_before_warnings() -> None:
@@ -72,22 +82,6 @@ def test_a_gate_that_could_not_examine_names_all_of_it_and_one_command(rules: Ru
 def test_evidence_and_a_release_lie_side_by_side(tmp_path: Path, evidence: str, out: str) -> None:
     with pytest.raises(ConfigError, match="one is inside the other"):
         refuse_nested(tmp_path / evidence, tmp_path / out)
-
-
-def test_folders_side_by_side_are_fine_and_a_check_has_no_release(tmp_path: Path) -> None:
-    refuse_nested(tmp_path / "dist-evidence", tmp_path / "dist")
-    refuse_nested(Path("mobpack-evidence"), Path())
-
-
-def test_evidence_of_an_earlier_run_is_replaced_and_anything_else_is_not(tmp_path: Path) -> None:
-    with kept(tmp_path / "kept") as first:
-        (first / "old").write_text("")
-    with kept(tmp_path / "kept") as second:
-        (second / "new").write_text("")
-    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == [MARK, "new"]
-    (tmp_path / "kept" / MARK).unlink()
-    with pytest.raises(ConfigError, match="is not mobpack's evidence"), kept(tmp_path / "kept"):
-        raise AssertionError("it must not come to filling the folder")
 
 
 def test_what_a_killed_command_left_a_day_ago_is_removed(tmp_path: Path) -> None:

@@ -50,13 +50,19 @@ def test_the_option_has_the_same_name_default_and_words(language: str) -> None:
         assert re.search(re.escape(words) + r"(?: \*/)? " + re.escape(name.strip()), prose(code)), name
 
 
-def test_the_option_of_typescript_has_the_same_words() -> None:
+def test_the_option_is_the_same_in_every_language_and_page() -> None:
     options = (TYPESCRIPT / "options.ts").read_text(encoding="utf-8")
     backend = prose((TYPESCRIPT / "backend.ts").read_text(encoding="utf-8"))
     assert f"{OPTION}; `'once'` by default." in prose(options)
     assert "readonly verify?: Verify;" in options
     assert f"{OPTION}. - `once`: t{ONCE[1:]} - `always`: t{ALWAYS[1:]}" in backend
     assert "export type Verify = 'once' | 'always';" in backend
+    docs = Path(__file__).parents[2] / "docs"
+    words = prose((docs / "on-device.md").read_text(encoding="utf-8"))
+    assert "At every load, its size and its first and last 64 KiB are compared with what the build wrote" in words
+    assert "finds changes within a file that no program has written to, as on failing storage" in words
+    for page in ("android", "ios", "react-native"):
+        assert "(on-device.md#what-is-checked-at-load)" in (docs / f"{page}.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("template", BLOCKS)
@@ -64,15 +70,6 @@ def test_blocks_are_as_large_as_the_build_takes_them(template: str) -> None:
     found = re.search(BLOCKS[template], text(template))
     assert found
     assert int(found[1]) * int(found[2]) == BLOCK_BYTES == 64 * 1024
-
-
-def test_the_page_says_it_and_those_of_the_platforms_lead_there() -> None:
-    docs = Path(__file__).parents[2] / "docs"
-    words = prose((docs / "on-device.md").read_text(encoding="utf-8"))
-    assert "At every load, its size and its first and last 64 KiB are compared with what the build wrote" in words
-    assert "finds changes within a file that no program has written to, as on failing storage" in words
-    for page in ("android", "ios", "react-native"):
-        assert "(on-device.md#what-is-checked-at-load)" in (docs / f"{page}.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("size", [0, 1, BLOCK_BYTES, BLOCK_BYTES + 1, 2 * BLOCK_BYTES, 2 * BLOCK_BYTES + 1, 500_000])

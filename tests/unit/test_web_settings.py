@@ -9,16 +9,13 @@ from packager.targets.web import Web
 from packager.targets.web.target import ENVIRONMENTS
 
 
-def test_who_asks_for_webgpu_gets_it_and_the_cpu_behind_it() -> None:
+def test_webgpu_is_for_who_asks_in_the_same_package() -> None:
     assert (Web().providers, Web().environment, Web().no_float64) == ((), "web", "")
     gpu = Web(runtime="webgpu")
     assert (gpu.providers, gpu.environment) == (("webgpu",), "web-webgpu")
     assert gpu.no_float64
     assert Web(runtime="webgpu", providers=()).providers == ()
     assert Web(runtime="webgpu", providers=("webnn", "webgpu")).providers == ("webnn", "webgpu")
-
-
-def test_both_builds_are_of_the_same_published_package() -> None:
     packages = {each().package for each in ENVIRONMENTS.values()}
     assert packages == {Web().published_runtime()}
     assert len({tuple(each().variables().items()) for each in ENVIRONMENTS.values()}) == len(ENVIRONMENTS)

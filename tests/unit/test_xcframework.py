@@ -36,6 +36,28 @@ def test_nothing_is_wrong_with_a_good_one(root: Path) -> None:
     assert lint(root).findings == ()
 
 
+def test_a_framework_for_a_mac_with_its_links_is_good(root: Path) -> None:
+    add_desktop(root)
+    assert lint(root).findings == ()
+
+
+def test_a_static_library_without_a_framework_is_good(root: Path) -> None:
+    write_library(root, static(undefined=()))
+    assert lint(root).findings == ()
+
+
+def test_asking_for_an_identifier_without_sending_is_nobodys_business(root: Path) -> None:
+    write_code(root, code(undefined=TELEMETRY[:2]))
+    assert lint(root).findings == ()
+
+
+def test_an_empty_minimum_on_a_mac_is_a_warning(root: Path) -> None:
+    add_desktop(root)
+    path = root / f"ios-arm64-maccatalyst/{NAME}.framework/Versions/A/Resources/Info.plist"
+    path.write_bytes(plistlib.dumps({**cases.PLIST, "MinimumOSVersion": ""}))
+    assert [(each.code, each.severity) for each in lint(root).findings] == [("minimum-os-missing", "warning")]
+
+
 # What breaks it, one thing at a time
 
 
@@ -216,11 +238,6 @@ def test_a_flat_framework_for_a_mac_is_found(root: Path) -> None:
     assert {"layout-flat", "info-missing"} <= codes(root)
 
 
-def test_objects_for_different_systems_need_the_newest(root: Path) -> None:
-    write_code(root, archive(code(kind=cases.OBJECT), code(kind=cases.OBJECT, minimum="17.5", exports=())))
-    assert codes(root) == {"static-framework", "minimum-os-mixed", "minimum-os-low"}
-
-
 def test_every_finding_has_a_case_here() -> None:
     known = {name for name, _, _ in BREAKS} | {"layout-flat", "minimum-os-mixed"}
     sources = "".join(
@@ -231,24 +248,19 @@ def test_every_finding_has_a_case_here() -> None:
     assert named == known
 
 
+def test_errors_come_first(root: Path) -> None:
+    (root / "_CodeSignature").rmdir()
+    (root / "Headers").mkdir()
+    set_keys(root, CFBundlePackageType=None)
+    assert [each.severity for each in lint(root).findings] == ["error", "warning", "note"]
+
+
+def test_objects_for_different_systems_need_the_newest(root: Path) -> None:
+    write_code(root, archive(code(kind=cases.OBJECT), code(kind=cases.OBJECT, minimum="17.5", exports=())))
+    assert codes(root) == {"static-framework", "minimum-os-mixed", "minimum-os-low"}
+
+
 # What is not wrong
-
-
-def test_a_framework_for_a_mac_with_its_links_is_good(root: Path) -> None:
-    add_desktop(root)
-    assert lint(root).findings == ()
-
-
-def test_an_empty_minimum_on_a_mac_is_a_warning(root: Path) -> None:
-    add_desktop(root)
-    path = root / f"ios-arm64-maccatalyst/{NAME}.framework/Versions/A/Resources/Info.plist"
-    path.write_bytes(plistlib.dumps({**cases.PLIST, "MinimumOSVersion": ""}))
-    assert [(each.code, each.severity) for each in lint(root).findings] == [("minimum-os-missing", "warning")]
-
-
-def test_a_static_library_without_a_framework_is_good(root: Path) -> None:
-    write_library(root, static(undefined=()))
-    assert lint(root).findings == ()
 
 
 def test_bitcode_in_a_static_library_is_a_warning(root: Path) -> None:
@@ -267,18 +279,6 @@ def test_simulators_on_arm64_cannot_be_older_than_ios_14(root: Path) -> None:
     (root / SIMULATOR / NAME).write_bytes(simulator)
     (root / SIMULATOR / "Info.plist").write_bytes(plistlib.dumps({**cases.PLIST, "MinimumOSVersion": "13.0"}))
     assert lint(root).findings == ()
-
-
-def test_asking_for_an_identifier_without_sending_is_nobodys_business(root: Path) -> None:
-    write_code(root, code(undefined=TELEMETRY[:2]))
-    assert lint(root).findings == ()
-
-
-def test_errors_come_first(root: Path) -> None:
-    (root / "_CodeSignature").rmdir()
-    (root / "Headers").mkdir()
-    set_keys(root, CFBundlePackageType=None)
-    assert [each.severity for each in lint(root).findings] == ["error", "warning", "note"]
 
 
 # What cannot be read at all
@@ -334,6 +334,13 @@ def test_the_command_prints_what_is_there_and_what_is_wrong(root: Path) -> None:
     assert "ios simulator 15.1" in output
 
 
+def test_the_command_takes_a_zip(root: Path, tmp_path: Path) -> None:
+    packed = cases.zipped(root, tmp_path / "speech.zip", inside="package/ios/")
+    exit_code, output = run(packed)
+    assert exit_code == 0
+    assert "0 errors, 0 warnings, 1 note" in output  # a .zip keeps no empty folder, and so no signature here
+
+
 def test_the_command_says_all_of_it_as_json(root: Path) -> None:
     (root / "_CodeSignature").rmdir()
     exit_code, output = run(root, "--json")
@@ -343,19 +350,12 @@ def test_the_command_says_all_of_it_as_json(root: Path) -> None:
     assert [each["calls-for"] for each in document["slices"]] == ["FileTimestamp", "FileTimestamp"]
 
 
-def test_the_command_takes_a_zip(root: Path, tmp_path: Path) -> None:
-    packed = cases.zipped(root, tmp_path / "speech.zip", inside="package/ios/")
-    exit_code, output = run(packed)
-    assert exit_code == 0
-    assert "0 errors, 0 warnings, 1 note" in output  # a .zip keeps no empty folder, and so no signature here
+def test_links_survive_a_zip(root: Path, tmp_path: Path) -> None:
+    add_desktop(root)
+    packed = cases.zipped(root, tmp_path / "speech.zip")
+    assert [each.code for each in inspected(packed).findings] == ["unsigned"]  # a .zip keeps no empty folder
 
 
 def inspected(path: Path) -> Inspected:
     with folders.opened(path) as root:
         return lint(root)
-
-
-def test_links_survive_a_zip(root: Path, tmp_path: Path) -> None:
-    add_desktop(root)
-    packed = cases.zipped(root, tmp_path / "speech.zip")
-    assert [each.code for each in inspected(packed).findings] == ["unsigned"]  # a .zip keeps no empty folder

@@ -104,27 +104,19 @@ def test_links_that_lead_on_through_links_are_refused(tmp_path: Path) -> None:
         folder.unpack(packed, tmp_path / "out")
 
 
-def test_a_zip_with_two_of_them_or_none_is_refused(tmp_path: Path) -> None:
+def test_zips_of_two_or_too_large_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     two = write_zip(tmp_path / "two.zip", {"A.xcframework/Info.plist": b"", "B.xcframework/Info.plist": b""})
     with pytest.raises(ToolError, match=r"found A\.xcframework, B\.xcframework"):
         folder.unpack(two, tmp_path / "out")
     none = write_zip(tmp_path / "none.zip", {"Info.plist": b""})
     with pytest.raises(ToolError, match="found none"):
         folder.unpack(none, tmp_path / "out")
-
-
-def test_a_name_that_comes_twice_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr(f"{NAME}/Info.plist", b"x")
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr(f"{NAME}/Info.plist", b"y")
     with pytest.raises(ToolError, match="twice"):
         folder.unpack(tmp_path / "a.zip", tmp_path / "out")
-
-
-def test_a_zip_that_is_too_large_is_refused_before_anything_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     packed = write_zip(tmp_path / "a.zip", {f"{NAME}/Info.plist": bytes(1000), f"{NAME}/b": b""})
     monkeypatch.setattr(folder, "MAX_BYTES", 999)
     with pytest.raises(ToolError, match="contains 2 files, 1000 bytes"):

@@ -17,13 +17,27 @@ def read_one(tmp_path: Path, content: bytes) -> Code:
     return found
 
 
-def test_a_dynamic_library_says_what_it_is(tmp_path: Path) -> None:
+def test_libraries_and_archives_say_what_they_are(tmp_path: Path) -> None:
     found = read_one(tmp_path, code(undefined=["_stat"], exports=["_run"]))
     assert (found.architecture, found.kind, found.install_name) == ("arm64", "dynamic", cases.INSTALL_NAME)
     assert found.undefined == {"_stat"}
     assert found.exports == {"_run"}
     assert found.builds == {Build("ios", "", "15.1")}
     assert not found.has_bitcode
+    assert read_one(tmp_path, code(minimum="15.1.2")).builds == {Build("ios", "", "15.1.2")}
+    one = code(kind=OBJECT, undefined=["_stat", "_helper"], exports=["_run"], minimum="14.0")
+    other = code(kind=OBJECT, undefined=["_malloc"], exports=["_helper"], minimum="15.0", extra=b"!")
+    found = read_one(tmp_path, archive(one, b"a text", other))
+    assert (found.kind, found.object_count) == ("static", 2)
+    assert found.undefined == {"_stat", "_malloc"}
+    assert found.exports == {"_run", "_helper"}
+    assert {build.minimum_os for build in found.builds} == {"14.0", "15.0"}
+    pieces = {"arm64": archive(code(kind=OBJECT)), "x86_64": code(architecture="x86_64")}
+    (tmp_path / "library").write_bytes(fat(pieces))
+    codes = read(tmp_path / "library")
+    assert [(each.architecture, each.kind) for each in codes] == [("arm64", "static"), ("x86_64", "dynamic")]
+    content = (tmp_path / "library").read_bytes()
+    assert [content[each.start : each.start + each.size_bytes] for each in codes] == list(pieces.values())
 
 
 @pytest.mark.parametrize(
@@ -41,10 +55,6 @@ def test_platforms_have_the_names_of_info_plist(tmp_path: Path, number: int, pla
     assert read_one(tmp_path, code(platform=number)).builds == {Build(platform, variant, "15.1")}
 
 
-def test_a_third_number_of_a_version_is_said_where_there_is_one(tmp_path: Path) -> None:
-    assert read_one(tmp_path, code(minimum="15.1.2")).builds == {Build("ios", "", "15.1.2")}
-
-
 @pytest.mark.parametrize(("architecture", "variant"), [("arm64", ""), ("x86_64", "simulator")])
 def test_older_compilers_told_simulators_by_their_processor(tmp_path: Path, architecture: str, variant: str) -> None:
     content = code(architecture=architecture, platform=None, old_command=0x25, minimum="9.0")
@@ -56,25 +66,6 @@ def test_processors_have_the_names_of_xcode(tmp_path: Path, architecture: str) -
     found = read_one(tmp_path, code(architecture=architecture, sections=[section("__TEXT", "__text", b"1234")]))
     assert found.architecture == architecture
     assert found.undefined == set(cases.CALLS)
-
-
-def test_an_archive_is_the_sum_of_its_objects(tmp_path: Path) -> None:
-    one = code(kind=OBJECT, undefined=["_stat", "_helper"], exports=["_run"], minimum="14.0")
-    other = code(kind=OBJECT, undefined=["_malloc"], exports=["_helper"], minimum="15.0", extra=b"!")
-    found = read_one(tmp_path, archive(one, b"a text", other))
-    assert (found.kind, found.object_count) == ("static", 2)
-    assert found.undefined == {"_stat", "_malloc"}
-    assert found.exports == {"_run", "_helper"}
-    assert {build.minimum_os for build in found.builds} == {"14.0", "15.0"}
-
-
-def test_a_fat_file_is_one_piece_for_each_processor(tmp_path: Path) -> None:
-    pieces = {"arm64": archive(code(kind=OBJECT)), "x86_64": code(architecture="x86_64")}
-    (tmp_path / "library").write_bytes(fat(pieces))
-    found = read(tmp_path / "library")
-    assert [(each.architecture, each.kind) for each in found] == [("arm64", "static"), ("x86_64", "dynamic")]
-    content = (tmp_path / "library").read_bytes()
-    assert [content[each.start : each.start + each.size_bytes] for each in found] == list(pieces.values())
 
 
 def test_selectors_are_found_in_symbols_and_in_the_table_of_names(tmp_path: Path) -> None:
@@ -128,8 +119,27 @@ def test_a_library_without_its_last_bytes_is_refused(tmp_path: Path, missing: in
         read_one(tmp_path, code()[:-missing])
 
 
-def test_an_object_that_names_what_lies_behind_it_is_refused(tmp_path: Path) -> None:
-    """In an archive that would be the next object: another one's symbols."""
+def test_bytes_that_are_cut_or_changed_are_refused_or_read(tmp_path: Path) -> None:
+    whole = fat({"arm64": archive(code(kind=OBJECT, sections=[section("__TEXT", "__objc_methname", b"path\0")]))})
+    refused = 0
+    for length in range(0, len(whole) - 1, 7):
+        (tmp_path / "library").write_bytes(whole[:length])
+        try:
+            read(tmp_path / "library")
+        except ToolError:
+            refused += 1
+    assert refused == len(range(0, len(whole) - 1, 7))
+    whole = archive(code(kind=OBJECT, sections=[section("__TEXT", "__objc_methname", b"path\0")]))
+    refused = 0
+    for place in range(0, len(whole), 3):
+        for value in (0x00, 0xFF):
+            (tmp_path / "library").write_bytes(whole[:place] + bytes([value]) + whole[place + 1 :])
+            try:
+                read(tmp_path / "library")
+            except ToolError:
+                refused += 1
+    assert refused > 20
+    # In an archive that would be the next object: another one's symbols.
     with pytest.raises(ToolError, match="truncated"):
         read_one(tmp_path, archive(code(kind=OBJECT)[:-8], code(kind=OBJECT)))
 
@@ -148,28 +158,3 @@ def test_numbers_that_lead_astray_are_refused(tmp_path: Path, place: int, value:
     changed = whole[:place] + struct.pack("<I", value) + whole[place + 4 :]
     with pytest.raises(ToolError, match=reason):
         read_one(tmp_path, changed)
-
-
-def test_a_file_that_is_cut_short_anywhere_is_refused_or_read_and_nothing_else(tmp_path: Path) -> None:
-    whole = fat({"arm64": archive(code(kind=OBJECT, sections=[section("__TEXT", "__objc_methname", b"path\0")]))})
-    refused = 0
-    for length in range(0, len(whole) - 1, 7):
-        (tmp_path / "library").write_bytes(whole[:length])
-        try:
-            read(tmp_path / "library")
-        except ToolError:
-            refused += 1
-    assert refused == len(range(0, len(whole) - 1, 7))
-
-
-def test_bytes_that_were_changed_are_refused_or_read_and_nothing_else(tmp_path: Path) -> None:
-    whole = archive(code(kind=OBJECT, sections=[section("__TEXT", "__objc_methname", b"path\0")]))
-    refused = 0
-    for place in range(0, len(whole), 3):
-        for value in (0x00, 0xFF):
-            (tmp_path / "library").write_bytes(whole[:place] + bytes([value]) + whole[place + 1 :])
-            try:
-                read(tmp_path / "library")
-            except ToolError:
-                refused += 1
-    assert refused > 20

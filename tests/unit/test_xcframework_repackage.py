@@ -80,22 +80,6 @@ def test_the_list_of_libraries_names_what_is_there_and_no_headers(tmp_path: Path
     ]
 
 
-def test_what_the_app_store_refuses_is_gone(tmp_path: Path) -> None:
-    root = made(tmp_path / "in", (SIMULATORS, PAIR), (PHONES, PHONE), plist=WITHOUT_MINIMUM)
-    assert {each.code for each in lint(root).errors} == {"minimum-os-missing"}
-    after = lint(library_format(root, tmp_path / "out.xcframework").root)
-    assert after.errors == ()
-    assert "static-framework" not in {each.code for each in after.findings}
-
-
-def test_a_fat_file_of_one_processor_is_made_plain(tmp_path: Path) -> None:
-    root = made(tmp_path / "in", (PHONES, fat({"arm64": PHONE}) + b"behind it"))
-    (library,) = library_format(root, tmp_path / "out.xcframework").libraries
-    assert library.is_thinned
-    assert library.size_bytes == len(PHONE)
-    assert (tmp_path / "out.xcframework/ios-arm64/libonnxruntime.a").read_bytes() == PHONE
-
-
 def test_a_dynamic_framework_stays_as_it_is(tmp_path: Path) -> None:
     root = made(tmp_path / "in", ({**PHONES, "MergeableMetadata": True}, code()), (SIMULATORS, PAIR))
     (root / "ios-arm64" / FRAMEWORK / "Current").symlink_to(NAME)
@@ -112,6 +96,22 @@ def test_a_library_gets_the_name_too(tmp_path: Path) -> None:
     (library,) = library_format(root, tmp_path / "out.xcframework", name="page_kit").libraries
     assert (library.was, library.path) == (PurePosixPath("libort.a"), PurePosixPath("libpage_kit.a"))
     assert listed(tmp_path / "out.xcframework")[0]["LibraryPath"] == "libpage_kit.a"
+
+
+def test_a_fat_file_of_one_processor_is_made_plain(tmp_path: Path) -> None:
+    root = made(tmp_path / "in", (PHONES, fat({"arm64": PHONE}) + b"behind it"))
+    (library,) = library_format(root, tmp_path / "out.xcframework").libraries
+    assert library.is_thinned
+    assert library.size_bytes == len(PHONE)
+    assert (tmp_path / "out.xcframework/ios-arm64/libonnxruntime.a").read_bytes() == PHONE
+
+
+def test_what_the_app_store_refuses_is_gone(tmp_path: Path) -> None:
+    root = made(tmp_path / "in", (SIMULATORS, PAIR), (PHONES, PHONE), plist=WITHOUT_MINIMUM)
+    assert {each.code for each in lint(root).errors} == {"minimum-os-missing"}
+    after = lint(library_format(root, tmp_path / "out.xcframework").root)
+    assert after.errors == ()
+    assert "static-framework" not in {each.code for each in after.findings}
 
 
 def test_licences_privacy_and_debug_symbols_travel_and_the_signature_does_not(tmp_path: Path) -> None:
@@ -162,12 +162,16 @@ def test_what_no_linker_takes_is_refused_and_nothing_is_left(tmp_path: Path, con
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
-def test_two_slices_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_what_leads_out_or_comes_twice_is_refused(tmp_path: Path) -> None:
     root = made(tmp_path / "in", (PHONES, PHONE))
     document = plistlib.loads((root / "Info.plist").read_bytes())
     document["AvailableLibraries"] *= 2
     (root / "Info.plist").write_bytes(plistlib.dumps(document))
     with pytest.raises(ToolError, match="lists ios-arm64 twice"):
+        library_format(root, tmp_path / "out.xcframework")
+    (tmp_path / "secret").write_text("not yours")
+    (root / "LICENSE").symlink_to(tmp_path / "secret")
+    with pytest.raises(ToolError, match="leads out"):
         library_format(root, tmp_path / "out.xcframework")
 
 
@@ -176,14 +180,6 @@ def test_a_name_that_no_library_can_have_is_refused(tmp_path: Path, name: str) -
     root = made(tmp_path / "in", (PHONES, PHONE))
     with pytest.raises(ConfigError, match="is not a valid library name"):
         library_format(root, tmp_path / "out.xcframework", name=name)
-
-
-def test_a_link_that_leads_out_is_refused(tmp_path: Path) -> None:
-    root = made(tmp_path / "in", (PHONES, PHONE))
-    (tmp_path / "secret").write_text("not yours")
-    (root / "LICENSE").symlink_to(tmp_path / "secret")
-    with pytest.raises(ToolError, match="leads out"):
-        library_format(root, tmp_path / "out.xcframework")
 
 
 def test_what_mobpack_made_is_replaced_and_nothing_else(tmp_path: Path) -> None:
@@ -242,6 +238,22 @@ def test_the_command_says_that_a_build_needs_the_operator_configuration_too(tmp_
     assert "operator configuration" not in run(root, "--out", out).output
 
 
+def test_the_command_warns_of_what_is_still_wrong(tmp_path: Path) -> None:
+    root = made(tmp_path / "in", (PHONES, archive(code(kind=OBJECT, platform=SIMULATOR))))
+    shown = run(root, "--out", tmp_path / "out.xcframework")
+    assert "warning: ios-arm64: its code for arm64 was built for ios simulator" in " ".join(shown.output.split())
+
+
+def test_the_result_has_to_be_named_as_xcode_wants_it(tmp_path: Path) -> None:
+    error = refusal(run(tmp_path, "--out", tmp_path / "runtime"))
+    assert error.EXIT_CODE == 2
+    assert error.hint.endswith("runtime.xcframework")
+
+
+def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+    assert "no such file" in refusal(run(tmp_path / "none.zip", "--out", tmp_path / "a.xcframework")).message
+
+
 def refusal(result: Result) -> MobpackError:
     assert isinstance(result.exception, MobpackError), result.output
     return result.exception
@@ -280,19 +292,3 @@ def test_the_command_says_the_same_as_json(tmp_path: Path) -> None:
         "errors": [],
         "config": None,
     }
-
-
-def test_the_command_warns_of_what_is_still_wrong(tmp_path: Path) -> None:
-    root = made(tmp_path / "in", (PHONES, archive(code(kind=OBJECT, platform=SIMULATOR))))
-    shown = run(root, "--out", tmp_path / "out.xcframework")
-    assert "warning: ios-arm64: its code for arm64 was built for ios simulator" in " ".join(shown.output.split())
-
-
-def test_the_result_has_to_be_named_as_xcode_wants_it(tmp_path: Path) -> None:
-    error = refusal(run(tmp_path, "--out", tmp_path / "runtime"))
-    assert error.EXIT_CODE == 2
-    assert error.hint.endswith("runtime.xcframework")
-
-
-def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
-    assert "no such file" in refusal(run(tmp_path / "none.zip", "--out", tmp_path / "a.xcframework")).message

@@ -116,18 +116,18 @@ def test_the_newest_version_counts_without_headers(root: Path, store: Store) -> 
     assert (found.version, found.has_c_module) == ("1.17.1", False)
 
 
-@pytest.mark.parametrize("texts", [b"", b"\x002.0.0\0", b"\x001.28.0\0", MESSAGE + b"1.28.0\0"])
-def test_a_runtime_without_a_version_that_fits_its_headers_is_refused(root: Path, store: Store, texts: bytes) -> None:
-    write_code(root, texts)
-    with pytest.raises(ToolError, match="must have one version, found none"):
-        load(root, store)
-
-
 def test_slices_of_two_versions_are_refused(root: Path, store: Store) -> None:
     header = root / f"ios-arm64/{NAME}.framework/{HEADER}"
     header.write_text("#define ORT_API_VERSION 28\n", encoding="utf-8")
     (root / f"ios-arm64/{NAME}.framework/{NAME}").write_bytes(code(extra=MESSAGE + b"1.28.0\0"))
     with pytest.raises(ToolError, match=r"found 1\.28\.0, 1\.29\.0"):
+        load(root, store)
+
+
+@pytest.mark.parametrize("texts", [b"", b"\x002.0.0\0", b"\x001.28.0\0", MESSAGE + b"1.28.0\0"])
+def test_a_runtime_without_a_version_that_fits_its_headers_is_refused(root: Path, store: Store, texts: bytes) -> None:
+    write_code(root, texts)
+    with pytest.raises(ToolError, match="must have one version, found none"):
         load(root, store)
 
 
@@ -137,14 +137,8 @@ def test_a_provider_counts_where_every_slice_has_it(root: Path, store: Store) ->
     assert load(root, store).providers == ("coreml", "xnnpack")
     (root / f"ios-arm64/{NAME}.framework/{NAME}").write_bytes(code(extra=TEXTS))
     assert load(root, store).providers == ("coreml",)
-
-
-def test_the_name_of_a_provider_alone_proves_nothing(root: Path, store: Store) -> None:
     write_code(root, MESSAGE + b"1.29.0\0XnnpackExecutionProvider\0CoreMLExecutionProvider\0")
     assert load(root, store).providers == ()
-
-
-def test_a_library_that_is_no_onnx_runtime_is_refused(root: Path, store: Store) -> None:
     write_code(root, TEXTS, exports=("_main",))
     with pytest.raises(ToolError, match="ios-arm64 has no OrtGetApiBase for arm64"):
         load(root, store)
@@ -194,6 +188,17 @@ def test_errors_of_bundles_that_a_package_does_without_are_not_noted(root: Path,
     assert load(root, store).notes == ()
 
 
+def test_what_a_package_mends_is_not_noted_and_the_rest_is(root: Path, store: Store) -> None:
+    (root / f"ios-arm64/{NAME}.framework/{NAME}").write_bytes(
+        archive(code(kind=OBJECT), code(kind=OBJECT, minimum="14.0", exports=()), TEXTS)
+    )
+    (root / f"ios-arm64/{NAME}.framework/Modules/module.modulemap").unlink()
+    (root / f"ios-arm64/{NAME}.framework/PrivacyInfo.xcprivacy").unlink()
+    found = load(root, store)
+    assert [note.partition(": its objects")[0] for note in found.notes] == [f"{NAME}.xcframework: ios-arm64"]
+    assert (found.linkage, found.minimum_os) == ("static", "15.1")
+
+
 def test_errors_name_the_file_that_the_user_gave(root: Path, store: Store, tmp_path: Path) -> None:
     write_code(root, b"")
     packed = cases.zipped(root, tmp_path / "it's.zip")
@@ -205,17 +210,6 @@ def test_errors_name_the_file_that_the_user_gave(root: Path, store: Store, tmp_p
         load(cases.zipped(root, packed), store)
     assert "it's.zip: iPhone apps cannot use it" in refused.value.message
     assert f"mobpack runtime lint {shlex.quote(str(packed))} shows all findings" in refused.value.hint
-
-
-def test_what_a_package_mends_is_not_noted_and_the_rest_is(root: Path, store: Store) -> None:
-    (root / f"ios-arm64/{NAME}.framework/{NAME}").write_bytes(
-        archive(code(kind=OBJECT), code(kind=OBJECT, minimum="14.0", exports=()), TEXTS)
-    )
-    (root / f"ios-arm64/{NAME}.framework/Modules/module.modulemap").unlink()
-    (root / f"ios-arm64/{NAME}.framework/PrivacyInfo.xcprivacy").unlink()
-    found = load(root, store)
-    assert [note.partition(": its objects")[0] for note in found.notes] == [f"{NAME}.xcframework: ios-arm64"]
-    assert (found.linkage, found.minimum_os) == ("static", "15.1")
 
 
 # Chosen
@@ -262,13 +256,21 @@ def test_another_version_than_the_published_one_is_noted(root: Path, store: Stor
     assert any("is ONNX Runtime 1.17.1: this mobpack was tried with" in note for note in chosen(tmp_path, store).notes)
 
 
-def test_an_address_is_not_opened(tmp_path: Path, store: Store) -> None:
+def test_addresses_stay_and_settings_without_effect_are_refused(tmp_path: Path, store: Store, root: Path) -> None:
     runtime = chosen(tmp_path, store, ios=ADDRESS, **{"ios-checksum": CHECKSUM})
     packaged = runtime.packaged
     assert (packaged.ship, packaged.url, packaged.checksum) == ("url", ADDRESS, CHECKSUM)
     assert (packaged.name, packaged.folder, packaged.accesses, packaged.version) == ("onnxruntime", None, None, "")
     assert runtime.notes == (f"{ADDRESS} was not opened: nobody checked what is in it",)
     assert not runtime.is_reduced
+    assert table(tmp_path, ios="a.xcframework").ios == str(tmp_path / "a.xcframework")
+    assert table(tmp_path, ios=ADDRESS, **{"ios-checksum": CHECKSUM}).ios == ADDRESS
+    runtime = chosen(tmp_path, store)
+    ios.refuse_settings(Ios(), runtime)
+    with pytest.raises(ConfigError, match="reads ORT format only"):
+        ios.refuse_settings(Ios(format="onnx"), runtime)
+    with pytest.raises(ConfigError, match="provider 'xnnpack' is not in ONNX Runtime"):
+        ios.refuse_settings(Ios(providers=("coreml", "xnnpack")), runtime)
 
 
 @pytest.mark.parametrize(
@@ -291,20 +293,6 @@ def test_keys_that_do_not_go_together_are_refused(tmp_path: Path, keys: dict[str
         table(tmp_path, **keys)
     assert message in refused.value.message
     assert refused.value.hint
-
-
-def test_a_file_is_found_from_the_folder_of_mobpack_toml_and_an_address_stays(tmp_path: Path) -> None:
-    assert table(tmp_path, ios="a.xcframework").ios == str(tmp_path / "a.xcframework")
-    assert table(tmp_path, ios=ADDRESS, **{"ios-checksum": CHECKSUM}).ios == ADDRESS
-
-
-def test_settings_that_a_runtime_cannot_have_are_refused(root: Path, store: Store, tmp_path: Path) -> None:
-    runtime = chosen(tmp_path, store)
-    ios.refuse_settings(Ios(), runtime)
-    with pytest.raises(ConfigError, match="reads ORT format only"):
-        ios.refuse_settings(Ios(format="onnx"), runtime)
-    with pytest.raises(ConfigError, match="provider 'xnnpack' is not in ONNX Runtime"):
-        ios.refuse_settings(Ios(providers=("coreml", "xnnpack")), runtime)
 
 
 def test_an_older_system_than_the_runtime_takes_is_refused(root: Path, store: Store, tmp_path: Path) -> None:

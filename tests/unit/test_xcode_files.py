@@ -48,7 +48,7 @@ def texts(project: Path, out: Path, source_root: Path) -> dict[str, str]:
     return dict(integration(layout, find_package(dist, "page-orientation", project), inputs))
 
 
-def test_the_inputs_are_all_that_a_build_reads(project: Path) -> None:
+def test_inputs_are_all_that_a_build_reads(project: Path) -> None:
     folder = project.parent
     assert texts(project, folder, folder)[INPUTS].splitlines() == [
         f"$(SRCROOT)/{name}"
@@ -56,15 +56,22 @@ def test_the_inputs_are_all_that_a_build_reads(project: Path) -> None:
             "LICENSE.txt", "mobpack.toml", "models/orientation.onnx", "one.npz", "pages/a.png", "pages/b.png"
         )
     ]  # fmt: skip
-
-
-def test_weights_in_files_of_their_own_are_inputs_too(project: Path) -> None:
     import onnx
 
     model = linear()
     folder = project.parent
     onnx.save(model, folder / "models/orientation.onnx", save_as_external_data=True, location="orientation.data")
     assert "$(SRCROOT)/models/orientation.data\n" in texts(project, folder, folder)[INPUTS]
+    (folder / "onnxruntime.xcframework").mkdir()
+    (folder / "onnxruntime.xcframework/Info.plist").write_text("")
+    project.write_text(PROJECT + '[runtime]\nios = "onnxruntime.xcframework"\n')
+    (folder / "onnxruntime.config").write_text("!no_ops_specified_means_all_ops_are_required\n")
+    listed = texts(project, folder, folder)[INPUTS]
+    assert "$(SRCROOT)/onnxruntime.xcframework/Info.plist\n" in listed
+    assert "$(SRCROOT)/onnxruntime.config\n" in listed
+    address = f'ios = "https://example.com/o.zip"\nios-checksum = "{"0" * 64}"\n'
+    project.write_text(f"{PROJECT}[runtime]\n{address}")
+    assert "example.com" not in texts(project, folder, folder)[INPUTS]
 
 
 def test_functions_that_make_samples_or_judge_are_inputs(project: Path) -> None:
@@ -77,20 +84,6 @@ def test_functions_that_make_samples_or_judge_are_inputs(project: Path) -> None:
     listed = texts(project, folder, folder)[INPUTS].splitlines()
     assert {"$(SRCROOT)/reader/judge.py", "$(SRCROOT)/reader/pages.py"} <= set(listed)
     assert "$(SRCROOT)/pages/a.png" not in listed
-
-
-def test_a_runtime_of_ones_own_is_an_input_and_an_address_is_none(project: Path) -> None:
-    folder = project.parent
-    (folder / "onnxruntime.xcframework").mkdir()
-    (folder / "onnxruntime.xcframework/Info.plist").write_text("")
-    project.write_text(PROJECT + '[runtime]\nios = "onnxruntime.xcframework"\n')
-    (folder / "onnxruntime.config").write_text("!no_ops_specified_means_all_ops_are_required\n")
-    listed = texts(project, folder, folder)[INPUTS]
-    assert "$(SRCROOT)/onnxruntime.xcframework/Info.plist\n" in listed
-    assert "$(SRCROOT)/onnxruntime.config\n" in listed
-    address = f'ios = "https://example.com/o.zip"\nios-checksum = "{"0" * 64}"\n'
-    project.write_text(f"{PROJECT}[runtime]\n{address}")
-    assert "example.com" not in texts(project, folder, folder)[INPUTS]
 
 
 def test_the_outputs_are_what_xcode_builds_of_the_package(project: Path) -> None:
@@ -108,21 +101,15 @@ def test_the_outputs_are_what_xcode_builds_of_the_package(project: Path) -> None
     ]
 
 
-def test_nothing_written_names_a_folder_of_this_machine(project: Path) -> None:
+def test_lists_name_no_folder_and_are_written_when_they_change(project: Path) -> None:
     folder = project.parent
     made = texts(project, folder / "ios/build", folder / "ios")
     assert str(folder) not in "".join(made.values())
     assert "$(SRCROOT)/../mobpack.toml\n" in made[INPUTS]
     assert "folder=$here/../..\n" in made[SCRIPT]
-
-
-def test_links_lead_to_the_same_names_as_the_folders_behind_them(project: Path) -> None:
     link = project.parent.with_name("link")
     link.symlink_to(project.parent)
     assert texts(link / "mobpack.toml", link, link) == texts(project, project.parent, project.parent)
-
-
-def test_files_are_only_written_when_they_say_something_new(project: Path) -> None:
     out = project.parent / "ios"
     made = texts(project, out, out)
     assert [path.name for path in write(made, out)] == [SCRIPT, INPUTS, OUTPUTS]

@@ -33,17 +33,12 @@ def literals(text: str, name: str) -> list[str]:
     return re.findall(r'"(.*)"', found)
 
 
-def test_it_knows_what_a_build_reads_and_makes_and_no_folder_of_this_machine(
-    package: SwiftPackage, tmp_path: Path
-) -> None:
+def test_a_plugin_names_what_it_reads_with_its_runtime(package: SwiftPackage, tmp_path: Path) -> None:
     code = (written(package, tmp_path) / CODE).read_text()
     assert literals(code, "inputs") == ["../../../samples/a.npz", r"gr\u{F6}\u{DF}e.onnx", "mobpack.toml"]
     home = "swift/page-orientation/Sources/PageOrientationKit"
     assert literals(code, "outputs") == [f"{home}/OrientationModel.swift", f"{home}/Resources/Models"]
     assert str(tmp_path) not in code
-
-
-def test_its_manifest_has_the_runtime_and_the_systems_of_the_package(package: SwiftPackage, tmp_path: Path) -> None:
     folder = written(package, tmp_path)
     text = (folder / "Package.swift").read_text()
     assert 'dependencies: [.package(path: "onnxruntime-binary-1.29.0")]' in text
@@ -53,9 +48,6 @@ def test_its_manifest_has_the_runtime_and_the_systems_of_the_package(package: Sw
     assert '.library(name: "CPageOrientationKit", targets: ["CPageOrientationKit"])' in text
     assert (folder / "Sources/CPageOrientationKit/include/onnxruntime_c_api.h").is_file()
     assert (folder / "LICENSE-onnxruntime.txt").read_text() == "MIT"
-
-
-def test_a_runtime_beside_the_package_comes_along(package: SwiftPackage, tmp_path: Path) -> None:
     framework = package.folder.parent / "onnxruntime-binary-1.29.0/Own.xcframework"
     framework.mkdir()
     (framework / "Info.plist").write_text("plist")
@@ -76,10 +68,15 @@ def test_a_runtime_that_lies_elsewhere_is_named(package: SwiftPackage, tmp_path:
     assert not list(folder.glob("onnxruntime-binary-*"))
 
 
-def test_a_package_of_an_earlier_mobpack_is_refused(package: SwiftPackage, tmp_path: Path) -> None:
+def test_packages_without_models_or_of_earlier_versions_are_refused(package: SwiftPackage, tmp_path: Path) -> None:
     (package.folder / "Package.swift").write_text('.binaryTarget(name: "onnxruntime")')
     with pytest.raises(ConfigError, match="depends on no package of ONNX Runtime"):
         find_package(tmp_path / "dist", "page-orientation", tmp_path / "mobpack.toml")
+    (package.folder / "Sources/PageOrientationKit/Resources/Models").rename(package.folder / "Sources/Models")
+    with pytest.raises(ConfigError, match="has no models"):
+        written(package, tmp_path)
+    with pytest.raises(click.UsageError, match="cannot be used together"):
+        xcode.main(["--plugin", "p", "--project", "A.xcodeproj"], standalone_mode=False)
 
 
 def test_a_plugin_is_replaced_as_a_whole_and_a_folder_of_somebody_else_is_not(
@@ -92,14 +89,3 @@ def test_a_plugin_is_replaced_as_a_whole_and_a_folder_of_somebody_else_is_not(
     (folder / "mobpack.json").unlink()
     with pytest.raises(ConfigError, match="is not a plugin of mobpack xcode"):
         written(package, tmp_path)
-
-
-def test_a_package_without_models_is_refused(package: SwiftPackage, tmp_path: Path) -> None:
-    (package.folder / "Sources/PageOrientationKit/Resources/Models").rename(package.folder / "Sources/Models")
-    with pytest.raises(ConfigError, match="has no models"):
-        written(package, tmp_path)
-
-
-def test_a_project_gets_the_script_or_the_plugin_and_never_both() -> None:
-    with pytest.raises(click.UsageError, match="cannot be used together"):
-        xcode.main(["--plugin", "p", "--project", "A.xcodeproj"], standalone_mode=False)

@@ -57,7 +57,7 @@ def only(project: Any, isa: str, **fields: str) -> Any:
     return found[0]
 
 
-def test_the_script_has_a_target_of_its_own_that_runs_it_with_lists_and_without_a_sandbox(tmp_path: Path) -> None:
+def test_a_target_of_the_script_comes_before_the_app_and_links_the_package(tmp_path: Path) -> None:
     project = wired(tmp_path)
     target = only(project, "PBXAggregateTarget", name="mobpack page-orientation")
     assert target.get_id() in project.objects[project.rootObject].targets
@@ -67,10 +67,7 @@ def test_the_script_has_a_target_of_its_own_that_runs_it_with_lists_and_without_
     assert phase.outputFileListPaths == ["$(SRCROOT)/my scripts/mobpack-outputs.xcfilelist"]
     settings = [each.buildSettings for each in project.objects.get_configurations_on_targets(target.name)]
     assert [each.ENABLE_USER_SCRIPT_SANDBOXING for each in settings] == ["NO", "NO"]
-
-
-def test_the_app_waits_for_the_script_before_it_compiles_anything(tmp_path: Path) -> None:
-    """A target's phases begin after those of its dependencies have ended."""
+    # A target's phases begin after those of its dependencies have ended.
     project = wired(tmp_path)
     app, builder = only(project, "PBXNativeTarget", name="Reader"), only(project, "PBXAggregateTarget")
     [dependency] = [project.objects[key] for key in app.dependencies]
@@ -79,10 +76,6 @@ def test_the_app_waits_for_the_script_before_it_compiles_anything(tmp_path: Path
     assert (proxy.proxyType, proxy.remoteGlobalIDString) == ("1", builder.get_id())
     assert proxy.containerPortal == project.rootObject
     assert not [each for each in app.buildPhases if project.objects[each].isa == "PBXShellScriptBuildPhase"]
-
-
-def test_the_app_links_the_package_by_its_path(tmp_path: Path) -> None:
-    project = wired(tmp_path)
     app = only(project, "PBXNativeTarget", name="Reader")
     reference = only(project, "XCLocalSwiftPackageReference", relativePath=PACKAGE)
     assert project.objects[project.rootObject].packageReferences == [reference.get_id()]
@@ -93,16 +86,13 @@ def test_the_app_links_the_package_by_its_path(tmp_path: Path) -> None:
     assert project.objectVersion == "60"
 
 
-def test_a_second_run_changes_nothing_and_neither_does_one_elsewhere(tmp_path: Path) -> None:
+def test_what_was_there_stays_once(tmp_path: Path) -> None:
     file = Path("Reader.xcodeproj/project.pbxproj")
     wired(tmp_path / "a")
     first = (tmp_path / "a" / file).read_bytes()
     assert not edit(tmp_path / "a/Reader.xcodeproj")
     wired(tmp_path / "b")
     assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes() == first
-
-
-def test_every_line_that_was_there_stays_but_the_version_of_the_format(tmp_path: Path) -> None:
     wired(tmp_path)
     text = (tmp_path / "Reader.xcodeproj/project.pbxproj").read_text(encoding="utf-8")
     changes = list(difflib.ndiff(APP.splitlines(), text.splitlines()))
@@ -135,6 +125,30 @@ def test_a_target_can_be_named_and_gets_a_frameworks_phase_where_it_has_none(tmp
     assert only(project, "PBXNativeTarget", name="Reader")["packageProductDependencies"] is None
 
 
+def test_a_folder_that_is_no_project_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read") as caught:
+        read_project(tmp_path)
+    assert "App.xcodeproj" in caught.value.hint
+
+
+def test_without_the_library_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pbxproj", None)
+    with pytest.raises(ToolError, match="pbxproj, which edits Xcode projects, is not installed") as caught:
+        read_project(app_project(tmp_path))
+    assert caught.value.hint == "run: pip install 'mobpack[xcode]'"
+
+
+def test_a_project_that_is_refused_leaves_no_script_behind(tmp_path: Path) -> None:
+    app_project(tmp_path)
+    release(tmp_path / "dist")
+    saved(tmp_path / "m.onnx", linear())
+    (tmp_path / "mobpack.toml").write_text('[package]\nname = "page-orientation"\n[model.m]\npath = "m.onnx"\n')
+    options = ["--config", tmp_path / "mobpack.toml", "--project", tmp_path / "Reader.xcodeproj", "--app-target", "No"]
+    with pytest.raises(ConfigError, match="no target 'No'"):
+        xcode.main([str(option) for option in options], standalone_mode=False)
+    assert list(tmp_path.glob("mobpack-*")) == []
+
+
 def test_an_unknown_target_is_refused_with_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no target 'Raeder'") as caught:
         wired(tmp_path, app="Raeder")
@@ -165,19 +179,6 @@ def test_a_damaged_project_is_refused_and_left_alone(
     assert (tmp_path / "Reader.xcodeproj/project.pbxproj").read_text(encoding="utf-8") == damage(APP)
 
 
-def test_a_folder_that_is_no_project_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be read") as caught:
-        read_project(tmp_path)
-    assert "App.xcodeproj" in caught.value.hint
-
-
-def test_without_the_library_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pbxproj", None)
-    with pytest.raises(ToolError, match="pbxproj, which edits Xcode projects, is not installed") as caught:
-        read_project(app_project(tmp_path))
-    assert caught.value.hint == "run: pip install 'mobpack[xcode]'"
-
-
 def test_the_command_does_all_of_it_beside_the_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -195,17 +196,6 @@ def test_the_command_does_all_of_it_beside_the_project(
     found = read_project(project)
     assert only(found, "XCLocalSwiftPackageReference").relativePath == f"../{PACKAGE}"
     assert only(found, "PBXShellScriptBuildPhase").shellScript == '"$SRCROOT"/build/mobpack-build.sh\n'
-
-
-def test_a_project_that_is_refused_leaves_no_script_behind(tmp_path: Path) -> None:
-    app_project(tmp_path)
-    release(tmp_path / "dist")
-    saved(tmp_path / "m.onnx", linear())
-    (tmp_path / "mobpack.toml").write_text('[package]\nname = "page-orientation"\n[model.m]\npath = "m.onnx"\n')
-    options = ["--config", tmp_path / "mobpack.toml", "--project", tmp_path / "Reader.xcodeproj", "--app-target", "No"]
-    with pytest.raises(ConfigError, match="no target 'No'"):
-        xcode.main([str(option) for option in options], standalone_mode=False)
-    assert list(tmp_path.glob("mobpack-*")) == []
 
 
 def test_a_project_of_xcode_16_keeps_its_format_and_its_folders(tmp_path: Path) -> None:

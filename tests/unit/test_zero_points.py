@@ -64,7 +64,7 @@ def test_it_has_unsigned_bytes_or_the_type_of_the_input_without_the_attribute(tm
             numpy.testing.assert_array_equal(ours, expected)
 
 
-def test_functions_get_theirs_in_the_graph(tmp_path: Path) -> None:
+def test_functions_get_theirs_and_32_bits_none(tmp_path: Path) -> None:
     function = """<opset_import: ["" : 21], domain: "own"> rounded (a, s) => (b) {
         q = QuantizeLinear <output_dtype = 3> (a, s)
         b = DequantizeLinear (q, s)
@@ -78,9 +78,6 @@ def test_functions_get_theirs_in_the_graph(tmp_path: Path) -> None:
     found = onnx.ModelProto.FromString(loaded(tmp_path, model).graph)
     assert types(found) == ["INT8"] * 4
     numpy.testing.assert_array_equal(run(found, x=X)[0], run(model, x=X)[0])
-
-
-def test_integers_of_32_bits_have_none(tmp_path: Path) -> None:
     model = onnx_model("(int32[4] x) => (float[4] y) <float s = {0.1}> { y = DequantizeLinear (x, s) }")
     found = onnx.ModelProto.FromString(loaded(tmp_path, model).graph)
     assert list(found.graph.node[0].input) == ["x", "s"]
