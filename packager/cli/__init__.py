@@ -1,61 +1,54 @@
 """The `mobpack` command: prints results and errors, sets the exit code, builds nothing itself.
 
-Command modules import what they need inside their functions, so that `mobpack --help` answers at once.
+Command modules import what they need inside their functions, so that `mobpack --help` answers at once, and are imported
+themselves when their command is asked for: the options of all take as long as a small conversion.
 """
 
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from typing import NoReturn
 
 import click
 
 from packager import __version__
 from packager.cli import interrupts
-from packager.cli.bench import bench
-from packager.cli.build import build
-from packager.cli.cache import cache
-from packager.cli.channel import channel
-from packager.cli.check import check
-from packager.cli.convert import convert
-from packager.cli.delta import delta
-from packager.cli.device import device
-from packager.cli.device_results import app, read, xcode_tests
-from packager.cli.diff import diff
-from packager.cli.doctor import doctor
-from packager.cli.export import export
-from packager.cli.extract import extract
-from packager.cli.fleet import fleet
-from packager.cli.importing import import_model
-from packager.cli.init import init
-from packager.cli.inspect import inspect
-from packager.cli.lock import lock
-from packager.cli.pack import pack
-from packager.cli.predict import predict
-from packager.cli.publish import publish
-from packager.cli.quantize import quantize
-from packager.cli.release import release
-from packager.cli.runtime import runtime
-from packager.cli.sign import sign
-from packager.cli.tune import tune
-from packager.cli.verify import verify
-from packager.cli.xcode import xcode
 from packager.core.errors import MobpackError, UnprovenError
 
 INTERRUPTED = 130
 """128 + SIGINT, as shells report it."""
 
 
-GROUPS: Mapping[str, Sequence[click.Command]] = {
-    "Prepare a model": (init, inspect, predict, export, import_model, quantize, convert),
-    "Build packages": (check, bench, build, device, tune, fleet, extract, pack, runtime, xcode),
-    "Ship a release": (lock, diff, verify, sign, publish, release),
-    "Update models in apps": (delta, channel),
-    "Look after this machine": (doctor, cache),
+GROUPS: Mapping[str, Sequence[str]] = {
+    "Prepare a model": ("init", "inspect", "predict", "export", "import", "quantize", "convert"),
+    "Build packages": ("check", "bench", "build", "device", "tune", "fleet", "extract", "pack", "runtime", "xcode"),
+    "Ship a release": ("lock", "diff", "verify", "sign", "publish", "release"),
+    "Update models in apps": ("delta", "channel"),
+    "Look after this machine": ("doctor", "cache"),
 }
-"""Commands under headings, in the order of the work."""
+"""Commands under headings, in the order of the work. Each is a function in the module of its name."""
+KEYWORDS: Mapping[str, tuple[str, str]] = {"import": ("importing", "import_model")}
+"""Command that no module can be named for -> its module and its function."""
+
+
+class Commands(Mapping[str, click.Command]):
+    """The commands by name; each is imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in list(self):
+            raise KeyError(name)
+        module, function = KEYWORDS.get(name, (name, name))
+        command: click.Command = getattr(import_module(f"packager.cli.{module}"), function)
+        return command
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for listed in GROUPS.values() for name in listed)
+
+    def __len__(self) -> int:
+        return sum(map(len, GROUPS.values()))
 
 
 class Grouped(click.Group):
@@ -64,12 +57,16 @@ class Grouped(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, self.commands))
         for heading, listed in GROUPS.items():
-            rows = [(f"{each.name:{width}}", each.get_short_help_str(formatter.width)) for each in listed]
+            rows = [(f"{name:{width}}", self.commands[name].get_short_help_str(formatter.width)) for name in listed]
             with formatter.section(heading):
                 formatter.write_dl(rows)
 
 
-@click.group(cls=Grouped, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Grouped,
+    commands=Commands(),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="mobpack")
 @click.option("--debug", is_flag=True, help="Print the traceback of an error as well.")
 def commands(debug: bool) -> None:
@@ -80,12 +77,6 @@ def commands(debug: bool) -> None:
     Exit codes: 0 done, 2 configuration, 3 model, 4 tool or disk, 5 parity, 6 gate,
     70 internal error, 130 interrupted.
     """
-
-
-for command in (app, xcode_tests, read):
-    device.add_command(command)
-for command in (command for listed in GROUPS.values() for command in listed):
-    commands.add_command(command)
 
 
 def main() -> NoReturn:

@@ -14,6 +14,7 @@ from packager.cli.device_options import (
     runtime_option,
     timeout_option,
 )
+from packager.cli.device_results import app, read, show, show_tables, xcode_tests
 from packager.cli.options import (
     MODEL,
     cache_option,
@@ -28,11 +29,6 @@ from packager.cli.options import (
 from packager.cli.project_options import ProjectOptions, into
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from packager.core.console import Console
-    from packager.measuring.devices.document import DeviceDocument
-    from packager.measuring.devices.words import Table
     from packager.workflows.device.benching import DeviceBenchRequest
     from packager.workflows.device.checking import CheckedDevices
     from packager.workflows.device.preparing import Wanted
@@ -110,6 +106,10 @@ def device() -> None:
     """
 
 
+for command in (app, xcode_tests, read):
+    device.add_command(command)
+
+
 @device.command("list", short_help="List connected devices.")
 @json_option
 def list_devices(as_json: bool) -> None:
@@ -150,7 +150,7 @@ def self_test(options: SelfTestOptions) -> None:
     console = Console(quiet=as_json)
     found = self_testing.self_test(options.wanted(), console)
     if not as_json:
-        _tables(words.test_tables(found), console)
+        show_tables(words.test_tables(found), console)
         for line in words.device_notes(found.devices):
             console.result(line)
     if is_interrupted(found.devices):
@@ -371,18 +371,3 @@ def clean(devices: tuple[str, ...]) -> None:
     console = Console()
     for name, count in listing.clean(devices):
         console.result(f"{name}: removed {size(count)}")
-
-
-def show(found: "DeviceDocument", console: "Console") -> None:
-    from packager.measuring.devices import words
-
-    _tables(words.tables(found), console)
-    for line in words.notes(found):
-        console.result(line)
-    for line in words.warnings(found):
-        console.caution(line)
-
-
-def _tables(tables: "Iterable[Table]", console: "Console") -> None:
-    for title, columns, rows in tables:
-        console.table(title, columns, rows)

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from packager.cli.device import show
 from packager.cli.device_options import package_option, runtime_option
 from packager.cli.options import MODEL, json_option, print_json
 from packager.cli.project_options import into
 from packager.cli.tune import Ends, dry_run_option, give_recorded, minutes_option, most_option, project_option
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from packager.core.console import Console
     from packager.measuring.devices.document import DeviceDocument
+    from packager.measuring.devices.words import Table
 
 gate_option = click.option(
     "--fail-on", "gates", multiple=True, metavar="GATE", help="Fail with exit code 6, as in `mobpack device bench`."
@@ -264,3 +266,18 @@ def _give(found: "DeviceDocument", page: Path | None, console: "Console", *, as_
         raise
     if as_json:
         print_json(plain(found))
+
+
+def show(found: "DeviceDocument", console: "Console") -> None:
+    from packager.measuring.devices import words
+
+    show_tables(words.tables(found), console)
+    for line in words.notes(found):
+        console.result(line)
+    for line in words.warnings(found):
+        console.caution(line)
+
+
+def show_tables(tables: "Iterable[Table]", console: "Console") -> None:
+    for title, columns, rows in tables:
+        console.table(title, columns, rows)

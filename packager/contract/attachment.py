@@ -26,9 +26,9 @@ from packager.contract import (
     Written,
 )
 from packager.core import names
-from packager.core.contract import FUNCTIONS, StateInput, TensorInput, TextInput, TypedInput
+from packager.core.contract import FUNCTIONS, Contract, StateInput, TensorInput, TextInput, TypedInput
 from packager.core.errors import ConfigError, ModelError, nearest
-from packager.core.values import Contract, Model, Signature, TensorSpec
+from packager.core.values import Model, Signature, TensorSpec
 from packager.graph import traversal
 from packager.graph.rewriting.sinking import sink
 from packager.models import raising

@@ -4,18 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from packager.core import user_files
-from packager.core.contract import Contract
 from packager.core.quantized import FloatLayer, KeptScales
 from packager.core.signature import LENGTH_WORDS, Dimension, ElementType, Signature, TensorSpec
+
+if TYPE_CHECKING:
+    from packager.core.contract import Contract
 
 __all__ = [
     "LENGTH_WORDS",
     "Artifact",
     "Choice",
     "Compiled",
-    "Contract",
     "Dimension",
     "ElementType",
     "Format",
@@ -92,7 +94,7 @@ class Model:
     notes: tuple[str, ...] = ()
     """changes and findings of loading, one sentence each; --strict turns each into an error"""
     license_file: Path | None = None
-    contract: Contract | None = None
+    contract: "Contract | None" = None
     """inputs and outputs in an app's terms, if they are more than tensors; `graph` already contains its computations"""
     contract_bytes: int = 0
     """that the contract adds to the graph, tokenizers included"""

@@ -19,8 +19,13 @@ def templates_folder() -> Path:
     return installed if installed.is_dir() else PACKAGE.parent / "templates"
 
 
+def read_pins() -> Mapping[str, Any]:
+    """The pins of mobpack."""
+    return pins_in(PACKAGE)
+
+
 @cache
-def read_pins(package: Path = PACKAGE) -> Mapping[str, Any]:
+def pins_in(package: Path) -> Mapping[str, Any]:
     """The pins of this or of another version of `packager/`."""
     return tomllib.loads((package / PINS).read_text(encoding="utf-8"))
 

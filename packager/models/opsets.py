@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from packager.core.errors import ModelError
 from packager.core.values import ElementType, Model, Variant
-from packager.files.processes import downloads
+from packager.files.installed import read_pins
 from packager.graph import traversal
 from packager.models.shapes import MOST_NUMBERS
 
@@ -43,11 +43,11 @@ IR_OF_TYPES = {
 
 
 def max_ir_version() -> int:
-    return int(downloads.pins()["onnxruntime"]["max-ir-version"])
+    return int(read_pins()["onnxruntime"]["max-ir-version"])
 
 
 def max_opset() -> int:
-    return int(downloads.pins()["onnxruntime"]["max-opset"])
+    return int(read_pins()["onnxruntime"]["max-opset"])
 
 
 def lower_ir_version(proto: "ModelProto") -> str:
@@ -124,14 +124,14 @@ def _blockers(model: Model) -> Iterator[str]:
         yield (
             f"IR version {model.ir_version} is newer than the runtime reads ({max_ir_version()}) and the model uses "
             "types it introduced; export without them: no ONNX Runtime reads it, up to the newest, "
-            f"{downloads.pins()['onnxruntime']['newest']}"
+            f"{read_pins()['onnxruntime']['newest']}"
         )
     opset = max(model.opsets.get("", 0), model.opsets.get("ai.onnx", 0))
     if opset > max_opset():
         yield (
             f"opset {opset} is newer than the runtime knows ({max_opset()}); "
             f"export with opset_version={max_opset()} or lower, or convert with onnx.version_converter: "
-            f"no ONNX Runtime knows it, up to the newest, {downloads.pins()['onnxruntime']['newest']}"
+            f"no ONNX Runtime knows it, up to the newest, {read_pins()['onnxruntime']['newest']}"
         )
     foreign = [op for op in model.operators if "::" in op and op.split("::")[0] not in RUNTIME_DOMAINS]
     if foreign:

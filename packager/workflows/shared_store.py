@@ -1,5 +1,8 @@
 """The user's store of results, with the store of several machines behind it that `--cache`, MOBPACK_CACHE or the table
-`[cache]` names."""
+`[cache]` names.
+
+Functions import what talks to that one: most commands have none, and would wait for its modules.
+"""
 
 import json
 import os
@@ -18,18 +21,16 @@ from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
 from packager.files import host
 from packager.files.atomic import atomic_file
 from packager.files.store import Store, key_of
-from packager.files.store.attempts import words_of
 from packager.files.store.index import FILES, INDEX
-from packager.files.store.listing import UnusableError
-from packager.files.store.objects import StoredObject, open_objects
 from packager.files.store.origin import OWN, origin_of
 from packager.files.store.pruning import entries
-from packager.files.store.remote import LAYOUT, Counts, Remote, Seal
 from packager.files.user_cache import cache_folder
 from packager.workflows.private_models import is_private as is_private_project
 
 if TYPE_CHECKING:
     from packager.config import CacheTable, Config
+    from packager.files.store.objects import StoredObject
+    from packager.files.store.remote import Counts, Remote, Seal
 
 REMOTE, MODE, KEY = "MOBPACK_CACHE", "MOBPACK_CACHE_MODE", "MOBPACK_CACHE_KEY"
 CERTIFICATE = "MOBPACK_CACHE_CERTIFICATE"
@@ -103,6 +104,8 @@ def doubting(store: Store) -> Iterator[None]:
         is_interrupted = isinstance(error.__cause__, KeyboardInterrupt)
         if not store.borrowed or is_interrupted or (is_signed and isinstance(error, MobpackError)):
             raise
+        from packager.files.store.attempts import words_of
+
         message = error.message if isinstance(error, MobpackError) else words_of(error)
         where = store.remote.name if store.remote else "another machine"
         raise UnprovenError(
@@ -119,12 +122,15 @@ def encrypts_here() -> bool:
         return False  # no project, or one that its own commands refuse
 
 
-def remote_of(cache: "CacheTable", console: Console) -> Remote | None:
+def remote_of(cache: "CacheTable", console: Console) -> "Remote | None":
     """The remote store of `cache`; None if it names none. Connects to nothing. Raises ConfigError."""
     from packager.config.cache import OFF
 
     if not cache.remote or cache.remote == OFF:
         return None
+    from packager.files.store.objects import open_objects
+    from packager.files.store.remote import Remote
+
     objects = open_objects(cache.remote)
     mode = _mode(cache, is_read_only=objects.is_read_only)
     return Remote(
@@ -143,7 +149,7 @@ def machine() -> str:
     return f"{sys.platform}-{PROCESSORS.get(processor, processor)}"
 
 
-def finish(remote: Remote, console: Console) -> None:
+def finish(remote: "Remote", console: Console) -> None:
     """Waits for results that are being sent, says what was done, and adds it to the totals."""
     if remote.is_sending:
         with console.step(f"send results to {remote.name}"):
@@ -154,7 +160,7 @@ def finish(remote: Remote, console: Console) -> None:
         _add_to_totals(remote)
 
 
-def in_words(counts: Counts) -> str:
+def in_words(counts: "Counts") -> str:
     """`14 results fetched (21.0 MB), 1 sent (2.0 MB)`; empty if nothing was done."""
     asked = counts.hits + counts.misses + counts.refused
     received = f" ({size(counts.received_bytes)})" if counts.hits else ""
@@ -176,7 +182,7 @@ def push(store: Store, used_since_s: float) -> None:
             store.remote.offer(entry.step, entry.key, entry.path / FILES)
 
 
-def prune(remote: Remote, max_age_s: float) -> tuple[StoredObject, ...]:
+def prune(remote: "Remote", max_age_s: float) -> "tuple[StoredObject, ...]":
     """Removes the objects of a remote store that were written more than `max_age_s` ago; returns them. Results that
     lose a file are made and sent again by whoever asks for them.
 
@@ -190,11 +196,13 @@ def prune(remote: Remote, max_age_s: float) -> tuple[StoredObject, ...]:
     return tuple(old)
 
 
-def contents(remote: Remote) -> Mapping[str, tuple[int, int]]:
+def contents(remote: "Remote") -> Mapping[str, tuple[int, int]]:
     """Objects and bytes by what they are: the results of each step, and the files that they share.
 
     Raises ToolError if the store fails.
     """
+    from packager.files.store.remote import LAYOUT
+
     found: dict[str, tuple[int, int]] = {}
     with _failing(remote.name):
         for each in remote.listed():
@@ -210,11 +218,15 @@ def _failing(name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # every store's library has errors of its own
+        from packager.files.store.attempts import words_of
+
         raise ToolError(f"{name}: {words_of(error)}", hint=CHECK) from error
 
 
-def all_totals() -> Mapping[str, Counts]:
+def all_totals() -> "Mapping[str, Counts]":
     """Counts of all commands on this machine, by the address of the remote store."""
+    from packager.files.store.remote import Counts
+
     found = {}
     for path in sorted((cache_folder() / "remotes").glob("*.json")):
         with suppress(OSError, ValueError, TypeError, KeyError):
@@ -234,8 +246,10 @@ def answers(cache: "CacheTable") -> str:
     return remote.problem
 
 
-def totals(name: str) -> Counts:
+def totals(name: str) -> "Counts":
     """Counts of all commands on this machine with the remote store `name`."""
+    from packager.files.store.remote import Counts
+
     try:
         document = parsing.json_of(_place(name).read_text(encoding="utf-8"))
         return Counts(**{key: value for key, value in document.items() if key != "cache"})
@@ -243,7 +257,7 @@ def totals(name: str) -> Counts:
         return Counts()
 
 
-def _add_to_totals(remote: Remote) -> None:
+def _add_to_totals(remote: "Remote") -> None:
     place = _place(remote.name)
     place.parent.mkdir(parents=True, exist_ok=True)
     with place.with_suffix(".lock").open("a") as lock:
@@ -270,7 +284,9 @@ def _mode(cache: "CacheTable", *, is_read_only: bool) -> str:
     return cache.mode or READ_WRITE
 
 
-def _seal(cache: "CacheTable", *, is_written: bool) -> Seal:
+def _seal(cache: "CacheTable", *, is_written: bool) -> "Seal":
+    from packager.files.store.listing import UnusableError
+    from packager.files.store.remote import Seal
     from packager.signing.envelope import parsed, written
     from packager.signing.keys import chain_of, open_signer, signed
     from packager.signing.verifying import trusted, verify
@@ -310,6 +326,6 @@ def _seal(cache: "CacheTable", *, is_written: bool) -> Seal:
     )
 
 
-def described(counts: Counts) -> Mapping[str, object]:
+def described(counts: "Counts") -> Mapping[str, object]:
     """The counts as JSON, for `mobpack cache --json`."""
     return {key.replace("_", "-"): value for key, value in asdict(counts).items()}

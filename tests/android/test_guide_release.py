@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from packager.cli import commands
 from packager.workflows.doctor import environments_to_install
 from tests.cases.caches import OWN, empty_cache
+from tests.cases.cli import options_of
 from tests.cases.onnx_text import linear, saved
 from tests.cases.registries import Server, serving
 from tests.cases.signing_cases import make_key
@@ -84,7 +84,7 @@ def test_commands_and_options_of_the_workflow_exist() -> None:
     found = re.findall(r"^ *mobpack (\w+)(.*)$", lines, re.MULTILINE)
     assert [name for name, _ in found] == ["doctor", "check", "build", "diff", "sign", "verify", "publish"]
     for name, rest in found:
-        known = {option for each in commands.commands[name].params for option in each.opts}
+        known = options_of(name)
         assert set(re.findall(r"--[a-z-]+", rest)) <= known
 
 

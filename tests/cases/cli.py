@@ -12,9 +12,10 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 import pytest
 
-from packager.cli import main
+from packager.cli import commands, main
 from tests.cases.caches import empty_cache
 
 
@@ -63,3 +64,15 @@ def in_process(
     code = exited.value.code
     assert isinstance(code, int)
     return subprocess.CompletedProcess(given, code, out.getvalue(), err.getvalue())
+
+
+def options_of(*name: str) -> set[str]:
+    """The options of the command `name`, and of those below it; of all commands without a name."""
+    command: click.Command | None = commands
+    for part in name:
+        assert isinstance(command, click.Group)
+        command = command.get_command(click.Context(command), part)
+    assert command
+    found = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+    below = command.list_commands(click.Context(command)) if isinstance(command, click.Group) else ()
+    return found.union(*(options_of(*name, each) for each in below))

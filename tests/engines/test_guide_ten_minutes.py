@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 from packager import config
-from packager.cli import commands
+from tests.cases.cli import options_of
 from tests.cases.guide_ten_minutes import ROOT, blocks
 
 
@@ -19,7 +19,7 @@ def test_its_commands_exist_and_its_project_is_one(tmp_path: Path) -> None:
     lines = [line.split() for line in "\n".join(blocks("sh")).splitlines() if line.startswith("mobpack ")]
     assert [line[1] for line in lines] == ["export", "predict", "build"]
     for _, name, *rest in lines:
-        known = {option for each in commands.commands[name].params for option in each.opts}
+        known = options_of(name)
         assert {word for word in rest if word.startswith("-")} <= known
     (tmp_path / "mobpack.toml").write_text(project_file(), encoding="utf-8", newline="\n")
     config.load(tmp_path / "mobpack.toml")

@@ -33,6 +33,12 @@ def test_help_names_every_command_and_exit_code_and_version_is_the_packages(mobp
     assert mobpack("--version") == (0, f"mobpack, version {__version__}\n", "")
 
 
+def test_an_unknown_command_is_answered_with_the_nearest(mobpack: Mobpack) -> None:
+    code, _, said = mobpack("impot")
+    assert code == 2
+    assert "Did you mean 'import'?" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message", "hint"),
     [

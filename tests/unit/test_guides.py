@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from packager import config
-from packager.cli import commands
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS
+from tests.cases.cli import options_of
 from tests.contract_table import page
 from tests.golden.stored import GOLDEN
 
@@ -44,7 +44,7 @@ def test_commands_and_options_that_a_page_names_exist() -> None:
         )
         assert found
         for command, rest in found:
-            known = {option for each in commands.commands[command].params for option in each.opts}
+            known = options_of(command)
             assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", rest)) <= known, (command, rest)
 
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-import click
 import pytest
 
-from packager.cli import commands
+from tests.cases.cli import options_of
 from tests.cases.readings import of_all_modules
 
 ERRORS = ("ConfigError", "ModelError", "ToolError", "ParityError", "GateError", "InternalError", "SettingError")
@@ -119,18 +118,8 @@ def test_every_message_is_plain() -> None:
     assert [f"{message} ({fault})" for message in messages() for fault in faults(message)] == []
 
 
-def options_of(command: click.Command) -> set[str]:
-    """The options of `command` and of those below it."""
-    found = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        below = [command.get_command(context, name) for name in command.list_commands(context)]
-        found.update(*(options_of(each) for each in below if each))
-    return found
-
-
 def test_every_option_that_a_message_names_exists() -> None:
-    known = options_of(commands) | OPTIONS_OF_OTHERS
+    known = options_of() | OPTIONS_OF_OTHERS
     named = [(message, option) for message in messages() for option in OPTION.findall(message.text)]
     assert len(named) > 100
     assert [f"{message} ({option})" for message, option in named if option not in known] == []

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import click
 import pytest
 
 from packager.cli import commands
@@ -12,6 +11,7 @@ from packager.core.values import ElementType, Package, Signature
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
+from tests.cases.cli import options_of
 from tests.cases.snippets import QUICK_START
 from tests.golden.cases import Case, Wrapped, on_ios, plan, specs
 
@@ -32,20 +32,12 @@ OF_OTHER_PROGRAMS = {
 }
 
 
-def options() -> set[str]:
-    """All options of mobpack's commands, those of `mobpack device bench` and the like, too."""
-    every: list[click.Command] = [commands]
-    for each in every:
-        every += each.commands.values() if isinstance(each, click.Group) else ()
-    return {option for command in every for each in command.params for option in (*each.opts, *each.secondary_opts)}
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_and_options_of_a_page_exist(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     for line in re.findall(r"^    mobpack (\w+)", text, re.MULTILINE):
         assert line in commands.commands
-    assert set(re.findall(r"`(--[a-z-]+)", text)) - OF_OTHER_PROGRAMS <= options()
+    assert set(re.findall(r"`(--[a-z-]+)", text)) - OF_OTHER_PROGRAMS <= options_of()
 
 
 def test_the_readme_points_to_files_is_short_and_builds_what_it_shows() -> None:

@@ -195,7 +195,7 @@ def test_a_pin_counts_for_those_who_use_it(monkeypatch: pytest.MonkeyPatch) -> N
     text = (INSTALLED.package / installed.PINS).read_text()
 
     def codes(pinned: str) -> dict[str, str]:
-        monkeypatch.setattr(closure, "read_pins", lambda _: tomllib.loads(pinned))
+        monkeypatch.setattr(closure, "pins_in", lambda _: tomllib.loads(pinned))
         return {name: step.code_in(INSTALLED) for name, step in steps().items()}
 
     before = codes(text)

@@ -7,12 +7,12 @@ from importlib.metadata import version
 
 from packager import __version__
 from packager.core.characters import to_json
-from packager.core.contract import TypedInput, TypedOutput, kind_of
+from packager.core.contract import Contract, TypedInput, TypedOutput, kind_of
 from packager.core.findings import KernelProof, Parity, Partition, Report
 from packager.core.names import kebab_case
 from packager.core.quantized import KeptScales
 from packager.core.to_json import plain
-from packager.core.values import Compiled, Contract, Model, Package, Plan, TensorSpec, Variant, distinct_files
+from packager.core.values import Compiled, Model, Package, Plan, TensorSpec, Variant, distinct_files
 from packager.files.hashes import sha256_of
 from packager.targets.golden import tolerances
 from packager.targets.target import OwnRuntime, PackagedRuntime, Shipped

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from packager.files.installed import PACKAGE, PINS, files_of_the_wheel, read_pins, templates_folder
+from packager.files.installed import PACKAGE, PINS, files_of_the_wheel, pins_in, templates_folder
 
 FROM = re.compile(r"from ([a-zA-Z_][\w.]*) import (\([^)]*\)|[^\n]*)")
 IMPORT = re.compile(r"import ([a-zA-Z_][\w.]*)")
@@ -201,7 +201,7 @@ def _templates(code: Code, names: Iterable[str]) -> Iterator[Path]:
 def pins_of(code: Code, texts: Iterable[str]) -> Mapping[str, object]:
     """The tables of pins.toml that modules with these `texts` use; a file counts if a text contains its name, or builds
     names from the same first word: `f"arm64-{name}"`."""
-    pinned = read_pins(code.package)
+    pinned = pins_in(code.package)
     texts = list(texts)
     tables = {name for text in texts for name in references(text).tables}
     found = {name: value for name, value in pinned.items() if name != FILES and (name in tables or "" in tables)}
@@ -232,5 +232,5 @@ def _version(package: str) -> str:
 
 def forget() -> None:
     """Clears the cache: files are read once per process."""
-    for function in (_modules, _files, content_of, text_of, closure, _named_by, _sha256, read_pins):
+    for function in (_modules, _files, content_of, text_of, closure, _named_by, _sha256, pins_in):
         function.cache_clear()

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from packager.core.console import Console
 from packager.core.errors import ToolError
@@ -28,7 +29,9 @@ from packager.files.leftovers import remove_old
 from packager.files.store.index import FILES, INDEX, damage_of, write_index
 from packager.files.store.keys import Step
 from packager.files.store.origin import OWN, Origin, origin_of, write_origin
-from packager.files.store.remote import Remote
+
+if TYPE_CHECKING:
+    from packager.files.store.remote import Remote
 
 SCRATCH = "scratch"
 GRACE_S = 60 * 60
@@ -58,7 +61,7 @@ class Store:
     root: Path
     warn: Callable[[str], None] = field(default=_warn, compare=False)
     """gets a sentence for each damaged entry"""
-    remote: Remote | None = field(default=None, compare=False)
+    remote: "Remote | None" = field(default=None, compare=False)
     """a store of several machines behind this one"""
     made: Callable[[str], None] = field(default=_count_nothing, compare=False)
     """gets `step/key` of each result that was made here, once it is stored"""

@@ -1,8 +1,9 @@
 """Locates the bytes of tensors: in the graph, or in a file beside it."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,11 +64,15 @@ class Place:
 
 def size_of(tensor: "TensorProto") -> int:
     """Bytes that the shape and element type of `tensor` require; 0 for element types of no fixed size."""
+    bits: int = math.prod(tensor.dims) * _bits_by_number().get(tensor.data_type, 0)
+    return (bits + 7) // 8
+
+
+@cache
+def _bits_by_number() -> Mapping[int, int]:
     from onnx import TensorProto
 
-    names = {number: name for name, number in TensorProto.DataType.items()}
-    bits: int = math.prod(tensor.dims) * BITS.get(names.get(tensor.data_type, ""), 0)
-    return (bits + 7) // 8
+    return {number: BITS.get(name, 0) for name, number in TensorProto.DataType.items()}
 
 
 def refer(tensor: "TensorProto", place: Place) -> None:
