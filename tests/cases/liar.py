@@ -40,7 +40,7 @@ class Behaviour:
     """value of the provider's option `behaviour`"""
     is_proved: bool = False
     reason: str = ""
-    """a regular expression that all of the reason fits; texts of ONNX Runtime or of a language's start stand for any"""
+    """a regular expression that all of the reason fits, over lines; ONNX Runtime words the starts that failed"""
     is_alone: bool = False
     """whether it needs a process of its own: it ends it, or a thread of it never ends"""
 
@@ -85,11 +85,11 @@ class Liar:
     """The provider for packages: one file."""
 
     NAME: ClassVar[str] = "liar"
-    EXECUTION_PROVIDER: ClassVar[str] = NAME
+    EXECUTION_PROVIDER: ClassVar[str] = "LiarExecutionProvider"
     REGISTERED_NAME: ClassVar[str] = "LIAR"
     SUMMARY: ClassVar[str] = "A provider that can lie."
     IS_ON_CORES: ClassVar[bool] = False
-    START: ClassVar[Start] = Start()
+    START: ClassVar[Start] = Start(java_method="addLiar")
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "", "ios": ""}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
@@ -100,7 +100,7 @@ class Liar:
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def options(self) -> Mapping[str, str]:
-        return {}
+        return {"behaviour": "honest"}
 
     def placement_options(self) -> Mapping[str, str]:
         return {}

@@ -38,6 +38,7 @@ RUNTIME_FILES = (
     "OwnFile",
     "Pack",
     "Policies",
+    "Proof",
     "Provider",
     "Reopening",
     "Source",
@@ -45,7 +46,7 @@ RUNTIME_FILES = (
     "TypedModel",
     "Weights",
 )
-SELF_TEST = ("SelfTest", "SelfTestingModel")
+SELF_TEST = ("Json", "ProofRecord", "Proving", "SelfTest", "SelfTestingModel")
 """files that only packages with golden vectors have"""
 DECRYPTION = "Decryption"
 """file that only packages with `encryption` have"""

@@ -10,7 +10,11 @@ public final class OrtEnvironment implements AutoCloseable {
 
     public native OrtSession createSession(ByteBuffer model, OrtSession.SessionOptions options) throws OrtException;
 
+    public native java.util.List<OrtEpDevice> getEpDevices() throws OrtException;
+
     public native String getVersion();
+
+    public native void registerExecutionProviderLibrary(String name, String path) throws OrtException;
 
     public native void setTelemetry(boolean isOn) throws OrtException;
 

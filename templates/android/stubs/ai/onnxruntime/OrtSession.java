@@ -41,6 +41,9 @@ public class OrtSession implements AutoCloseable {
     public static class SessionOptions implements AutoCloseable {
         public native void addConfigEntry(String key, String value) throws OrtException;
 
+        public native void addExecutionProvider(java.util.List<OrtEpDevice> devices, Map<String, String> options)
+            throws OrtException;
+
         public native void addNnapi(EnumSet<NNAPIFlags> flags) throws OrtException;
 
         public native void addQnn(Map<String, String> options) throws OrtException;

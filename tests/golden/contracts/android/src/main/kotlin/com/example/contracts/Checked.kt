@@ -3,8 +3,12 @@
 package com.example.contracts
 
 import android.content.Context
+import android.system.ErrnoException
+import android.system.Os
+import android.system.OsConstants
 import android.util.Log
 import java.io.File
+import java.io.FileOutputStream
 import java.io.IOException
 import java.io.RandomAccessFile
 import java.nio.Buffer
@@ -16,7 +20,7 @@ import java.security.MessageDigest
  * that all of them were right and nothing says that they are others now.
  */
 internal class Checked(private val asset: Asset, private val record: File, context: Context, private val verify: Verify) {
-    private val app = "${context.packageCodePath} ${File(context.packageCodePath).lastModified()}"
+    private val app = identityOf(context)
 
     /** Throws for other bytes, which no later load will take for right ones. */
     fun check(mapped: Mapped) {
@@ -83,6 +87,36 @@ internal class Checked(private val asset: Asset, private val record: File, conte
 
         fun rename(from: File, to: File) {
             if (!from.renameTo(to)) throw IOException("cannot rename $from to $to")
+        }
+
+        /** Changes whenever the app is installed or updated. */
+        fun identityOf(context: Context): String =
+            "${context.packageCodePath} ${File(context.packageCodePath).lastModified()}"
+
+        /** Writes [file] in a way that a power cut leaves all of it, or what was there before. */
+        fun writeDurably(file: File, bytes: ByteArray) {
+            file.parentFile.mkdirs()
+            val unfinished = File("$file.new")
+            FileOutputStream(unfinished).use {
+                it.write(bytes)
+                it.fd.sync()
+            }
+            rename(unfinished, file)
+            sync(file.parentFile)
+        }
+
+        /** Makes what was renamed in [folder] last. */
+        fun sync(folder: File) {
+            try {
+                val opened = Os.open(folder.path, OsConstants.O_RDONLY, 0)
+                try {
+                    Os.fsync(opened)
+                } finally {
+                    Os.close(opened)
+                }
+            } catch (failure: ErrnoException) {
+                throw IOException("cannot sync $folder", failure)
+            }
         }
 
         fun digestOf(vararg pieces: ByteBuffer): String {

@@ -18,4 +18,6 @@ public data class Info(
     public val sizeBytes: Long,
     /** Version of the ONNX Runtime in the app. */
     public val onnxRuntimeVersion: String,
+    /** The results of [Options.proof] that this load was decided by: the last one is proved, unless the CPU runs the model. */
+    public val proofs: List<ProviderProof> = emptyList(),
 )

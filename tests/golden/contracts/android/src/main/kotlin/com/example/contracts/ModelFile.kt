@@ -33,6 +33,10 @@ internal class ModelFiles(
     /** Where it is recorded which files were right. */
     fun recordsIn(context: Context) = File(context.noBackupFilesDir, "$folder/checked")
 
+    /** Where it is recorded which providers are proved on this device. */
+    fun proofsIn(context: Context) =
+        File(context.noBackupFilesDir, "${files.first().asset.path.substringBeforeLast('/')}/proofs/$name.json")
+
     /** SHA-256 of every file that a load or a self-test may need. */
     val digests: Set<String>
         get() = (files.flatMap(ModelFile::assets) + golden.map(Golden::asset)).map(Asset::sha256).toSet()

@@ -8,6 +8,7 @@ import android.content.Context
 import android.util.Log
 import java.io.File
 import java.io.IOException
+import kotlin.concurrent.thread
 
 /** Tries the files of a model on this device until one starts. */
 internal class ModelOpener(
@@ -21,6 +22,10 @@ internal class ModelOpener(
     private val held = mutableListOf<String>()
     private var mayHold = true
     private val fallbacks = mutableListOf<Fallback>()
+    private var proofs = emptyList<ProviderProof>()
+
+    /** Whether a proof is to go on behind the load. */
+    private var isLeft = false
 
     fun open(loading: Loading = Loading()): ModelSession {
         val began = System.nanoTime()
@@ -35,6 +40,7 @@ internal class ModelOpener(
                 }
             }
             loaded(first, fallbacks, secondsSince(began))
+            if (isLeft) goOn()
             return session
         } catch (failure: Exception) {
             letGo()
@@ -59,15 +65,38 @@ internal class ModelOpener(
             )
         }
 
-    /** Tries the files of each provider in turn, a session each, and CPU last. */
+    /** The first session that opens; with [Options.proof], the first one whose provider is proved. */
     private fun first(loading: Loading): Opened {
+        val proof = options.proof ?: return first { it.open(options, loading) }
+        val onCpu = Start(filesFor(Provider.CPU).first(), Provider.CPU)
+        val proving = Proving(model, context, options, proof, files, onCpu, loading)
+        val opened = first { if (it.provider == Provider.CPU) it.open(options, loading) else proving.open(it) }
+        proofs = proving.found
+        isLeft = proving.isLeft
+        return opened.with(proofs)
+    }
+
+    /** Proves behind the load what it has left out: a load like it, of which nobody hears. */
+    private fun goOn() {
+        val all = options.copy(proof = options.proof?.copy(inBackground = false), observer = null)
+        thread(isDaemon = true, name = "proof of ${model.name}") {
+            try {
+                ModelOpener(model, context, all, source, files).open().close()
+            } catch (failure: Exception) {
+                Log.w(model.className, "the proof of its providers ended: ${failure.message}")
+            }
+        }
+    }
+
+    /** Tries the files of each provider in turn, a session each, and CPU last. */
+    private fun first(open: (Start) -> Opened): Opened {
         var last: OrtException? = null
         for (provider in (options.providers + Provider.CPU).distinct()) {
             val found = filesFor(provider)
             if (found.isEmpty()) fallbacks += Fallback(provider, "the package has no file of the model for it")
             for (file in found) {
                 try {
-                    return Start(file, provider).open(options, loading)
+                    return open(Start(file, provider))
                 } catch (failure: OrtException) {
                     last = failure
                     Log.w(model.className, "$provider did not start with ${file.asset.path}: ${failure.message}")
@@ -94,7 +123,7 @@ internal class ModelOpener(
     }
 
     /** Opens sessions for [file] with [provider]. */
-    inner class Start(private val file: ModelFile, val provider: Provider) {
+    inner class Start(val file: ModelFile, val provider: Provider) {
         /** A session with the threads of [options], after [configure] has changed its settings. */
         fun open(options: Options, loading: Loading, configure: (SessionOptions) -> Unit = {}): Opened {
             // First, because it prepares what ONNX Runtime's native code reads when it is loaded.
@@ -109,6 +138,14 @@ internal class ModelOpener(
             }
             opened.orClosed(::check)
             return opened
+        }
+
+        /** Gets the files onto the device, and checks them. */
+        fun prepare(loading: Loading) {
+            reading {
+                fetched(loading)
+                map(file.asset)
+            }
         }
 
         private fun opened(shared: Environment, settings: SessionOptions, loading: Loading): Opened {
@@ -157,6 +194,7 @@ internal class ModelOpener(
             sha256 = file.asset.sha256,
             sizeBytes = file.sizeBytes,
             onnxRuntimeVersion = runtime,
+            proofs = proofs,
         )
     }
 

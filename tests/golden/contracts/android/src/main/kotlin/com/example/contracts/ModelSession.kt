@@ -5,6 +5,7 @@ package com.example.contracts
 import ai.onnxruntime.OrtEnvironment
 import ai.onnxruntime.OrtException
 import ai.onnxruntime.OrtSession
+import ai.onnxruntime.OrtSession.RunOptions
 import ai.onnxruntime.OrtSession.SessionOptions
 import android.content.Context
 import java.io.File
@@ -17,7 +18,7 @@ import kotlinx.coroutines.CancellationException
 internal class Opened(
     /** The start that opened the session, and opens another one like it. */
     val start: ModelOpener.Start,
-    val info: Info,
+    info: Info,
     val assignment: List<ProviderAssignment>?,
     private val environment: OrtEnvironment,
     val session: OrtSession,
@@ -26,17 +27,22 @@ internal class Opened(
     private val mapped: Mapped,
     bytes: ByteBuffer,
 ) : AutoCloseable {
+    var info: Info = info
+        private set
+
     init {
         mappedModels[session] = bytes
     }
 
+    fun with(proofs: List<ProviderProof>): Opened = apply { info = info.copy(proofs = proofs) }
+
     /** Outputs are written into those that [ModelRun.pin] adds, or made by ONNX Runtime. */
-    fun run(run: ModelRun) {
+    fun run(run: ModelRun, options: RunOptions? = Calls.ofThisThread?.options) {
         Tensors(environment).use { inputs ->
             Tensors(environment).use { outputs ->
                 run.feed(inputs)
                 run.pin(outputs)
-                val result = session.run(inputs.byName, run.copied, outputs.byName, Calls.ofThisThread?.options)
+                val result = session.run(inputs.byName, run.copied, outputs.byName, options)
                 if (run.keepsResult) run.read(result) else result.use(run.read)
             }
         }

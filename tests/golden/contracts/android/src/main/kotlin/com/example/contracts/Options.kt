@@ -4,7 +4,10 @@ package com.example.contracts
 
 /** Options for running a model. */
 public data class Options @JvmOverloads constructor(
-    /** Tried in this order, [Provider.CPU] after all others; the first one that starts runs the model. */
+    /**
+     * Tried in this order, [Provider.CPU] after all others; the first one that starts runs the model, or with [proof] the
+     * first one that is proved on this device.
+     */
     public val providers: List<Provider> = listOf(Provider.XNNPACK, Provider.CPU),
     /**
      * Number of threads per run, 256 at most, for every provider: operators that it does not take run on the CPU. 0 means
@@ -13,6 +16,8 @@ public data class Options @JvmOverloads constructor(
     public val threads: Int = 0,
     /** Settings by provider, under ONNX Runtime's names for them. They override those of the package. */
     public val providerOptions: Map<Provider, Map<String, String>> = emptyMap(),
+    /** Whether a load proves providers on this device, and how. If not, a provider that starts is taken at its word. */
+    public val proof: Proof? = null,
     /** How the files of a model are checked when it is loaded. */
     public val verify: Verify = Verify.ONCE,
     /**
@@ -45,6 +50,8 @@ public data class Options @JvmOverloads constructor(
 
         public fun providerOptions(options: Map<Provider, Map<String, String>>): Builder =
             apply { made = made.copy(providerOptions = options) }
+
+        public fun proof(proof: Proof?): Builder = apply { made = made.copy(proof = proof) }
 
         public fun verify(verify: Verify): Builder = apply { made = made.copy(verify = verify) }
 

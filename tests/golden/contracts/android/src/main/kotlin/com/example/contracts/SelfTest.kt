@@ -2,6 +2,7 @@
 
 package com.example.contracts
 
+import ai.onnxruntime.OrtSession.RunOptions
 import java.nio.Buffer
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
@@ -116,9 +117,9 @@ internal enum class Element(val sizeBytes: Int, val isMeasured: Boolean) {
 /** Runs a model on the samples that were made for the file it was opened from. */
 internal class SelfTester(private val golden: List<Golden>, private val options: Options, private val files: Files) {
     /** Runs the model on each sample, and compares all outputs. */
-    fun test(session: ModelSession): SelfTest {
-        val model = session.info
-        val provider = session.provider
+    fun test(session: ModelSession): SelfTest = test(session.info, session.provider) { session.run(it) }
+
+    fun test(model: Info, provider: Provider, run: (ModelRun) -> Unit): SelfTest {
         if (files.isOwn) return SelfTest(model.name, model.asset, provider, emptyList())
         val found = golden.first { model.asset in it.allowed }
         val least = provider.leastTolerance(options.providerOptions[provider].orEmpty())
@@ -126,10 +127,32 @@ internal class SelfTester(private val golden: List<Golden>, private val options:
         Calls.aside { files.fetch(listOf(found.asset), it) }
         val outputs = files.map(found.asset).reading { bytes ->
             found.samples.flatMapIndexed { number, sample ->
-                SampleTest(number, sample, bytes, allowed).also { session.run(it.run()) }.finished()
+                SampleTest(number, sample, bytes, allowed).also { run(it.run()) }.finished()
             }
         }
         return SelfTest(model.name, model.asset, provider, outputs)
+    }
+
+    /** Whether there are samples of the file [path] of the package. */
+    fun hasSamplesOf(path: String): Boolean = !files.isOwn && samplesOf(path) != null
+
+    /** Gets the samples of the file [path] onto the device. */
+    fun fetch(path: String, loading: Loading): Unit = files.fetch(listOfNotNull(samplesOf(path)?.asset), loading)
+
+    /** The shortest of three runs of the first sample, in seconds. [ending] ends them early. */
+    fun shortest(session: Opened, ending: RunOptions): Double {
+        val path = session.info.asset
+        val found = golden.first { path in it.allowed }
+        return files.map(found.asset).reading { bytes ->
+            val sample = SampleTest(0, found.samples.first(), bytes, found.allowed.getValue(path))
+            (1..TIMED_RUNS).minOf { sample.seconds { session.run(it, ending) } }
+        }
+    }
+
+    private fun samplesOf(path: String) = golden.find { path in it.allowed && it.samples.isNotEmpty() }
+
+    private companion object {
+        const val TIMED_RUNS = 3
     }
 }
 

@@ -70,6 +70,15 @@ internal fun SampleTest.run() = ModelRun(
     mayBeRepeated = false,
 )
 
+/** Seconds that a run on the inputs of this sample takes. */
+internal fun SampleTest.seconds(run: (ModelRun) -> Unit): Double {
+    var began = 0L
+    var seconds = 0.0
+    val feed = run().feed
+    run(ModelRun(feed = feed, pin = { began = System.nanoTime() }, copied = outputs, read = { seconds = secondsSince(began) }))
+    return seconds
+}
+
 private val OnnxTensor.isText: Boolean get() = info.onnxType.name.endsWith("STRING")
 
 /** A new buffer for a tensor of [shape], as SampleTest takes the values of [element]. */

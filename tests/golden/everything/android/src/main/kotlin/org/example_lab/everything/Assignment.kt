@@ -31,6 +31,14 @@ internal fun assignmentOf(session: OrtSession, asked: Provider): List<ProviderAs
         .sortedBy { it.provider }
 }
 
+/** Nodes with multiply-accumulates that [asked] runs, or nobody else; null where ONNX Runtime cannot tell. */
+internal fun nodesOf(session: OrtSession, asked: Provider): Int? {
+    val names = NativeAssignment.of(session)?.decodeToString()?.split(END)?.dropLast(1).orEmpty()
+    val others = names.chunked(2).filter { PROVIDERS[it[0]] != asked }.map { it[1].replace(COPY, "") }
+    val working = macsByNode(session).keys
+    return if (names.isEmpty() || working.isEmpty()) null else (working - others.toSet()).size
+}
+
 /** The build writes a line into the model for each node that multiplies: how often, and the node's name. */
 private fun macsByNode(session: OrtSession): Map<String, Long> {
     val lines = session.metadata.getCustomMetadataValue("mobpack.macs").orElse("").lines()

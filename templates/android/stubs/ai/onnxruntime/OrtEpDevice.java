@@ -1,0 +1,5 @@
+package ai.onnxruntime;
+
+public final class OrtEpDevice {
+    public native String getEpName();
+}

@@ -1,0 +1,34 @@
+package apps
+
+import com.example.models.LiarNet
+import com.example.models.Options
+import com.example.models.Proof
+import com.example.models.Provider
+import device.InstalledApp
+import device.report
+import java.io.File
+
+/** Loads a model with each of the `behaviours` of its provider, on a device of its own, and reports what it decided. */
+fun main(arguments: Array<String>) {
+    val values = arguments.associate { it.substringBefore('=') to it.substringAfter('=') }
+    for (behaviour in values.getValue("behaviours").split(',')) {
+        val app = InstalledApp(apk = File(values.getValue("apk")), data = File(values.getValue("data"), behaviour))
+        val options = Options(
+            providers = listOf(Provider.LIAR),
+            providerOptions = mapOf(Provider.LIAR to mapOf("behaviour" to behaviour)),
+            proof = Proof(inBackground = values["background"] == "True"),
+        )
+        LiarNet.loadBlocking(app, options).use { model ->
+            report("$behaviour.provider", model.provider)
+            report("$behaviour.fallbacks", model.fallbacks.joinToString("|") { it.reason })
+            val found = model.info.proofs.single()
+            report("$behaviour.proof", "${found.provider} ${found.isProved}")
+            report("$behaviour.reason", found.reason)
+            report("$behaviour.seconds", found.seconds)
+            report("$behaviour.cpu", found.cpuSeconds)
+            report("$behaviour.passed", model.selfTestBlocking().passed)
+        }
+    }
+    // Another of Java's threads may wait for the provider that hangs.
+    Runtime.getRuntime().halt(0)
+}
