@@ -1,14 +1,29 @@
 """Reads facts in the source of every module of mobpack."""
 
-from collections.abc import Callable, Mapping
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
 Fact = TypeVar("Fact")
 PACKAGER = Path(__file__).parents[2] / "packager"
+Nodes = Sequence[ast.AST]
+"""of a module, in the order of `ast.walk`"""
 
 
-def of_all_modules(read: Callable[[str, str], Fact]) -> Mapping[str, Fact]:
-    """`read` of each module, of its path below `packager` and its text, by that path."""
-    texts = {path.relative_to(PACKAGER).as_posix(): path.read_text("utf-8") for path in sorted(PACKAGER.rglob("*.py"))}
-    return {path: read(path, text) for path, text in texts.items()}
+def of_all_modules(read: Callable[[str, Nodes], Fact]) -> Mapping[str, Fact]:
+    """`read` of each module, of its path below `packager` and its nodes, by that path."""
+    paths = {path.relative_to(PACKAGER).as_posix(): path for path in sorted(PACKAGER.rglob("*.py"))}
+    return {name: read(name, nodes_of(path)) for name, path in paths.items()}
+
+
+@cache
+def nodes_of(path: Path) -> Nodes:
+    """The nodes of a module. It is parsed once in a process: several tests read all modules, and parsing these takes
+    seconds."""
+    return nodes_in(path.read_text(encoding="utf-8"))
+
+
+def nodes_in(source: str) -> Nodes:
+    return list(ast.walk(ast.parse(source)))

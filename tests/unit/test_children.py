@@ -11,6 +11,7 @@ import pytest
 from packager.engines.environments import ENVIRONMENTS
 from packager.files.processes import children
 from packager.files.processes.inherited import PYTHON
+from tests.cases.readings import nodes_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,7 +37,7 @@ def sources(*words: str) -> Iterator[tuple[str, ast.AST]]:
     for path in sorted((ROOT / "packager").rglob("*.py")):
         name, text = path.relative_to(ROOT / "packager").as_posix(), path.read_text(encoding="utf-8")
         if name not in STARTING and any(re.search(each, text) for each in words):
-            yield from ((name, node) for node in ast.walk(ast.parse(text)))
+            yield from ((name, node) for node in nodes_of(path))
 
 
 KNOWN = ("PIPE", "TimeoutExpired")

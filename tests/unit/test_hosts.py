@@ -16,7 +16,7 @@ from packager.files.processes import commands, downloads, groups
 from packager.workflows.limits import ONLY_ON, limits
 from tests.cases import hosts
 from tests.cases.hosts_shared import ROOT, imported
-from tests.cases.readings import of_all_modules
+from tests.cases.readings import Nodes, nodes_in, of_all_modules
 from tests.elsewhere import plugin
 
 __all__ = ["imported"]
@@ -78,9 +78,9 @@ KINDS = (ast.Expr, ast.Import, ast.ImportFrom, ast.Attribute, ast.Constant, ast.
 FOLDERS = ("/proc/", "/dev/", "/sys/", "/etc/", "/bin/", "/usr/")
 
 
-def findings(source: str) -> list[str]:
+def findings(nodes: Nodes) -> list[str]:
     """Calls that Linux has and another system lacks, or does differently."""
-    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, KINDS)]
+    nodes = [node for node in nodes if isinstance(node, KINDS)]
     docstrings = {
         id(node.value) for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
@@ -88,10 +88,6 @@ def findings(source: str) -> list[str]:
         alias.asname or alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
     }
     return sorted({each for node in nodes if id(node) not in docstrings for each in _found(node, imported)})
-
-
-def findings_in(_path: str, source: str) -> list[str]:
-    return findings(source)
 
 
 def _found(node: ast.AST, imported: set[str]) -> Iterator[str]:
@@ -128,7 +124,7 @@ def _lacking(module: str, name: str) -> bool:
 
 
 def test_no_call_that_only_linux_has_stands_outside_of_named_places() -> None:
-    found = {name: set(calls) for name, calls in of_all_modules(findings_in).items() if calls}
+    found = {name: set(calls) for name, calls in of_all_modules(lambda _, nodes: findings(nodes)).items() if calls}
     assert all(found.pop(name) for name in OWN_WAYS)
     assert found == PLACES
 
@@ -162,7 +158,7 @@ def test_tests_that_are_left_out_elsewhere_exist() -> None:
     ],
 )
 def test_such_calls_are_found(source: str, found: list[str]) -> None:
-    assert findings(source) == found
+    assert findings(nodes_in(source)) == found
 
 
 @pytest.mark.parametrize("system", sorted(ONLY_ON))

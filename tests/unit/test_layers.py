@@ -7,6 +7,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from packager.files.store import closure
+from tests.cases.readings import nodes_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -223,7 +224,7 @@ def test_functions_are_short_and_take_few_parameters() -> None:
     sizes = {
         f"{path.relative_to(ROOT)}: {node.name}": ((node.end_lineno or 0) - node.lineno + 1, count(node.args))
         for path in sorted((ROOT / "packager").rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes_of(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     wrong = {name: found for name, found in sizes.items() if found[0] > MOST_LINES or found[1] > MOST_PARAMETERS}

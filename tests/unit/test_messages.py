@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from tests.cases.cli import options_of
-from tests.cases.readings import of_all_modules
+from tests.cases.readings import Nodes, nodes_in, of_all_modules
 
 ERRORS = ("ConfigError", "ModelError", "ToolError", "ParityError", "GateError", "InternalError", "SettingError")
 PRINTED = ("warn", "say")
@@ -61,8 +61,8 @@ def text_of(node: ast.expr | None) -> str | None:
     return None
 
 
-def collected(source: str, place: str) -> Iterator[Message]:
-    for node in ast.walk(ast.parse(source)):
+def collected(nodes: Nodes, place: str) -> Iterator[Message]:
+    for node in nodes:
         if not isinstance(node, ast.Call):
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -81,7 +81,7 @@ def collected(source: str, place: str) -> Iterator[Message]:
 
 @cache
 def messages() -> tuple[Message, ...]:
-    found = of_all_modules(lambda place, source: tuple(collected(source, place)))
+    found = of_all_modules(lambda place, nodes: tuple(collected(nodes, place)))
     return tuple(each for of_one in found.values() for each in of_one)
 
 
@@ -142,7 +142,7 @@ def test_every_option_that_a_message_names_exists() -> None:
     ],
 )
 def test_a_message_that_breaks_a_rule_is_found(source: str, fault: str) -> None:
-    assert fault in [each for message in collected(source, "a.py") for each in faults(message)]
+    assert fault in [each for message in collected(nodes_in(source), "a.py") for each in faults(message)]
 
 
 @pytest.mark.parametrize(
@@ -155,4 +155,4 @@ def test_a_message_that_breaks_a_rule_is_found(source: str, fault: str) -> None:
     ],
 )
 def test_a_plain_message_breaks_no_rule(source: str) -> None:
-    assert [each for message in collected(source, "a.py") for each in faults(message)] == []
+    assert [each for message in collected(nodes_in(source), "a.py") for each in faults(message)] == []

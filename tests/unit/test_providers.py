@@ -21,6 +21,7 @@ from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from tests.cases.providers import abacus
+from tests.cases.readings import nodes_of
 from tests.golden.cases import CASES, IOS_CASES, Case, Published, Wrapped, choice
 
 __all__ = ["abacus"]
@@ -128,7 +129,7 @@ def test_no_decision_is_made_by_the_name_of_a_provider() -> None:
         path.as_posix()
         for path in files
         if not {"providers", *PROVIDERS} & {*path.parent.parts} and path.stem not in PROVIDERS
-        if any(map(_names_provider, ast.walk(ast.parse((home / path).read_bytes()))))
+        if any(map(_names_provider, nodes_of(home / path)))
     }
     assert found == set(NAMED)
 

@@ -14,7 +14,7 @@ from packager.files import installed
 from packager.files.processes import downloads
 from packager.files.store import Step, Store, closure, key_of
 from packager.files.store.closure import INSTALLED, NEUTRAL, Code
-from tests.cases.readings import of_all_modules
+from tests.cases.readings import Nodes, of_all_modules
 from tests.cases.store_keys import MODULES, ROOT, dotted, modules_of, steps
 
 COMPUTED_BEFORE = {"parity": "_checked", "kotlin": "_compile"}
@@ -32,8 +32,8 @@ def strings() -> Mapping[Path, Sequence[str]]:
     return {ROOT / "packager" / path: found for path, found in of_all_modules(strings_in).items()}
 
 
-def strings_in(_path: str, text: str) -> list[str]:
-    constants = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant))
+def strings_in(_path: str, nodes: Nodes) -> list[str]:
+    constants = (node.value for node in nodes if isinstance(node, ast.Constant))
     return sorted({each for each in constants if isinstance(each, str) and re.search(r"\Apackager\.|\.\w+\Z", each)})
 
 
@@ -73,10 +73,10 @@ def test_what_modules_import_is_read_from_their_text() -> None:
         assert set(found.others) >= {name.split(".")[0] for name in known} & set(closure.PACKAGES), path
 
 
-def imported(_path: str, text: str) -> list[str]:
+def imported(_path: str, nodes: Nodes) -> list[str]:
     """Modules, and names in modules, that Python's parser finds imported."""
     found = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.cases.readings import nodes_in
 from tests.unit.words import CODE, ROOT, Sentence, of_comments, of_python, sentences
 
 FIRST = ("All", "As", "Has", "Of", "Those", "What", "Whatever")
@@ -51,7 +52,7 @@ def test_every_sentence_stands_alone() -> None:
     ],
 )
 def test_a_sentence_that_leans_on_another_is_found(source: str, place: str) -> None:
-    found = of_python(source, place) if place.endswith(".py") else of_comments(source, place)
+    found = of_python(nodes_in(source), place) if place.endswith(".py") else of_comments(source, place)
     assert [each for each in found if list(faults(each))] != []
 
 

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.cases.readings import Nodes, nodes_of
+
 ROOT = Path(__file__).parents[2]
 CODE = ("packager", "templates", "scripts", "benchmarks", "sample_apps")
 """folders whose sentences follow the rules"""
@@ -41,14 +43,14 @@ def sentences(*folders: str) -> Iterator[Sentence]:
         for path in sorted((ROOT / folder).rglob("*")):
             place = path.relative_to(ROOT).as_posix()
             if path.suffix == ".py":
-                yield from of_python(path.read_text("utf-8"), place)
+                yield from of_python(nodes_of(path), place)
             elif place.removesuffix(".j2").endswith(SUFFIXES) and not place.removesuffix(".j2").endswith(".d.ts"):
                 yield from of_comments(path.read_text("utf-8"), place)
 
 
-def of_python(source: str, place: str) -> Iterator[Sentence]:
+def of_python(nodes: Nodes, place: str) -> Iterator[Sentence]:
     """First paragraphs of docstrings, those below fields and constants among them."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes:
         body = getattr(node, "body", None)
         for index, statement in enumerate(body if isinstance(body, list) else ()):
             match statement:
