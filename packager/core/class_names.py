@@ -206,7 +206,8 @@ OWN = """
     ParcelFileDescriptor Part Patch PathSource Patience PictureLayout PictureOfImage PictureOptions
     PictureOrientation PicturePlane PictureTensors PixelBuffer PixelFormat PixelMemory PixelPlane Pixels Place
     PlacedFile PlainModel Plane PlatformFiles PlatformSetup Policies POSIXError POSIXErrorCode PowerManager
-    Prediction Presence ProgressListener Promised ProviderAssignment ProviderFacts ProviderName ProviderSetup
+    Prediction Presence ProgressListener Promised Proof ProofOptions ProviderAssignment
+    ProviderFacts ProviderName ProviderProof ProviderSetup
     RandomAccessFile Ranked Reader Reading Receiver Recipe ReentrantLock ReentrantReadWriteLock Region
     RejectedExecutionException ReleaseDownload ReleaseEvent ReleaseReason Reopening Resource Results ReturnedValue
     Rollout Rows RunEvent Running RunOptions RuntimeException Safetensors Sampled SampleFile Samples SampleTest

@@ -127,7 +127,7 @@ def chosen(provider: str, file: Compiled) -> Choice:
     return Choice(provider=provider, compiled=file, reason="")
 
 
-@pytest.mark.parametrize("program", ["runs", "loading", "selftest", "observer", "frames", "policies", "tuned"])
+@pytest.mark.parametrize("program", ["runs", "loading", "selftest", "observer", "frames", "policies", "proof", "tuned"])
 def test_models_behave_under_node_on_a_real_onnxruntime(program: str, every_type: Path) -> None:
     done = run_tests(PROGRAMS / f"{program}.test.mjs", every_type)
 

@@ -27,11 +27,30 @@ function iosBackend(parts, engine) {
     const { bundle } = engine.about();
     return backendOf(parts, 'ios', { chip: '', apiLevel: 0 }, engine, (path) => Promise.resolve({ path: `${bundle}/${path}`, offset: 0 }));
 }
+/** An app that is inactive may be left without another word, as from the list of all apps. */
+export function isAway(state) {
+    return state === 'background' || state === 'inactive';
+}
+function presenceOf(app) {
+    return {
+        isAway: () => isAway(app.currentState),
+        onChange: (listener) => {
+            const subscription = app.addEventListener('change', (state) => {
+                listener(isAway(state));
+            });
+            return () => {
+                subscription.remove();
+            };
+        },
+    };
+}
 /** Methods are called on their object: that of a TurboModule is not one whose properties can be copied. */
-function backendOf({ onMemoryPressure }, platform, device, engine, locate) {
+function backendOf({ onMemoryPressure, system, app }, platform, device, engine, locate) {
     return {
         platform,
         device,
+        system,
+        presence: presenceOf(app),
         kept: null,
         locate,
         onMemoryPressure,

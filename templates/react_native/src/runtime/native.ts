@@ -1,6 +1,6 @@
 // The native part of a package, in an app.
 
-import type { Backend, Device, Engine, Place, Platform } from './backend.js';
+import type { Backend, Device, Engine, Place, Platform, Presence } from './backend.js';
 import { ModelError } from './errors.js';
 
 /** Files inside the app's own archive, which Android alone has. */
@@ -12,17 +12,27 @@ export interface AndroidFiles {
   locate(asset: string, size: number): Promise<Place>;
 }
 
+/** The part of React Native's `AppState` that is used. */
+export interface AppStates {
+  /** `active`, `inactive`, `background` and so on; null where nobody knows yet. */
+  readonly currentState: string | null | undefined;
+  addEventListener(type: 'change', listener: (state: string) => void): { remove(): void };
+}
+
 /** Parts that React Native gives: null for what is not in the app. */
 export interface NativeParts {
   /** Name of the package on npm. */
   readonly packageName: string;
   /** Name of the system, from React Native's Platform. */
   readonly os: string;
+  /** Version of the system. */
+  readonly system: () => string;
   readonly engine: Engine | null;
   readonly android: AndroidFiles | null;
   /** Folder of the models among Android's assets. */
   readonly assetFolder: string;
   readonly onMemoryPressure: Backend['onMemoryPressure'];
+  readonly app: AppStates;
 }
 
 /** @throws ModelError `not-linked` when the app was built without the native part, `unsupported` on other systems */
@@ -60,9 +70,28 @@ function iosBackend(parts: NativeParts, engine: Engine): Backend {
   );
 }
 
+/** An app that is inactive may be left without another word, as from the list of all apps. */
+export function isAway(state: string | null | undefined): boolean {
+  return state === 'background' || state === 'inactive';
+}
+
+function presenceOf(app: AppStates): Presence {
+  return {
+    isAway: () => isAway(app.currentState),
+    onChange: (listener) => {
+      const subscription = app.addEventListener('change', (state) => {
+        listener(isAway(state));
+      });
+      return () => {
+        subscription.remove();
+      };
+    },
+  };
+}
+
 /** Methods are called on their object: that of a TurboModule is not one whose properties can be copied. */
 function backendOf(
-  { onMemoryPressure }: NativeParts,
+  { onMemoryPressure, system, app }: NativeParts,
   platform: Platform,
   device: Device,
   engine: Engine,
@@ -71,6 +100,8 @@ function backendOf(
   return {
     platform,
     device,
+    system,
+    presence: presenceOf(app),
     kept: null,
     locate,
     onMemoryPressure,

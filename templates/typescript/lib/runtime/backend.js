@@ -1,5 +1,17 @@
 // What runs models: native code in an app, ONNX Runtime's JavaScript API in a browser and in tests.
 import { ModelError } from './errors.js';
+/** `inner` with some methods of `own` in the place of its own. */
+export function replaced(inner, own) {
+    return new Proxy(inner, {
+        get: (target, name) => {
+            const other = Reflect.get(own, name);
+            if (other !== undefined)
+                return other;
+            const value = Reflect.get(target, name);
+            return typeof value === 'function' ? value.bind(target) : value;
+        },
+    });
+}
 let made;
 let makeDefault;
 let makeChosen;

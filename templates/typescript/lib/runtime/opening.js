@@ -6,6 +6,7 @@ import { checkVersion, throwIfAborted } from './permitting.js';
 import { checkSignature } from './signature.js';
 import { sourceOf } from './sources.js';
 import { startOf } from './starting.js';
+export const NO_FILE = 'the package has no file of the model for it';
 /**
  * Tries the files of each provider in turn, a session each, and the CPU last.
  *
@@ -17,23 +18,29 @@ export async function openModel(model, backend, options) {
         const about = backend.about();
         checkVersion(model, backend.platform, about.runtimeVersion, options);
         const source = await sourceOf(model, backend, options);
-        return await openFirst({ model, backend, about, options, source });
+        const attempt = { model, backend, about, options, source };
+        const { proof } = options;
+        return await (isProver(proof) ? proof.open(attempt) : openFirst(attempt, ...providersOf(attempt)));
     }
     catch (thrown) {
         throw toModelError(thrown);
     }
 }
-async function openFirst(attempt) {
+function isProver(proof) {
+    return proof !== undefined;
+}
+/** Opens the model on the first of `providers` that starts. */
+export async function openFirst(attempt, ...providers) {
     const fallbacks = [];
     let code = 'runtime';
-    for (const provider of providersOf(attempt)) {
+    for (const provider of providers) {
         const files = filesFor(provider, attempt);
         if (files.length === 0)
-            fallbacks.push({ provider, reason: 'the package has no file of the model for it' });
+            fallbacks.push({ provider, reason: NO_FILE });
         for (const file of files) {
             const open = await tryToOpen(provider, file, attempt);
             if (!(open instanceof ModelError))
-                return { ...attempt, ...open, fallbacks };
+                return { ...attempt, ...open, fallbacks, proofs: [] };
             fallbacks.push({ provider, reason: open.message });
             code = open.code;
         }
@@ -41,19 +48,20 @@ async function openFirst(attempt) {
     const reason = fallbacks[fallbacks.length - 1]?.reason ?? '';
     throw new ModelError(code, `${attempt.model.className} did not start: ${reason}`);
 }
-function providersOf({ model, backend, options }) {
+/** In the order in which they are tried, the CPU last. */
+export function providersOf({ model, backend, options }) {
     const packaged = platformFiles(model, backend.platform).providers.map((setup) => setup.provider);
     return new Set([...(options.providers ?? packaged).filter((provider) => provider !== 'cpu'), 'cpu']);
 }
 /** First the files that were made for this device's chip, then those for any. */
-function filesFor(provider, { backend, source }) {
+export function filesFor(provider, { backend, source }) {
     const { chip } = backend.device;
     const files = source.files.filter((file) => file.providers.includes(provider));
     const isForChip = (file) => chip !== '' && file.chips.includes(chip);
     return [...files.filter(isForChip), ...files.filter((file) => file.chips.length === 0)];
 }
 /** The error when ONNX Runtime cannot start it. Whatever else goes wrong is thrown: it ends the search. */
-async function tryToOpen(provider, file, attempt) {
+export async function tryToOpen(provider, file, attempt) {
     throwIfAborted(attempt.options.signal);
     try {
         return await open(provider, file, attempt);

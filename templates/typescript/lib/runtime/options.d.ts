@@ -39,12 +39,32 @@ export interface Progress {
     /** Size of all files that are needed to start. */
     readonly totalBytes: number;
 }
+/** How providers are proved, as `new Proof()` of this package says it. */
+export interface Proving {
+    readonly limit: number;
+    readonly inBackground: boolean;
+}
+/** A verdict on a provider on this device. */
+export interface ProviderProof {
+    readonly provider: Provider;
+    readonly isProved: boolean;
+    /** Why it is left out; empty for one that is proved. */
+    readonly reason: string;
+    /** The least seconds of its runs of the first sample, and of the CPU's. Absent where they were not measured. */
+    readonly seconds?: number | undefined;
+    readonly cpuSeconds?: number | undefined;
+}
 /** Options for loading and running a model. Omitted options have the package's defaults. */
 export interface LoadOptions {
     /** Where its files come from; `'bundled'` by default. */
     readonly source?: Source;
-    /** Tried in this order, `cpu` after all others; the first one that starts runs the model. */
+    /**
+     * Tried in this order, `cpu` after all others; the first one that starts runs the model, or with `proof` the first one
+     * that is proved on this device.
+     */
     readonly providers?: readonly Provider[];
+    /** Asks for proof of providers on this device, in the package's order or the app's: `new Proof()`. */
+    readonly proof?: Proving;
     /** Settings by provider, under ONNX Runtime's names for them. They override all others. The CPU has none. */
     readonly providerOptions?: Readonly<Partial<Record<Provider, Settings>>>;
     /**
@@ -96,6 +116,8 @@ export interface Info {
     readonly sizeBytes: number;
     /** Version of the ONNX Runtime in the app. */
     readonly onnxRuntimeVersion: string;
+    /** Verdicts on the providers that the load has looked at, in their order; empty without the option `proof`. */
+    readonly proofs: readonly ProviderProof[];
 }
 /** The share of a model that a provider runs. */
 export interface ProviderAssignment {

@@ -11,6 +11,7 @@ const VERIFY = new Set(['once', 'always']);
 const OPTIONS = {
     source: true,
     providers: true,
+    proof: true,
     providerOptions: true,
     threads: true,
     spinning: true,
@@ -43,6 +44,7 @@ export function checkOptions(options) {
     }
     checkObserver(given['observer']);
     checkPolicies(given['policies']);
+    checkProof(given['proof']);
     if (typeof verify !== 'string' || !VERIFY.has(verify)) {
         throw bad(`verify is ${shown(verify)}, which is not one of ${[...VERIFY].join(', ')}`);
     }
@@ -73,6 +75,12 @@ function checkPolicies(policies) {
         if (typeof value !== 'boolean')
             throw bad(`policies.${name} is ${shown(value)}, which is neither true nor false`);
     }
+}
+/** Apps hand an object of the class over, whose code is then in the app. */
+function checkProof(proof) {
+    if (proof === undefined || (typeof proof === 'object' && proof !== null && 'open' in proof))
+        return;
+    throw bad(`proof is ${shown(proof)}, which \`new Proof()\` has not made`);
 }
 function shown(value) {
     return typeof value === 'string' ? `'${value}'` : String(value);

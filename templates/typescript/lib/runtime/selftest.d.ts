@@ -46,4 +46,6 @@ export interface OutputTest {
 type Run = (inputs: object) => Promise<object>;
 /** Runs a model on the samples that were made for the file it was opened from. */
 export declare function testModel(outcome: Outcome, run: Run): Promise<SelfTest>;
+/** The result of an output in a line. */
+export declare function lineOf({ name, sample, failure, maxAbsError, passed, ...found }: OutputTest): string;
 export {};

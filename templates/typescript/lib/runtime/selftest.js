@@ -34,7 +34,8 @@ function selfTest(model, file, provider, outputs) {
     const toString = () => [title, ...outputs.map((output) => `  ${lineOf(output)}`)].join('\n');
     return { model, file, provider, outputs, passed, failed, toString };
 }
-function lineOf({ name, sample, failure, maxAbsError, passed, ...found }) {
+/** The result of an output in a line. */
+export function lineOf({ name, sample, failure, maxAbsError, passed, ...found }) {
     const { tolerance: rtol, absoluteTolerance: atol, scale } = found;
     const words = passed ? errorInWords(maxAbsError, { rtol, atol, scale }) : `FAILED, ${failure}`;
     return `${name}, sample ${String(sample)}: ${words}`;

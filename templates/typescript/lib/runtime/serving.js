@@ -198,12 +198,12 @@ export class Serving {
     }
 }
 /** Opens the model of a session once more, from the same source. */
-async function openOn(provider, { model, backend, options }, threads = options.threads ?? 0) {
+async function openOn(provider, { model, backend, options, proofs }, threads = options.threads ?? 0) {
     const again = { ...options, providers: [provider], threads };
     // Those were of the first load.
-    Reflect.deleteProperty(again, 'signal');
-    Reflect.deleteProperty(again, 'onProgress');
-    const opening = openModel(model, backend, again).then((outcome) => new Session(outcome));
+    for (const name of ['signal', 'onProgress', 'proof'])
+        Reflect.deleteProperty(again, name);
+    const opening = openModel(model, backend, again).then((outcome) => new Session({ ...outcome, proofs }));
     const { observer } = options;
     if (observer === undefined)
         return opening;

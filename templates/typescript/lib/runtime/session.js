@@ -80,7 +80,7 @@ export class Session {
         }
     }
 }
-function infoOf({ model, about, opened, file }) {
+function infoOf({ model, about, opened, file, proofs }) {
     return {
         name: model.name,
         version: model.version,
@@ -88,6 +88,7 @@ function infoOf({ model, about, opened, file }) {
         sha256: file.sha256,
         sizeBytes: opened.sizeBytes,
         onnxRuntimeVersion: about.runtimeVersion,
+        proofs,
     };
 }
 let calls = 0;

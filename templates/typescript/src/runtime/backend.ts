@@ -227,10 +227,23 @@ export interface KeptFiles {
   retain(sha256s: ReadonlySet<string>): Promise<void>;
 }
 
+/** Whether somebody sees the app or the page: a system may end one that nobody sees. */
+export interface Presence {
+  isAway(): boolean;
+  /** Calls `listener` at each change, until the function that this returns is called. */
+  onChange(listener: (isAway: boolean) => void): () => void;
+}
+
 /** An engine, and what only the platform knows. */
 export interface Backend extends Engine {
   readonly platform: Platform;
   readonly device: Device;
+  /** Name of the package, where several packages keep things in one place. */
+  readonly packageName?: string;
+  /** Version of the system with its drivers; missing in browsers. */
+  readonly system?: () => string;
+  /** Missing in browsers. */
+  readonly presence?: Presence;
   /** Null where files are kept in folders, or not at all. */
   readonly kept: KeptFiles | null;
   /** Computes checksums of files in memory elsewhere than on the thread that asks for them. */
@@ -239,10 +252,24 @@ export interface Backend extends Engine {
   readonly probe?: (provider: string) => Promise<void>;
   /** Whether what hosted an open session has failed since: it runs nothing any more. */
   readonly isLost?: (session: number) => boolean;
+  /** Gives up the thread that runs models, as it does not answer: later ones get another. Missing where each has its own. */
+  readonly abandon?: () => void;
   /** Where the file `path` of this package lies. `size` is what it must have, in bytes; `url` is its address on a page. */
   locate(path: string, size: number, url?: string): Promise<Place>;
   /** Calls `listener` when the system warns that memory is short, until the function that this returns is called. */
   onMemoryPressure(listener: () => void): () => void;
+}
+
+/** `inner` with some methods of `own` in the place of its own. */
+export function replaced(inner: Backend, own: Partial<Backend>): Backend {
+  return new Proxy(inner, {
+    get: (target, name): unknown => {
+      const other: unknown = Reflect.get(own, name);
+      if (other !== undefined) return other;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
 }
 
 type Make = () => Backend;

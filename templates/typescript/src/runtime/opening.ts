@@ -6,7 +6,7 @@ import type { Backend, Opened } from './backend.js';
 import { platformFiles, type ModelDescriptor, type ModelFile, type Provider, type Settings } from './descriptor.js';
 import { isOfProvider, ModelError, toModelError, type ModelErrorCode } from './errors.js';
 import type { Fallback } from './observer.js';
-import type { LoadOptions, PlacedFile, ProviderAssignment } from './options.js';
+import type { LoadOptions, PlacedFile, ProviderAssignment, ProviderProof, Proving } from './options.js';
 import { checkVersion, throwIfAborted } from './permitting.js';
 import { checkSignature } from './signature.js';
 import { sourceOf } from './sources.js';
@@ -28,7 +28,16 @@ export interface OpenModel {
 /** The provider that has started in the end, and those that did not. */
 export interface Outcome extends Attempt, OpenModel {
   readonly fallbacks: readonly Fallback[];
+  /** Verdicts of a load with the option `proof`. */
+  readonly proofs: readonly ProviderProof[];
 }
+
+/** The option `proof` with what it does: apps without it have none of that code. */
+export interface Prover extends Proving {
+  open(attempt: Attempt): Promise<Outcome>;
+}
+
+export const NO_FILE = 'the package has no file of the model for it';
 
 /**
  * Tries the files of each provider in turn, a session each, and the CPU last.
@@ -41,21 +50,28 @@ export async function openModel(model: ModelDescriptor, backend: Backend, option
     const about = backend.about();
     checkVersion(model, backend.platform, about.runtimeVersion, options);
     const source = await sourceOf(model, backend, options);
-    return await openFirst({ model, backend, about, options, source });
+    const attempt = { model, backend, about, options, source };
+    const { proof } = options;
+    return await (isProver(proof) ? proof.open(attempt) : openFirst(attempt, ...providersOf(attempt)));
   } catch (thrown) {
     throw toModelError(thrown);
   }
 }
 
-async function openFirst(attempt: Attempt): Promise<Outcome> {
+function isProver(proof: Proving | undefined): proof is Prover {
+  return proof !== undefined;
+}
+
+/** Opens the model on the first of `providers` that starts. */
+export async function openFirst(attempt: Attempt, ...providers: readonly Provider[]): Promise<Outcome> {
   const fallbacks: Fallback[] = [];
   let code: ModelErrorCode = 'runtime';
-  for (const provider of providersOf(attempt)) {
+  for (const provider of providers) {
     const files = filesFor(provider, attempt);
-    if (files.length === 0) fallbacks.push({ provider, reason: 'the package has no file of the model for it' });
+    if (files.length === 0) fallbacks.push({ provider, reason: NO_FILE });
     for (const file of files) {
       const open = await tryToOpen(provider, file, attempt);
-      if (!(open instanceof ModelError)) return { ...attempt, ...open, fallbacks };
+      if (!(open instanceof ModelError)) return { ...attempt, ...open, fallbacks, proofs: [] };
       fallbacks.push({ provider, reason: open.message });
       code = open.code;
     }
@@ -64,13 +80,14 @@ async function openFirst(attempt: Attempt): Promise<Outcome> {
   throw new ModelError(code, `${attempt.model.className} did not start: ${reason}`);
 }
 
-function providersOf({ model, backend, options }: Attempt): ReadonlySet<Provider> {
+/** In the order in which they are tried, the CPU last. */
+export function providersOf({ model, backend, options }: Attempt): ReadonlySet<Provider> {
   const packaged = platformFiles(model, backend.platform).providers.map((setup) => setup.provider);
   return new Set([...(options.providers ?? packaged).filter((provider) => provider !== 'cpu'), 'cpu']);
 }
 
 /** First the files that were made for this device's chip, then those for any. */
-function filesFor(provider: Provider, { backend, source }: Attempt): readonly ModelFile[] {
+export function filesFor(provider: Provider, { backend, source }: Attempt): readonly ModelFile[] {
   const { chip } = backend.device;
   const files = source.files.filter((file) => file.providers.includes(provider));
   const isForChip = (file: ModelFile): boolean => chip !== '' && file.chips.includes(chip);
@@ -78,7 +95,7 @@ function filesFor(provider: Provider, { backend, source }: Attempt): readonly Mo
 }
 
 /** The error when ONNX Runtime cannot start it. Whatever else goes wrong is thrown: it ends the search. */
-async function tryToOpen(provider: Provider, file: ModelFile, attempt: Attempt): Promise<OpenModel | ModelError> {
+export async function tryToOpen(provider: Provider, file: ModelFile, attempt: Attempt): Promise<OpenModel | ModelError> {
   throwIfAborted(attempt.options.signal);
   try {
     return await open(provider, file, attempt);

@@ -19,6 +19,7 @@ const VERIFY: ReadonlySet<string> = new Set<Verify>(['once', 'always']);
 const OPTIONS: Readonly<Record<keyof LoadOptions, true>> = {
   source: true,
   providers: true,
+  proof: true,
   providerOptions: true,
   threads: true,
   spinning: true,
@@ -49,6 +50,7 @@ export function checkOptions(options: unknown): asserts options is LoadOptions {
   }
   checkObserver(given['observer']);
   checkPolicies(given['policies']);
+  checkProof(given['proof']);
   if (typeof verify !== 'string' || !VERIFY.has(verify)) {
     throw bad(`verify is ${shown(verify)}, which is not one of ${[...VERIFY].join(', ')}`);
   }
@@ -74,6 +76,12 @@ function checkPolicies(policies: unknown): void {
     if (!POLICIES.has(name)) throw bad(`unknown policy '${name}': there are ${[...POLICIES].join(', ')}`);
     if (typeof value !== 'boolean') throw bad(`policies.${name} is ${shown(value)}, which is neither true nor false`);
   }
+}
+
+/** Apps hand an object of the class over, whose code is then in the app. */
+function checkProof(proof: unknown): void {
+  if (proof === undefined || (typeof proof === 'object' && proof !== null && 'open' in proof)) return;
+  throw bad(`proof is ${shown(proof)}, which \`new Proof()\` has not made`);
 }
 
 function shown(value: unknown): string {

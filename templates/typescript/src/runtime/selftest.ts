@@ -89,7 +89,8 @@ function selfTest(model: string, file: string, provider: Provider, outputs: read
   return { model, file, provider, outputs, passed, failed, toString };
 }
 
-function lineOf({ name, sample, failure, maxAbsError, passed, ...found }: OutputTest): string {
+/** The result of an output in a line. */
+export function lineOf({ name, sample, failure, maxAbsError, passed, ...found }: OutputTest): string {
   const { tolerance: rtol, absoluteTolerance: atol, scale } = found;
   const words = passed ? errorInWords(maxAbsError, { rtol, atol, scale }) : `FAILED, ${failure}`;
   return `${name}, sample ${String(sample)}: ${words}`;

@@ -214,14 +214,13 @@ export class Serving {
 /** Opens the model of a session once more, from the same source. */
 async function openOn(
   provider: Provider,
-  { model, backend, options }: Outcome,
+  { model, backend, options, proofs }: Outcome,
   threads = options.threads ?? 0,
 ): Promise<Session> {
   const again: LoadOptions = { ...options, providers: [provider], threads };
   // Those were of the first load.
-  Reflect.deleteProperty(again, 'signal');
-  Reflect.deleteProperty(again, 'onProgress');
-  const opening = openModel(model, backend, again).then((outcome) => new Session(outcome));
+  for (const name of ['signal', 'onProgress', 'proof']) Reflect.deleteProperty(again, name);
+  const opening = openModel(model, backend, again).then((outcome) => new Session({ ...outcome, proofs }));
   const { observer } = options;
   if (observer === undefined) return opening;
   const loading = opening.then((session) => ({ ...session.about, session }));

@@ -98,7 +98,7 @@ export class Session {
   }
 }
 
-function infoOf({ model, about, opened, file }: Outcome): Info {
+function infoOf({ model, about, opened, file, proofs }: Outcome): Info {
   return {
     name: model.name,
     version: model.version,
@@ -106,6 +106,7 @@ function infoOf({ model, about, opened, file }: Outcome): Info {
     sha256: file.sha256,
     sizeBytes: opened.sizeBytes,
     onnxRuntimeVersion: about.runtimeVersion,
+    proofs,
   };
 }
 

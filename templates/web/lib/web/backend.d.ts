@@ -5,6 +5,7 @@ export declare class WebBackend implements Backend {
     readonly platform: Platform;
     readonly device: Device;
     readonly kept: KeptFiles | null;
+    readonly packageName: string;
     private readonly site;
     private readonly options;
     private readonly threads;
@@ -22,6 +23,7 @@ export declare class WebBackend implements Backend {
     probe(provider: string): Promise<void>;
     open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened>;
     isLost(session: number): boolean;
+    abandon(): void;
     close(session: number): void;
     run(session: number, call: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: ReadonlyArray<readonly string[]>, isTimed: boolean): Promise<Ran>;
     /** A run that was cancelled before its turn is never asked of the host, which could not stop it. */

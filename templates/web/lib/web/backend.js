@@ -16,6 +16,7 @@ export class WebBackend {
     platform = 'web';
     device = { chip: '', apiLevel: 0 };
     kept;
+    packageName;
     site;
     options;
     threads;
@@ -27,6 +28,7 @@ export class WebBackend {
     last = 0;
     constructor(site, options) {
         this.site = site;
+        this.packageName = site.packageName;
         this.options = options;
         this.threads = threadsOf(options, this.scriptUrl());
         this.kept = options.cache === false ? null : keptFilesOf(site.packageName, site.binary.sha256);
@@ -59,6 +61,9 @@ export class WebBackend {
     }
     isLost(session) {
         return this.sessions.get(session)?.host.hasFailed === true;
+    }
+    abandon() {
+        this.hosting?.host.abandon();
     }
     close(session) {
         const open = this.sessions.get(session);

@@ -35,6 +35,8 @@ export interface Host {
     run(request: RunRequest): Promise<RunAnswer>;
     /** Frees all that it has once it has answered; nothing may be asked of it any more. */
     end(): void;
+    /** Fails if it can, as it does not answer: another one may. */
+    abandon(): void;
 }
 /** Runs sessions on the thread that calls it. */
 export declare class LocalHost implements Host {
@@ -48,5 +50,6 @@ export declare class LocalHost implements Host {
     close(session: number): void;
     run({ session, buffers, layout, texts }: RunRequest): Promise<RunAnswer>;
     end(): void;
+    abandon(): void;
     private engine;
 }

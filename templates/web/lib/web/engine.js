@@ -47,6 +47,9 @@ export class LocalHost {
     end() {
         this.started = null;
     }
+    abandon() {
+        // There is one ONNX Runtime on a thread.
+    }
     engine() {
         if (this.started === null)
             throw new ModelError('runtime', 'ONNX Runtime was not started');

@@ -17,9 +17,12 @@ export declare class WorkerHost implements Host {
     close(session: number): void;
     run(request: RunRequest): Promise<RunAnswer>;
     end(): void;
+    abandon(): void;
     private endIfIdle;
     private ask;
     private settle;
-    /** For good: whatever it has is lost. Browsers do not say why a script was not loaded. */
+    /** Browsers do not say why a script was not loaded. */
+    private failFor;
+    /** For good: whatever it has is lost. */
     private fail;
 }

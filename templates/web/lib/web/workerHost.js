@@ -14,10 +14,10 @@ export class WorkerHost {
             this.settle(data);
         };
         worker.onerror = (event) => {
-            this.fail(event.message);
+            this.failFor(event.message);
         };
         worker.onmessageerror = () => {
-            this.fail('an answer of it cannot be read');
+            this.failFor('an answer of it cannot be read');
         };
     }
     get hasFailed() {
@@ -47,6 +47,9 @@ export class WorkerHost {
         this.isEnding = true;
         this.endIfIdle();
     }
+    abandon() {
+        this.fail('the worker that runs models did not answer');
+    }
     endIfIdle() {
         if (this.isEnding && this.waiting.size === 0)
             this.worker.terminate();
@@ -71,11 +74,15 @@ export class WorkerHost {
             waiting?.reject(errorOf(failure));
         this.endIfIdle();
     }
-    /** For good: whatever it has is lost. Browsers do not say why a script was not loaded. */
-    fail(message) {
+    /** Browsers do not say why a script was not loaded. */
+    failFor(message) {
         const why = message === undefined || message === '' ? 'its script was not loaded' : message;
-        this.failure = new ModelError('host', `the worker that runs models has failed: ${why}. A Content-Security-Policy must allow worker-src 'self'; ` +
+        this.fail(`the worker that runs models has failed: ${why}. A Content-Security-Policy must allow worker-src 'self'; ` +
             'setUp({ base }) says where a copy of the package is, setUp({ worker: false }) does without a worker');
+    }
+    /** For good: whatever it has is lost. */
+    fail(message) {
+        this.failure = new ModelError('host', message);
         this.worker.terminate();
         for (const { reject } of this.waiting.values())
             reject(this.failure);

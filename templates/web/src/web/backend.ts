@@ -37,6 +37,7 @@ export class WebBackend implements Backend {
   readonly platform: Platform = 'web';
   readonly device: Device = { chip: '', apiLevel: 0 };
   readonly kept: KeptFiles | null;
+  readonly packageName: string;
   private readonly site: Site;
   private readonly options: PageOptions;
   private readonly threads: number;
@@ -49,6 +50,7 @@ export class WebBackend implements Backend {
 
   constructor(site: Site, options: PageOptions) {
     this.site = site;
+    this.packageName = site.packageName;
     this.options = options;
     this.threads = threadsOf(options, this.scriptUrl());
     this.kept = options.cache === false ? null : keptFilesOf(site.packageName, site.binary.sha256);
@@ -86,6 +88,10 @@ export class WebBackend implements Backend {
 
   isLost(session: number): boolean {
     return this.sessions.get(session)?.host.hasFailed === true;
+  }
+
+  abandon(): void {
+    this.hosting?.host.abandon();
   }
 
   close(session: number): void {

@@ -46,6 +46,8 @@ export interface Host {
   run(request: RunRequest): Promise<RunAnswer>;
   /** Frees all that it has once it has answered; nothing may be asked of it any more. */
   end(): void;
+  /** Fails if it can, as it does not answer: another one may. */
+  abandon(): void;
 }
 
 /** ONNX Runtime's settings for WebAssembly. */
@@ -109,6 +111,10 @@ export class LocalHost implements Host {
 
   end(): void {
     this.started = null;
+  }
+
+  abandon(): void {
+    // There is one ONNX Runtime on a thread.
   }
 
   private engine(): OnnxRuntimeBackend {

@@ -24,10 +24,10 @@ export class WorkerHost implements Host {
       this.settle(data);
     };
     worker.onerror = (event): void => {
-      this.fail(event.message);
+      this.failFor(event.message);
     };
     worker.onmessageerror = (): void => {
-      this.fail('an answer of it cannot be read');
+      this.failFor('an answer of it cannot be read');
     };
   }
 
@@ -66,6 +66,10 @@ export class WorkerHost implements Host {
     this.endIfIdle();
   }
 
+  abandon(): void {
+    this.fail('the worker that runs models did not answer');
+  }
+
   private endIfIdle(): void {
     if (this.isEnding && this.waiting.size === 0) this.worker.terminate();
   }
@@ -89,14 +93,18 @@ export class WorkerHost implements Host {
     this.endIfIdle();
   }
 
-  /** For good: whatever it has is lost. Browsers do not say why a script was not loaded. */
-  private fail(message: string | undefined): void {
+  /** Browsers do not say why a script was not loaded. */
+  private failFor(message: string | undefined): void {
     const why = message === undefined || message === '' ? 'its script was not loaded' : message;
-    this.failure = new ModelError(
-      'host',
+    this.fail(
       `the worker that runs models has failed: ${why}. A Content-Security-Policy must allow worker-src 'self'; ` +
         'setUp({ base }) says where a copy of the package is, setUp({ worker: false }) does without a worker',
     );
+  }
+
+  /** For good: whatever it has is lost. */
+  private fail(message: string): void {
+    this.failure = new ModelError('host', message);
     this.worker.terminate();
     for (const { reject } of this.waiting.values()) reject(this.failure);
     this.waiting.clear();

@@ -10,7 +10,7 @@ const { makeNativeBackend } = await load('runtime/native.js');
 
 const { descriptor } = EveryType;
 const SESSIONS = [];
-const OPTIONS = 'source, providers, providerOptions, threads, spinning, queue, observer, policies, verify, signal, onProgress, allowOtherRuntime';
+const OPTIONS = 'source, providers, proof, providerOptions, threads, spinning, queue, observer, policies, verify, signal, onProgress, allowOtherRuntime';
 
 /**
  * A phone with these properties. It runs models with the real ONNX Runtime, which has the CPU alone: its JavaScript
@@ -97,7 +97,7 @@ test('providers are tried in turn, and the CPU runs what no other starts', async
   assert.deepEqual(model.fallbacks, [{ provider: 'xnnpack', reason }]);
   const { name, version, sha256, path } = { ...descriptor, ...descriptor.platforms.android.files.at(-1) };
   const { sizeBytes, ...info } = model.info;
-  assert.deepEqual(info, { name, version, file: path, sha256, onnxRuntimeVersion: runtimeVersion() });
+  assert.deepEqual(info, { name, version, file: path, sha256, onnxRuntimeVersion: runtimeVersion(), proofs: [] });
   assert.equal(sizeBytes, (await bytesOf(path)).length);
 });
 
@@ -468,6 +468,7 @@ for (const [options, message] of [
   [{ verify: 'never' }, `verify is 'never', which is not one of once, always`],
   [{ verify: null }, 'verify is null, which is not one of once, always'],
   [{ observer: 'loud' }, "observer is 'loud', which is not an object"],
+  [{ proof: {} }, 'proof is [object Object], which `new Proof()` has not made'],
   [{ provider: 'cpu' }, `unknown option 'provider': there are ${OPTIONS}`],
   [{ toString: 'cpu' }, `unknown option 'toString': there are ${OPTIONS}`],
   [{ providers: 'cpu' }, "providers is 'cpu', which is not an array"],

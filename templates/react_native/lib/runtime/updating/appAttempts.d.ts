@@ -1,13 +1,6 @@
+import { type AppStates } from '../native.js';
 import type { Attempts } from './attempts.js';
 import type { UpdatePlatform } from './platform.js';
-/** The part of React Native's `AppState` that is used. */
-export interface AppStates {
-    /** `active`, `inactive`, `background` and so on; null where nobody knows yet. */
-    readonly currentState: string | null | undefined;
-    addEventListener(type: 'change', listener: (state: string) => void): {
-        remove(): void;
-    };
-}
 type Texts = Pick<UpdatePlatform, 'readText' | 'writeText'>;
 /** The attempts of an app. */
 export declare class AppAttempts implements Attempts {

@@ -1,7 +1,6 @@
 // Notes that an app was left while a model opened, in the updater's folder: a system ends apps that nobody sees.
+import { isAway } from '../native.js';
 const NAME = 'left.json';
-/** An app that is inactive may be left without another word, as from the list of all apps. */
-const AWAY = new Set(['background', 'inactive']);
 /** The attempts of an app. */
 export class AppAttempts {
     app;
@@ -20,9 +19,9 @@ export class AppAttempts {
         this.running.add(name);
         this.unseen.delete(name);
         this.subscription ??= this.app.addEventListener('change', (state) => {
-            void this.note([...this.running], AWAY.has(state));
+            void this.note([...this.running], isAway(state));
         });
-        await this.note([name], AWAY.has(this.app.currentState ?? ''));
+        await this.note([name], isAway(this.app.currentState));
     }
     async end(name) {
         this.running.delete(name);

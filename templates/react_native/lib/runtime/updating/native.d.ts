@@ -1,5 +1,5 @@
 import type { Backend } from '../backend.js';
-import { type AppStates } from './appAttempts.js';
+import type { AppStates } from '../native.js';
 import type { UpdatePlatform } from './platform.js';
 /** Native code for an updater. Errors have a message as in `Engine`. */
 export interface Storage {

@@ -1,20 +1,12 @@
 // Notes that an app was left while a model opened, in the updater's folder: a system ends apps that nobody sees.
 
+import { isAway, type AppStates } from '../native.js';
 import type { Attempts } from './attempts.js';
 import type { UpdatePlatform } from './platform.js';
-
-/** The part of React Native's `AppState` that is used. */
-export interface AppStates {
-  /** `active`, `inactive`, `background` and so on; null where nobody knows yet. */
-  readonly currentState: string | null | undefined;
-  addEventListener(type: 'change', listener: (state: string) => void): { remove(): void };
-}
 
 type Texts = Pick<UpdatePlatform, 'readText' | 'writeText'>;
 
 const NAME = 'left.json';
-/** An app that is inactive may be left without another word, as from the list of all apps. */
-const AWAY: ReadonlySet<string> = new Set(['background', 'inactive']);
 
 /** The attempts of an app. */
 export class AppAttempts implements Attempts {
@@ -36,9 +28,9 @@ export class AppAttempts implements Attempts {
     this.running.add(name);
     this.unseen.delete(name);
     this.subscription ??= this.app.addEventListener('change', (state) => {
-      void this.note([...this.running], AWAY.has(state));
+      void this.note([...this.running], isAway(state));
     });
-    await this.note([name], AWAY.has(this.app.currentState ?? ''));
+    await this.note([name], isAway(this.app.currentState));
   }
 
   async end(name: string): Promise<void> {

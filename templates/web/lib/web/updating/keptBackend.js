@@ -1,4 +1,5 @@
 // Opens models from the files that an updater has kept, on what runs all others.
+import { replaced } from '../../runtime/backend.js';
 import { keepInMemory } from '../../runtime/downloadMemory.js';
 /** `inner`, which finds all files among those that are kept. */
 export function keptBackend(inner, read) {
@@ -7,7 +8,7 @@ export function keptBackend(inner, read) {
         keepInMemory(inMemory, await read(part.sha256, part.size));
         return inMemory;
     };
-    const own = {
+    return replaced(inner, {
         // No address: what has none is not fetched.
         locate: (path) => Promise.resolve({ path: `kept/${path}`, offset: 0 }),
         open: async (request) => {
@@ -19,15 +20,6 @@ export function keptBackend(inner, read) {
         },
         readFile: async (_path, _offset, into, sha256) => {
             new Uint8Array(into).set(new Uint8Array(await read(sha256, into.byteLength)));
-        },
-    };
-    return new Proxy(inner, {
-        get: (target, name) => {
-            const replaced = Reflect.get(own, name);
-            if (replaced !== undefined)
-                return replaced;
-            const value = Reflect.get(target, name);
-            return typeof value === 'function' ? value.bind(target) : value;
         },
     });
 }

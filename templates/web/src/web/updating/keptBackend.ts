@@ -1,6 +1,6 @@
 // Opens models from the files that an updater has kept, on what runs all others.
 
-import type { Backend, Opened, OpenRequest, Part } from '../../runtime/backend.js';
+import { replaced, type Backend, type Opened, type OpenRequest, type Part } from '../../runtime/backend.js';
 import { keepInMemory } from '../../runtime/downloadMemory.js';
 
 /** Gives a file that is kept, checked, by its SHA-256 and its size in bytes. */
@@ -13,7 +13,7 @@ export function keptBackend(inner: Backend, read: Read): Backend {
     keepInMemory(inMemory, await read(part.sha256, part.size));
     return inMemory;
   };
-  const own: Pick<Backend, 'locate' | 'open' | 'readFile'> = {
+  return replaced(inner, {
     // No address: what has none is not fetched.
     locate: (path) => Promise.resolve({ path: `kept/${path}`, offset: 0 }),
     open: async (request: OpenRequest): Promise<Opened> => {
@@ -24,14 +24,6 @@ export function keptBackend(inner: Backend, read: Read): Backend {
     },
     readFile: async (_path, _offset, into, sha256) => {
       new Uint8Array(into).set(new Uint8Array(await read(sha256, into.byteLength)));
-    },
-  };
-  return new Proxy(inner, {
-    get: (target, name): unknown => {
-      const replaced: unknown = Reflect.get(own, name);
-      if (replaced !== undefined) return replaced;
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
   });
 }

@@ -89,6 +89,7 @@ export type {
   LoadOptions,
   Progress,
   ProviderAssignment,
+  ProviderProof,
   RunOptions,
   Source,
 } from './runtime/options.js';
@@ -102,6 +103,7 @@ export type {
   RunEvent,
   SourceKind,
 } from './runtime/observer.js';
+export { Proof, type ProofOptions } from './runtime/proving/proof.js';
 export type { Policies } from './runtime/policies.js';
 export type { OutputTest, SelfTest } from './runtime/selftest.js';
 export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';

@@ -12,6 +12,8 @@ export function nativeBackend(): Backend {
   return makeNativeBackend({
     packageName: 'react-native-contracts',
     os: Platform.OS,
+    system: () => `${String(Platform.Version)} ${Platform.OS === 'android' ? Platform.constants.Fingerprint : ''}`,
+    app: AppState,
     engine: engine as Engine | null, // codegen's types say less
     android,
     assetFolder: 'mobpack/Contracts',

@@ -12,8 +12,9 @@ export { ModelMetrics, type Durations, type ModelSnapshot } from './runtime/metr
 export type { ModelDefinition } from './runtime/loading.js';
 export type { AnyModel, ModelWorklet } from './runtime/model.js';
 export type { Verify } from './runtime/backend.js';
-export type { AsyncRunOptions, Info, LoadOptions, Progress, ProviderAssignment, RunOptions, Source, } from './runtime/options.js';
+export type { AsyncRunOptions, Info, LoadOptions, Progress, ProviderAssignment, ProviderProof, RunOptions, Source, } from './runtime/options.js';
 export type { BanEvent, Fallback, FailureEvent, LoadEvent, ModelObserver, ReleaseEvent, RunEvent, SourceKind, } from './runtime/observer.js';
+export { Proof, type ProofOptions } from './runtime/proving/proof.js';
 export type { Policies } from './runtime/policies.js';
 export type { OutputTest, SelfTest } from './runtime/selftest.js';
 export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';

@@ -10,6 +10,7 @@ export { Several } from './models/several.js';
 export { ModelError } from './runtime/errors.js';
 export { allocate } from './runtime/memory.js';
 export { ModelMetrics } from './runtime/metrics.js';
+export { Proof } from './runtime/proving/proof.js';
 export { Similarity } from './runtime/typed/similarity.js';
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the

@@ -60,4 +60,6 @@ export const Platform = {
   get OS() {
     return globalThis.plan.os;
   },
+  Version: 34,
+  constants: { Fingerprint: 'google/panther/panther:14/UP1A' },
 };

@@ -1,0 +1,141 @@
+// Verdicts on providers that survive restarts: one document for each model, on the device alone.
+
+import type { Backend, Presence } from '../backend.js';
+
+const FORMAT = 1;
+/** The newest entries are kept. */
+const MOST_ENTRIES = 16;
+
+/** Subject of a verdict. */
+export interface Key {
+  readonly provider: string;
+  /** SHA-256 of the file that is opened. */
+  readonly file: string;
+  /** Fingerprint of app, system, ONNX Runtime and options. */
+  readonly device: string;
+}
+
+/** A verdict, or the note that there will be one. */
+export interface Entry extends Key {
+  readonly state: 'trying' | 'proved' | 'refused';
+  readonly reason: string;
+  readonly seconds?: number | undefined;
+  readonly cpu_seconds?: number | undefined;
+}
+
+/** Where a text survives restarts. */
+interface Store {
+  read(): Promise<string | null>;
+  /** Whole or not at all. */
+  write(text: string): Promise<void>;
+}
+
+/** The record of a model. One that is unreadable is none, and what cannot be written is forgotten. */
+export class ProofRecord {
+  private readonly store: Store;
+  private readonly presence: Presence;
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(backend: Backend, model: string) {
+    const { cache } = backend.about();
+    this.store =
+      cache === '' ? pageStore(`mobpack proofs ${backend.packageName ?? ''} ${model}`) : fileStore(backend, `${cache}/proofs/${model}.json`);
+    this.presence = backend.presence ?? page;
+  }
+
+  async find(key: Key): Promise<Entry | undefined> {
+    return (await this.entries()).find((each) => isOf(each, key));
+  }
+
+  async put(entry: Entry): Promise<void> {
+    await this.change((others) => [entry, ...others].slice(0, MOST_ENTRIES), entry);
+  }
+
+  async remove(key: Key): Promise<void> {
+    await this.change((others) => others, key);
+  }
+
+  /**
+   * Notes that a provider is tried, until what this gives is called: who finds the note later knows that the process has
+   * ended. Whoever leaves an app or a page may end it, so that there is no note meanwhile.
+   */
+  async begin(key: Key): Promise<() => void> {
+    const note = (isAway: boolean): Promise<void> =>
+      isAway ? this.remove(key) : this.put({ ...key, state: 'trying', reason: '' });
+    const end = this.presence.onChange((isAway) => void note(isAway));
+    await note(this.presence.isAway());
+    return end;
+  }
+
+  /** One change after the other, each of what is there by then: another process may write, too. */
+  private change(changed: (others: readonly Entry[]) => readonly Entry[], key: Key): Promise<unknown> {
+    this.last = this.last.then(async () => {
+      const others = (await this.entries()).filter((each) => !isOf(each, key));
+      await this.store.write(JSON.stringify({ format: FORMAT, proofs: changed(others) })).catch(() => undefined);
+    });
+    return this.last;
+  }
+
+  private async entries(): Promise<readonly Entry[]> {
+    try {
+      const found = JSON.parse((await this.store.read()) ?? 'null') as { format: unknown; proofs: readonly unknown[] } | null;
+      return found?.format === FORMAT ? found.proofs.filter(isEntry) : [];
+    } catch {
+      return [];
+    }
+  }
+}
+
+function isOf(entry: Entry, { provider, file, device }: Key): boolean {
+  return entry.provider === provider && entry.file === file && entry.device === device;
+}
+
+function isEntry(found: unknown): found is Entry {
+  const { provider, file, device, state, reason, seconds = 0, cpu_seconds = 0 } = found as Readonly<Record<string, unknown>>;
+  const texts = [provider, file, device, reason].every((each) => typeof each === 'string');
+  const isKnown = state === 'trying' || state === 'proved' || state === 'refused';
+  return texts && isKnown && typeof seconds === 'number' && typeof cpu_seconds === 'number';
+}
+
+/** A file of an app. Its text is ASCII: not every engine knows UTF-8. */
+function fileStore(backend: Backend, path: string): Store {
+  return {
+    read: async () => {
+      const size = backend.fileSize(path);
+      if (size < 0) return null;
+      const bytes = new ArrayBuffer(size);
+      await backend.readFile(path, 0, bytes, '');
+      return Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte)).join('');
+    },
+    write: async (text) => {
+      const escaped = text.replace(/[^ -~]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
+      const bytes = Uint8Array.from(escaped, (each) => each.charCodeAt(0));
+      await backend.writePart(`${path}.part`, 0, bytes.buffer);
+      await backend.finishPart(`${path}.part`, path, bytes.length, '');
+    },
+  };
+}
+
+/** The page's localStorage: nothing else is written as a page goes. Workers have none, and some pages may not use it. */
+function pageStore(key: string): Store {
+  return {
+    read: () => Promise.resolve().then(() => localStorage.getItem(key)),
+    write: (text) => Promise.resolve().then(() => { localStorage.setItem(key, text); }),
+  };
+}
+
+/** A browser may end a hidden page without a further word. Workers and Node have no document. */
+const page: Presence = {
+  isAway: () => (globalThis as Partial<typeof globalThis>).document?.visibilityState === 'hidden',
+  onChange: (listener) => {
+    const tell = ({ type }: Event): void => {
+      listener(type === 'pagehide' || page.isAway());
+    };
+    const { document } = globalThis as Partial<typeof globalThis>;
+    if (document === undefined) return () => undefined;
+    for (const event of ['pagehide', 'visibilitychange']) addEventListener(event, tell, { capture: true });
+    return () => {
+      for (const event of ['pagehide', 'visibilitychange']) removeEventListener(event, tell, { capture: true });
+    };
+  },
+};
