@@ -47,7 +47,7 @@ class Behaviour:
 
 BEHAVIOURS = (
     Behaviour(name="honest", is_proved=True),
-    Behaviour(name="no device", reason=".*no device.*"),
+    Behaviour(name="no device", reason=".*no (device|graphics processor).*"),
     Behaviour(name="refuse at load", reason=".*the liar does not want to start.*"),
     Behaviour(name="few nodes", reason="took 1 nodes; the build saw it take 2"),
     Behaviour(name="wrong by 1 %", reason="computed other numbers: y, sample 0: FAILED, error .*"),

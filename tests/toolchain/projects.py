@@ -10,6 +10,7 @@ import numpy.typing as npt
 from onnx import TensorProto, helper
 
 from packager.targets import WRAPPERS
+from tests.cases import liar
 from tests.cases.onnx_text import onnx_model, saved
 from tests.nights import AT_NIGHT
 from tests.toolchain import command, generation_models, models, typed_texts, wrapped_alone
@@ -133,6 +134,14 @@ package = "@example/models"
 runtime = "webgpu"
 providers = ["webnn", "webgpu"]
 """
+FOR_WEBGPU_THAT_LIES = f"""\
+[package]
+name = "models"
+version = "{VERSION}"
+
+[model.liar]
+path = "liar.onnx"
+{WEBGPU_TARGET}"""
 FOR_WEBGPU_LARGE = f"""\
 [package]
 name = "models"
@@ -313,6 +322,11 @@ def _for_webgpu(folder: Path) -> str:
     return FOR_WEBGPU.format(**real_models(), **made)
 
 
+def _for_webgpu_that_lies(folder: Path) -> str:
+    saved(folder / "liar.onnx", liar.model())
+    return FOR_WEBGPU_THAT_LIES
+
+
 def _for_webgpu_large(folder: Path) -> str:
     return FOR_WEBGPU_LARGE.format(**real_models())
 
@@ -442,6 +456,7 @@ IOS = Package(name="ios", make=_building("ios", "swift/*.zip", _for_ios))
 REACT_NATIVE = Package(name="react-native", make=_building("react_native", "npm/*.tgz", _for_react_native))
 WEB = Package(name="web", make=_building("web", "npm/*.tgz", _for_web))
 WEBGPU = Package(name="webgpu", make=_building("web", "npm/*.tgz", _for_webgpu))
+WEBGPU_THAT_LIES = Package(name="webgpu-that-lies", make=_building("web", "npm/*.tgz", _for_webgpu_that_lies))
 WEBGPU_LARGE = Package(name="webgpu-large", make=_building("web", "npm/*.tgz", _for_webgpu_large))
 NATIVE_TALES = Package(name="native-tales", make=_building("react_native", "npm/*.tgz", _native_tales))
 TALES = Package(name="tales", make=_building("web", "npm/*.tgz", _tales))
