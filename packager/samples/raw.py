@@ -126,14 +126,18 @@ def picture(path: Path) -> "tuple[numpy.ndarray, ...]":
     """
     import numpy
 
-    image, orientation = decoded(path, lambda image: (_loaded(image), image.getexif().get(ORIENTATION, 1)))
-    return pixels_of(numpy.asarray(image), orientation)
+    image, kind, orientation = decoded(
+        path, lambda image: (_loaded(image), image.format, image.getexif().get(ORIENTATION, 1))
+    )
+    return pixels_of(numpy.asarray(image), orientation, is_rounded=kind != "WEBP")
 
 
-def pixels_of(pixels: "numpy.ndarray", orientation: object = 1) -> "tuple[numpy.ndarray, ...]":
+def pixels_of(
+    pixels: "numpy.ndarray", orientation: object = 1, *, is_rounded: bool = True
+) -> "tuple[numpy.ndarray, ...]":
     """Like `picture`, for pixels in memory: uint8 [height, width] or [height, width, channels], grey, RGB or RGBA.
 
-    Raises ConfigError for other arrays.
+    Raises ConfigError for other arrays. `is_rounded` is that of `premultiplied`.
     """
     import numpy
 
@@ -146,7 +150,7 @@ def pixels_of(pixels: "numpy.ndarray", orientation: object = 1) -> "tuple[numpy.
     places = (0, 0, 0) if pixels.shape[2] == 1 else (0, 1, 2)
     number = orientation if isinstance(orientation, int) and 1 <= orientation <= 8 else 1
     return (
-        premultiplied(pixels),
+        premultiplied(pixels, is_rounded=is_rounded),
         numpy.array(places, numpy.int64),
         numpy.array(number, numpy.int64),
         numpy.zeros((1, 1, 1), numpy.uint8),
@@ -162,17 +166,17 @@ def _loaded(image: "Image") -> "Image":
     return image.convert("RGBA" if has_alpha else "RGB")
 
 
-def premultiplied(pixels: "numpy.ndarray") -> "numpy.ndarray":
-    """RGBA colours multiplied with alpha and rounded as Skia does on Android (SkMulDiv255Round), which is the picture
-    over black. Pixels without alpha are unchanged."""
+def premultiplied(pixels: "numpy.ndarray", *, is_rounded: bool = True) -> "numpy.ndarray":
+    """RGBA colours multiplied with alpha as on Android, which is the picture over black: Skia rounds
+    (SkMulDiv255Round), libwebp cuts off. Pixels without alpha are unchanged."""
     import numpy
 
     if pixels.shape[2] != 4:
         return pixels
     alpha = pixels[:, :, 3:].astype(numpy.uint32)
-    product = pixels[:, :, :3].astype(numpy.uint32) * alpha + 128
-    colours = ((product + (product >> 8)) >> 8).astype(numpy.uint8)
-    return numpy.concatenate([colours, pixels[:, :, 3:]], axis=2)
+    product = pixels[:, :, :3].astype(numpy.uint32) * alpha
+    colours = (product + 127 if is_rounded else product) // 255
+    return numpy.concatenate([colours.astype(numpy.uint8), pixels[:, :, 3:]], axis=2)
 
 
 def _refuse_long(path: Path) -> None:

@@ -22,7 +22,7 @@ from packager.measuring.devices.farms.carrier import lines_of
 from packager.measuring.devices.farms.collecting import FILE
 from packager.workflows.device import farming
 from tests.cases.onnx_text import onnx_model, saved, weight
-from tests.toolchain import command, device_java, jvm
+from tests.toolchain import command, jvm
 from tests.toolchain.device import library
 
 CHAIN = "(float[8, 64] x) => (float[8, 64] y) { h = MatMul (x, w) y = Relu (h) }"
@@ -88,11 +88,10 @@ def printed(made: Made, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, 
     """Output of the instrumentation, and the app's external folder."""
     folder = tmp_path_factory.mktemp("phone")
     built = library(made.aar, folder / "library", apps="farm/*", has_task=False)
-    fakes = jvm.compile_kotlin([device_java.FAKES / "ContextWrapper.kt"], classpath=[jvm.fakes()])
     program = jvm.command(
         "apps.FarmKt",
         {"apk": made.folder / APP, "data": folder / "data"},
-        [built.apps, built.classes, *made.jars, fakes],
+        [built.apps, built.classes, *made.jars],
         {"java.library.path": built.native, "android.soc": "SM8650"},
     )
     done = subprocess.run(program, capture_output=True, text=True, check=False, env=jvm.environment(), cwd=folder)

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from packager.files.installed import templates_folder
 from tests.cases.disks import tiny_disk
-from tests.toolchain import jvm, react_native_api
+from tests.toolchain import jvm, react_native_api, robolectric
 from tests.toolchain.react_native import codegen, packages
 
-APP = [Path(react_native_api.FAKES.parent, name) for name in ("Answer.kt", "Locate.kt")]
+APP = [Path(react_native_api.FAKES.parent, name) for name in ("Answer.kt", "Locate.kt", "Phone.kt")]
 ASSET = "mobpack/PageOrientation/orientation.ort.tflite"
 CONTENT = bytes(range(256)) * 400
 UNALIGNED = 1
@@ -44,12 +43,11 @@ def classes(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Classes:
     folder = tmp_path_factory.mktemp("classes")
     [java] = codegen.for_android(package, folder / "codegen").rglob("*.java")
     react_native = react_native_api.classes()
-    stubs = sorted((templates_folder() / "android" / "stubs" / "android").rglob("*.java"))
     ours = sorted((package / "android").rglob("*.kt"))
-    compiled = jvm.compile_kotlin([*ours, java, *stubs], classpath=[react_native, jvm.fakes()])
+    compiled = robolectric.compile_app([*ours, java], classpath=[react_native])
     spec = folder / "Spec.kt"
     spec.write_text(react_native_api.spec_in_kotlin(java.read_text(encoding="utf-8")), encoding="utf-8")
-    spec_jar = jvm.compile_kotlin([spec], classpath=[react_native, jvm.fakes()])
+    spec_jar = robolectric.compile_app([spec], classpath=[react_native])
     app = jvm.compile_kotlin(APP, classpath=[compiled, spec_jar, react_native, jvm.fakes()])
     return Classes(compiled, app, spec_jar)
 
@@ -124,16 +122,11 @@ def bytes_at(facts: Mapping[str, str], count: int) -> bytes:
         return file.read(count)
 
 
-def test_stand_ins_have_only_what_react_natives_api_has() -> None:
+def test_only_what_phones_alone_have_is_stood_in_for() -> None:
     api = react_native_api.api()
-    made_here = {
-        member
-        for each in react_native_api.class_files_of(react_native_api.classes())
-        for member in each.declared
-        if each.name in api.above and "$" not in member.name  # Kotlin's `internal` is public with such a name
-    }
-    assert len(made_here) > 100
-    assert not sorted(member for member in made_here if not api.has(member))
+    stand_ins = [each for each in react_native_api.class_files_of(react_native_api.fakes()) if each.name in api.above]
+    assert [each.name for each in stand_ins] == ["com/facebook/react/bridge/Arguments"]
+    assert all(api.has(member) for each in stand_ins for member in each.declared)
 
 
 def test_what_the_kotlin_classes_call_is_in_react_natives_api(classes: Classes) -> None:

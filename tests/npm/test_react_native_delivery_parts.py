@@ -13,18 +13,16 @@ import pytest
 
 from packager.distribution import deltas
 from packager.engines.environments.bionic import builder
-from packager.files.installed import templates_folder
 from packager.files.processes import downloads
 from packager.render.templates import write_sources
 from packager.targets.android import kotlin
 from packager.targets.react_native import ReactNative
 from tests.cases.delta_vectors import END_BYTE, PATH, add, copy, packed
-from tests.toolchain import cxx, delivered, jsc, jvm, node, react_native_api
+from tests.toolchain import cxx, delivered, jsc, jvm, node, react_native_api, robolectric
 from tests.toolchain.kept import kept
 from tests.toolchain.react_native import codegen
 from tests.toolchain.react_native.cpp_complaints import complaints_for_apple
 
-STUBS = Path(__file__).parents[1] / "toolchain/react_native/android/stubs"
 NAME = "react-native-models"
 NAMESPACE = "modelscxx"
 SYSTEMS = ("Delivery", "Delta", "FreshFile", "Inflated", "OpenFile", "Storage")
@@ -232,9 +230,5 @@ def test_the_kotlin_of_a_package_with_a_channel_compiles(
     package: Path, kotlin_compiler: None, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     [java] = codegen.for_android(package, tmp_path_factory.mktemp("codegen") / "made").rglob("*.java")
-    own = {path.name: path for path in STUBS.glob("*.java")}
-    known = sorted((templates_folder() / "android" / "stubs" / "android").rglob("*.java"))
-    stubs = [*own.values(), *(stub for stub in known if stub.name not in own)]
     ours = sorted((package / "android").rglob("*.kt"))
-    classes = jvm.compile_kotlin([*ours, java, *stubs], classpath=[react_native_api.classes(), jvm.fakes()])
-    assert classes.exists()
+    assert robolectric.compile_app([*ours, java], classpath=[react_native_api.classes()]).exists()

@@ -3,10 +3,8 @@ takes pictures."""
 
 import base64
 import io
-import os
 import re
 import shutil
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,17 +13,16 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from packager.files.installed import templates_folder
 from packager.render.templates import write_sources
+from packager.samples.raw import picture
 from tests.golden.cases import REACT_NATIVE_CASES
-from tests.toolchain import jsc, jvm, node, react_native_api
+from tests.toolchain import apptools, jsc, node, react_native_api, robolectric
 from tests.toolchain.react_native import codegen, expo, native
 from tests.toolchain.react_native.cpp_complaints import complaints_for_apple
 
 TOOLCHAIN = Path(__file__).parents[1] / "toolchain" / "react_native"
-APP = [TOOLCHAIN / "android" / name for name in ("Answer.kt", "Decode.kt")]
-STUBS = TOOLCHAIN / "android" / "stubs"
-"""what Android has for pictures, as Kotlin sees classes of Java; the rest is that of Android libraries"""
+APP = [TOOLCHAIN / "android" / name for name in ("Answer.kt", "Decode.kt", "Phone.kt")]
+LEVEL = 34
 TURNED_RIGHT = 6
 RED, GREEN = (250, 10, 20), (10, 240, 30)
 
@@ -39,61 +36,6 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def classes(package: Path, kotlin_compiler: None, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The package's Kotlin compiled against codegen's class, warnings as errors, and an app."""
-    folder = tmp_path_factory.mktemp("classes")
-    [java] = codegen.for_android(package, folder / "codegen").rglob("*.java")
-    path = [react_native_api.classes(), jvm.fakes()]
-    spec = folder / "Spec.kt"
-    spec.write_text(react_native_api.spec_in_kotlin(java.read_text(encoding="utf-8")), encoding="utf-8")
-    path.insert(0, jvm.compile_kotlin([spec], classpath=path))
-    own = {stub.name: stub for stub in sorted(STUBS.glob("*.java"))}
-    known = sorted((templates_folder() / "android" / "stubs" / "android").rglob("*.java"))
-    stubs = [*own.values(), *(stub for stub in known if stub.name not in own)]
-    ours = sorted((package / "android").rglob("*.kt"))
-    path.insert(0, jvm.compile_kotlin([*ours, java, *stubs], classpath=path[1:]))
-    return [jvm.compile_kotlin(APP, classpath=path), *path]
-
-
-@dataclass(frozen=True)
-class Phone:
-    folder: Path
-    classes: list[Path]
-
-    @property
-    def cache(self) -> Path:
-        return self.folder / "data" / "cache" / "mobpack" / "Contracts"
-
-    def decode(self, *requests: tuple[object, int], java: str = "", **given: object) -> list[Mapping[str, str]]:
-        """Facts about each picture at an address, with a longest side that is asked for or 0, all in one process, which
-        gets options of Java's."""
-        arguments = {"apk": self.folder / "app.apk", "data": self.folder / "data", **given}
-        for number, (uri, size) in enumerate(requests):
-            arguments |= {f"uri.{number}": uri, f"size.{number}": size}
-        variables = {"JAVA_TOOL_OPTIONS": java} if java else None
-        facts = jvm.run("reactnative.DecodeKt", arguments, classpath=self.classes, variables=variables).facts
-        return [
-            {name.removeprefix(f"{number}."): value for name, value in facts.items() if name.startswith(f"{number}.")}
-            for number, _ in enumerate(requests)
-        ]
-
-    def pictures(self, *uris: object, provided: Path) -> list[Image.Image]:
-        return [pixels_of(facts) for facts in self.decode(*((uri, 0) for uri in uris), provided=provided)]
-
-    def errors(self, *uris: object) -> list[tuple[str, str]]:
-        """Code and words of each; nothing is left of the pixels."""
-        found = self.decode(*((uri, 0) for uri in uris))
-        assert not list(self.cache.glob("*"))
-        assert all(facts["words"].startswith(f"[{facts['code']}] ") for facts in found)
-        return [(facts["code"], facts["words"].partition("] ")[2]) for facts in found]
-
-
-@pytest.fixture
-def phone(classes: list[Path], tmp_path: Path) -> Phone:
-    return Phone(tmp_path, classes)
-
-
 def encoded(width: int, height: int, kind: str = "PNG", orientation: int = 1) -> bytes:
     """A picture whose left half is red, and the other green."""
     picture = Image.new("RGB", (width, height), GREEN)
@@ -103,59 +45,6 @@ def encoded(width: int, height: int, kind: str = "PNG", orientation: int = 1) ->
     content = io.BytesIO()
     picture.save(content, kind, **({"exif": exif, "quality": 95} if kind == "JPEG" else {}))
     return content.getvalue()
-
-
-def pixels_of(facts: Mapping[str, str]) -> Image.Image:
-    assert facts["code"] == "null", facts["words"]
-    size = (int(facts["width"]), int(facts["height"]))
-    return Image.frombytes("RGBA", size, Path(facts["path"]).read_bytes())
-
-
-def test_a_picture_is_decoded_as_it_lies_in_the_file(phone: Phone, tmp_path: Path) -> None:
-    path = tmp_path / "a picture.png"
-    path.write_bytes(encoded(6, 4))
-    facts, of_a_path = phone.decode((f"file://{str(path).replace(' ', '%20')}", 0), (path, 0))
-    found = pixels_of(facts)
-    assert (found.getpixel((0, 3)), found.getpixel((5, 0))) == ((*RED, 255), (*GREEN, 255))
-    assert (facts["orientation"], facts["thread"]) == ("1", "Contracts")
-    assert Path(facts["path"]).parent == phone.cache
-    assert pixels_of(of_a_path).tobytes() == found.tobytes(), "a path is an address, too"
-
-
-def test_exif_says_how_the_model_turns_it_and_what_is_transparent_lies_over_black(phone: Phone, tmp_path: Path) -> None:
-    (tmp_path / "photo.jpg").write_bytes(encoded(16, 8, "JPEG", TURNED_RIGHT))
-    Image.new("RGBA", (2, 2), (200, 100, 50, 0)).save(tmp_path / "clear.png")
-    photo, clear = phone.decode((f"file://{tmp_path}/photo.jpg", 0), (tmp_path / "clear.png", 0))
-    assert (photo["orientation"], pixels_of(photo).size) == (str(TURNED_RIGHT), (16, 8))
-    assert pixels_of(clear).getpixel((1, 1)) == (0, 0, 0, 0)
-
-
-SIZES = ((0, (400, 100), 1), (400, (400, 100), 1), (399, (399, 100), 1), (80, (80, 20), 4), (1, (1, 1), 256))
-"""longest side that is asked for, that of the picture, and the pixels of which the decoder takes one"""
-
-
-def test_a_longest_side_makes_it_smaller(phone: Phone, tmp_path: Path) -> None:
-    for name, height in (("wide", 100), ("square", 400)):
-        (tmp_path / f"{name}.png").write_bytes(encoded(400, height))
-    asked = [(tmp_path / ("wide.png" if step < 256 else "square.png"), size) for size, _, step in SIZES]
-    found = phone.decode(*asked)
-    pictures = [pixels_of(facts) for facts in found]
-    seen = [(picture.size, facts["steps"]) for picture, facts in zip(pictures, found, strict=True)]
-    assert seen == [(expected, str(step)) for _, expected, step in SIZES]
-    for picture in pictures[:-1]:
-        corners = (picture.getpixel((0, 0)), picture.getpixel((picture.width - 1, picture.height - 1)))
-        assert corners == ((*RED, 255), (*GREEN, 255))
-
-
-def test_pictures_come_from_providers_addresses_and_assets(phone: Phone, tmp_path: Path) -> None:
-    content = encoded(6, 4)
-    (tmp_path / "photo.png").write_bytes(content)
-    with zipfile.ZipFile(tmp_path / "app.apk", "w") as apk:
-        apk.writestr("assets/a b.png", content)
-    inside = f"data:image/png;base64,{base64.b64encode(content).decode()}"
-    uris = ("content://media/1", inside, "file:///android_asset/a%20b.png", "asset:/a%20b.png")
-    found = phone.pictures(*uris, provided=tmp_path / "photo.png")
-    assert [picture.size for picture in found] == [(6, 4)] * len(uris)
 
 
 REFUSED = {
@@ -169,44 +58,150 @@ REFUSED = {
     "content://throws/java.lang.OutOfMemoryError": ("out-of-memory", "its words"),
     "content://throws/java.lang.NoSuchMethodError": ("runtime", "its words"),
     "data:image/png,hello": ("bad-input", "data:image/png,hello is not in base64"),
-    "data:image/png;base64,&&&": ("bad-input", "data:image/png;base64,&&& is not in base64"),
+    "data:image/png;base64,A": ("bad-input", "data:image/png;base64,A is not in base64"),
+    "data:image/png;base64,&&&": ("bad-input", "data:image/png;base64,&&& is no picture"),
     "data:image/png;base64,aGVsbG8=": ("bad-input", "data:image/png;base64,aGVsbG8= is no picture"),
 }
-"""address -> code, and how the words begin"""
+"""address -> code, and how the words begin: Android leaves out what is no letter of base64"""
+LONG = "data:image/png;base64," + "AAAA" * 1000
+SIZES = {"whole": (0, 400), "same": (400, 400), "less": (399, 399), "fifth": (80, 80)}
+"""longest side that is asked for, that of the picture"""
 
 
-def test_what_is_no_picture_is_told(phone: Phone) -> None:
-    *found, (_, of_long) = phone.errors(*REFUSED, "data:image/png;base64," + "AAAA" * 1000)
-    expected = list(REFUSED.values())
-    assert [(code, told[: len(words)]) for (code, told), (_, words) in zip(found, expected, strict=True)] == expected
-    assert len(of_long) < 200, "an address with a whole picture is not told whole"
+@dataclass(frozen=True)
+class Decoded:
+    """Answers of a package's Kotlin about pictures at addresses, in Android's own framework."""
+
+    folder: Path
+    facts: Mapping[str, Mapping[str, str]]
+    """by the names of requests"""
+    pixels: Mapping[str, Path]
+
+    def picture(self, name: str) -> Image.Image:
+        facts = self.facts[name]
+        assert (facts["code"], facts["folder"]) == ("null", "true"), facts["words"]
+        size = (int(facts["width"]), int(facts["height"]))
+        return Image.frombytes("RGBA", size, self.pixels[name].read_bytes())
 
 
-def test_a_picture_that_is_too_large_asks_for_a_size(phone: Phone, tmp_path: Path) -> None:
-    huge = tmp_path / "huge.png"
-    Image.new("1", (8200, 8200)).save(huge)
-    assert phone.errors(huge) == [("bad-input", f"{huge} has 8200 x 8200 pixels: pass maxSize")]
-    assert pixels_of(phone.decode((huge, 100))[0]).size == (100, 100)
+def requests(folder: Path) -> dict[str, tuple[object, int]]:
+    """Addresses of pictures in a folder, and their longest sides, by name."""
+    content = encoded(6, 4)
+    (folder / "a picture.png").write_bytes(content)
+    (folder / "photo.jpg").write_bytes(encoded(16, 8, "JPEG", TURNED_RIGHT))
+    (folder / "wide.png").write_bytes(encoded(400, 100))
+    (folder / "square.png").write_bytes(encoded(400, 400))
+    Image.new("RGBA", (2, 2), (200, 100, 50, 0)).save(folder / "clear.png")
+    Image.new("1", (8200, 8200)).save(folder / "huge.png")
+    Image.effect_noise((1200, 900), 90).convert("RGB").save(folder / "noise.png")
+    Image.effect_noise((120, 90), 90).convert("CMYK").save(folder / "cmyk.jpg")
+    return {
+        "file": (f"file://{str(folder / 'a picture.png').replace(' ', '%20')}", 0),
+        "path": (folder / "a picture.png", 0),
+        "provider": ("content://media/1", 0),
+        "address": (f"data:image/png;base64,{base64.b64encode(content).decode()}", 0),
+        "bundled": ("file:///android_asset/a%20b.png", 0),
+        "asset": ("asset:/a%20b.png", 0),
+        "photo": (f"file://{folder}/photo.jpg", 0),
+        **{name: (folder / f"{name}.{kind}", 0) for name, kind in KINDS.items()},
+        **{name: (folder / "wide.png", size) for name, (size, _) in SIZES.items()},
+        "least": (folder / "square.png", 1),
+        "huge, smaller": (folder / "huge.png", 100),
+        "huge": (folder / "huge.png", 0),
+        "long": (LONG, 0),
+        **{uri: (uri, 0) for uri in REFUSED},
+    }
 
 
-def test_a_large_picture_takes_little_memory_of_javas(phone: Phone, tmp_path: Path) -> None:
-    path = tmp_path / "photo.png"
-    noise = Image.effect_noise((1200, 900), 90).convert("RGB")
-    noise.save(path)
-    [facts] = phone.decode((path, 0), java="-XX:MaxDirectMemorySize=1m")
-    assert pixels_of(facts).convert("RGB").tobytes() == noise.tobytes()
+KINDS = {"clear": "png", "noise": "png", "cmyk": "jpg"}
 
 
-def test_pixels_that_an_app_left_behind_are_removed(phone: Phone, tmp_path: Path) -> None:
-    (tmp_path / "photo.png").write_bytes(encoded(6, 4))
-    phone.cache.mkdir(parents=True)
-    left, read, other = (phone.cache / name for name in ("picture1.rgba", "picture2.rgba", "old.txt"))
-    for path in (left, read, other):
-        path.write_bytes(b"pixels")
-    for path in (left, other):
-        os.utime(path, (1e9, 1e9))
-    [facts] = phone.decode((tmp_path / "photo.png", 0))
-    assert set(phone.cache.iterdir()) == {read, other, Path(facts["path"])}
+@pytest.fixture(scope="module")
+def decoded(
+    package: Path, kotlin_compiler: None, stand_in_compiler: None, tmp_path_factory: pytest.TempPathFactory
+) -> Decoded:
+    """The package's Kotlin, compiled against codegen's class, React Native's and Android's, warnings as errors."""
+    folder = tmp_path_factory.mktemp("pictures")
+    [java] = codegen.for_android(package, folder / "codegen").rglob("*.java")
+    spec = folder / "Spec.kt"
+    spec.write_text(react_native_api.spec_in_kotlin(java.read_text(encoding="utf-8")), encoding="utf-8")
+    classes = react_native_api.classes()
+    path = [robolectric.compile_app([spec], classpath=[classes]), classes]
+    ours = sorted((package / "android").rglob("*.kt"))
+    path.insert(0, robolectric.compile_app([*ours, java], classpath=[classes]))
+    path.insert(0, robolectric.compile_app(APP, classpath=path))
+    asked = requests(folder)
+    arguments: dict[str, object] = {"provided": folder / "a picture.png", "pixels": folder}
+    for number, (uri, size) in enumerate(asked.values()):
+        arguments |= {f"uri.{number}": uri, f"size.{number}": size}
+    (folder / "assets").mkdir()
+    (folder / "assets" / "a b.png").write_bytes(encoded(6, 4))
+    manifest = apptools.empty_manifest("com.example.app", folder)
+    apk = apptools.binary(apptools.link(manifest, assets=folder / "assets", apk=folder / "app.apk"))
+    installed = {"android_merged_manifest": manifest, "android_resource_apk": apk}
+    little = ("-XX:MaxDirectMemorySize=1m",)
+    facts = robolectric.run(
+        "reactnative.DecodeKt", arguments, classpath=path, levels=[LEVEL], installed=installed, flags=little
+    )[LEVEL]
+    split = [
+        {name.partition(".")[2]: value for name, value in facts.items() if name.startswith(f"{number}.")}
+        for number, _ in enumerate(asked)
+    ]
+    pixels = {name: folder / f"{number}.rgba" for number, name in enumerate(asked)}
+    return Decoded(folder, dict(zip(asked, split, strict=True)), pixels)
+
+
+def test_a_picture_is_decoded_as_it_lies_in_the_file(decoded: Decoded) -> None:
+    found = decoded.picture("file")
+    assert (found.getpixel((0, 3)), found.getpixel((5, 0))) == ((*RED, 255), (*GREEN, 255))
+    assert (decoded.facts["file"]["orientation"], decoded.facts["file"]["thread"]) == ("1", "Contracts")
+
+
+def test_pictures_come_from_paths_providers_addresses_and_assets(decoded: Decoded) -> None:
+    for name in ("path", "provider", "address", "bundled", "asset"):
+        assert decoded.picture(name).tobytes() == decoded.picture("file").tobytes(), name
+
+
+def test_exif_says_how_the_model_turns_it_and_what_is_transparent_lies_over_black(decoded: Decoded) -> None:
+    assert decoded.facts["photo"]["orientation"] == str(TURNED_RIGHT)
+    assert decoded.picture("photo").size == (16, 8)
+    assert decoded.picture("clear").getpixel((1, 1)) == (0, 0, 0, 0)
+
+
+def test_androids_pixels_are_those_that_mobpack_predicts_from(decoded: Decoded) -> None:
+    for name in ("photo", "noise", "cmyk"):
+        pixels, places, orientation, *_ = picture(decoded.folder / f"{name}.{KINDS.get(name, 'jpg')}")
+        assert decoded.picture(name).convert("RGB").tobytes() == pixels[:, :, places].tobytes(), name
+        assert decoded.facts[name]["orientation"] == str(orientation)
+
+
+def test_a_longest_side_makes_it_smaller(decoded: Decoded) -> None:
+    for name, (_, longest) in SIZES.items():
+        found = decoded.picture(name)
+        assert found.size == (longest, round(longest / 4))
+        corners = (found.getpixel((0, 0)), found.getpixel((found.width - 1, found.height - 1)))
+        assert corners == ((*RED, 255), (*GREEN, 255))
+    assert decoded.picture("least").size == (1, 1)
+
+
+def test_what_is_no_picture_is_told(decoded: Decoded) -> None:
+    for uri, (code, words) in REFUSED.items():
+        facts = decoded.facts[uri]
+        assert facts["code"] == code
+        assert facts["words"].startswith(f"[{code}] {words}")
+        assert facts["left"] == "old.txt, read.rgba", "nothing is left of the pixels"
+    assert len(decoded.facts["long"]["words"]) < 200, "an address with a whole picture is not told whole"
+
+
+def test_a_picture_that_is_too_large_asks_for_a_size(decoded: Decoded) -> None:
+    words = f"[bad-input] {decoded.folder / 'huge.png'} has 8200 x 8200 pixels: pass maxSize"
+    assert decoded.facts["huge"]["words"] == words
+    assert decoded.picture("huge, smaller").size == (100, 100)
+
+
+def test_pixels_that_an_app_left_behind_are_removed(decoded: Decoded) -> None:
+    """The first picture removes those of an hour ago, and leaves those of another call and other files."""
+    assert decoded.facts["file"]["left"] == "old.txt, read.rgba"
 
 
 def specs_of(package: Path, folder: Path, project: str) -> Path:

@@ -124,6 +124,14 @@ def link(manifest: Path, *, assets: Path | None, apk: Path) -> Path:
     return apk
 
 
+def binary(linked: Path) -> Path:
+    """A linked .apk in the form that phones install."""
+    made = linked.with_name(f"binary-{linked.name}")
+    converted: list[str | Path] = ["convert", "--output-format", "binary", "-o", made, linked]
+    commands.run([app_tools().aapt2, *converted], what=f"converting {linked.name}")
+    return made
+
+
 @dataclass(frozen=True, kw_only=True)
 class Linked:
     """An app without classes, and what aapt2 says of its resources."""
@@ -246,16 +254,22 @@ def bundle_modules(modules: Sequence[Path], aab: Path, *, config: Path | None = 
 
 def base_module(app: str, folder: Path) -> Path:
     """The base module of an app without code and resources."""
+    manifest = empty_manifest(app, folder)
+    linked = read_zip(link(manifest, assets=None, apk=folder / "base.apk"))
+    with zipfile.ZipFile(folder / "base.zip", "w") as archive:
+        archive.writestr("manifest/AndroidManifest.xml", linked[PurePosixPath("AndroidManifest.xml")])
+    return folder / "base.zip"
+
+
+def empty_manifest(app: str, folder: Path) -> Path:
+    """That of an app without code and resources."""
     manifest = folder / "base.xml"
     manifest.write_text(
         f'<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="{app}">'
         '<application android:hasCode="false"/></manifest>',
         encoding="utf-8",
     )
-    linked = read_zip(link(manifest, assets=None, apk=folder / "base.apk"))
-    with zipfile.ZipFile(folder / "base.zip", "w") as archive:
-        archive.writestr("manifest/AndroidManifest.xml", linked[PurePosixPath("AndroidManifest.xml")])
-    return folder / "base.zip"
+    return manifest
 
 
 def build_apks(aab: Path, apks: Path) -> Path:

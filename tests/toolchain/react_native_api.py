@@ -1,41 +1,26 @@
-"""React Native's Android API: what its list of binary signatures holds, and classes to compile and run against.
+"""React Native's Android API: its published classes, and the list of binary signatures that it checks itself with.
 
-npm's package brings `ReactAndroid.api`, the list that React Native itself checks its compatibility with, and all its
-Kotlin sources. Its classes are on Maven alone, so those that a package of ours uses are made here: some are compiled
-from its own sources, others are stand-ins (`react_native/android/fakes`) that a test compares with the list.
+The classes are those of `react-android` on Maven Central, the list is that of the locked npm package, which is newer.
+`react_native/android/fakes` has what stays a stand-in: `Arguments`, which needs native code of phones, and an
+annotation and a class of libraries that React Native depends on.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+from packager.files.zips import write_zip
 from tests.cases.archives import read_zip
-from tests.toolchain import class_files, jvm, node
+from tests.toolchain import class_files, jvm, maven, node
 from tests.toolchain.class_files import ClassFile, Member
+from tests.toolchain.kept import kept
+from tests.toolchain.require import fetched
 
 FAKES = Path(__file__).with_name("react_native") / "android" / "fakes"
 ANDROID = Path("node_modules", "react-native", "ReactAndroid")
 PREFIX = "com/facebook/"
-OWN_SOURCES = (
-    "bridge/Promise.kt",
-    "bridge/ReactMethod.kt",
-    "bridge/Dynamic.kt",
-    "bridge/DynamicFromArray.kt",
-    "bridge/DynamicFromMap.kt",
-    "bridge/JavaOnlyArray.kt",
-    "bridge/JavaOnlyMap.kt",
-    "bridge/ReadableArray.kt",
-    "bridge/ReadableMap.kt",
-    "bridge/ReadableMapKeySetIterator.kt",
-    "bridge/ReadableType.kt",
-    "bridge/WritableArray.kt",
-    "bridge/WritableMap.kt",
-    "module/model/ReactModuleInfo.kt",
-    "module/model/ReactModuleInfoProvider.kt",
-    "turbomodule/core/interfaces/TurboModule.kt",
-)
-"""Files of React Native that need no other of its files."""
 CLASS = re.compile(r"(?P<flags>[a-z ]*?) (?:annotation )?(?:class|interface) (?P<name>\S+)(?: : (?P<above>.*))? \{")
 MEMBER = re.compile(r"\t(?P<flags>[a-z ]*?) ?(?:fun|field) (?P<name>\S+) (?P<descriptor>\S+)")
 
@@ -79,11 +64,22 @@ def read(text: str) -> Api:
     return Api(frozenset(members), frozenset(each for each in members if members[each]), above)
 
 
+@cache
 def classes() -> Path:
-    """A jar with the classes of React Native that are here, for compiling and for running."""
-    root = node.project("react_native") / ANDROID / "src" / "main" / "java" / "com" / "facebook" / "react"
-    sources = [*sorted(FAKES.glob("*.kt")), *(root / name for name in OWN_SOURCES)]
-    return jvm.compile_kotlin(sources, classpath=[jvm.fakes()])
+    """A jar with React Native's classes, stand-ins in their places, for compiling and for running."""
+    published, stand_ins = maven.classes_of(fetched("react-android")), fakes()
+
+    def make(folder: Path) -> None:
+        write_zip(folder / "classes.jar", {**read_zip(published), **read_zip(stand_ins)})
+
+    return kept("react-android", make, published, stand_ins) / "classes.jar"
+
+
+@cache
+def fakes() -> Path:
+    """The stand-ins alone."""
+    path = [maven.classes_of(fetched("react-android")), jvm.fakes()]
+    return jvm.compile_kotlin(sorted(FAKES.glob("*.kt")), classpath=path)
 
 
 def references(jar: Path) -> frozenset[Member]:

@@ -84,6 +84,7 @@ def test_alpha_is_rounded_as_on_android() -> None:
     pixels = numpy.stack([colours, colours, colours, alpha], axis=2).astype(numpy.uint8)
     expected = numpy.floor(colours * alpha / 255 + 0.5)
     assert numpy.array_equal(premultiplied(pixels)[:, :, 0], expected)
+    assert numpy.array_equal(premultiplied(pixels, is_rounded=False)[:, :, 0], colours * alpha // 255)
     assert numpy.array_equal(premultiplied(pixels)[:, :, 3], alpha)
 
 

@@ -107,7 +107,7 @@ def _download(wanted: Pin, scratch: Path) -> Path:
         command = [npm(), "pack", wanted.package, "--pack-destination", str(folder), *NPM_OPTIONS]
     elif wanted.client == "maven":
         inherits = MAVEN
-        command = [_maven(), *MAVEN_OPTIONS, MAVEN_COPY, f"-Dartifact={wanted.package}", f"-DoutputDirectory={folder}"]
+        command = [maven(), *MAVEN_OPTIONS, MAVEN_COPY, f"-Dartifact={wanted.package}", f"-DoutputDirectory={folder}"]
     elif wanted.client == "apt":
         inherits = NETWORK
         command = _apt_download(wanted, folder)
@@ -200,7 +200,7 @@ def npm() -> str:
     return str(Path(found).absolute())
 
 
-def _maven() -> str:
+def maven() -> str:
     """Maven, which knows its repository and the mirrors, accounts and proxies of the user's settings.xml."""
     found = shutil.which("mvn")
     if not found:

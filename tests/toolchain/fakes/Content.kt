@@ -19,7 +19,6 @@ public abstract class Context {
     public abstract fun getApplicationContext(): Context
     public abstract fun getApplicationInfo(): ApplicationInfo
     public abstract fun getAssets(): AssetManager
-    public abstract fun getContentResolver(): ContentResolver
     public abstract fun getNoBackupFilesDir(): File
     public abstract fun getCacheDir(): File
     public open fun getExternalFilesDir(type: String?): File? = null

@@ -3,7 +3,6 @@ package device
 
 import android.app.ActivityManager
 import android.content.ComponentCallbacks
-import android.content.ContentResolver
 import android.content.Context
 import android.content.pm.ApplicationInfo
 import android.content.pm.PackageManager
@@ -23,8 +22,6 @@ public open class InstalledApp(private val apk: File, private val data: File) : 
     override fun getApplicationInfo(): ApplicationInfo = ApplicationInfo(File(data, "lib").path)
 
     override fun getAssets(): AssetManager = assetManager
-
-    override fun getContentResolver(): ContentResolver = ContentResolver
 
     override fun getNoBackupFilesDir(): File = folder("no_backup")
 

@@ -100,33 +100,6 @@ public class Bitmap(
         @JvmStatic
         public fun createBitmap(width: Int, height: Int, config: Config): Bitmap =
             Bitmap(config, width, height, 4 * width, true, true, ByteArray(4 * width * height)).also { copies += it }
-
-        /** The bitmap itself where it has no other pixels. */
-        @JvmStatic
-        public fun createBitmap(source: Bitmap, x: Int, y: Int, width: Int, height: Int): Bitmap {
-            check(!source.isRecycled && source.config == Config.ARGB_8888) { "not for tests" }
-            require(x >= 0 && y >= 0 && width > 0 && x + width <= source.width) { "x + width must be <= bitmap.width()" }
-            require(height > 0 && y + height <= source.height) { "y + height must be <= bitmap.height()" }
-            if (width == source.width && height == source.height) return source
-            val pixels = ByteArray(4 * width * height)
-            for (row in 0 until height) {
-                val from = (y + row) * source.rowBytes + 4 * x
-                source.memory.copyInto(pixels, 4 * width * row, from, from + 4 * width)
-            }
-            return Bitmap(source.config, width, height, 4 * width, source.hasAlpha, true, pixels).also { copies += it }
-        }
-
-        /** Without a filter: tests look at sizes and at areas of one colour. */
-        @JvmStatic
-        public fun createScaledBitmap(source: Bitmap, width: Int, height: Int, filter: Boolean): Bitmap {
-            check(filter && source.config == Config.ARGB_8888) { "not for tests" }
-            val pixels = ByteArray(4 * width * height)
-            for (at in 0 until width * height) {
-                val from = at / width * source.height / height * source.rowBytes + at % width * source.width / width * 4
-                source.memory.copyInto(pixels, 4 * at, from, from + 4)
-            }
-            return Bitmap(Config.ARGB_8888, width, height, 4 * width, source.hasAlpha, true, pixels)
-        }
     }
 }
 
@@ -134,12 +107,7 @@ public class Bitmap(
 public class ColorSpace private constructor() {
     public fun isSrgb(): Boolean = this === SRGB
 
-    public enum class Named { SRGB, DISPLAY_P3 }
-
     public companion object {
-        @JvmStatic
-        public fun get(name: Named): ColorSpace = if (name == Named.SRGB) SRGB else DISPLAY_P3
-
         @JvmField public val SRGB: ColorSpace = ColorSpace()
         @JvmField public val DISPLAY_P3: ColorSpace = ColorSpace()
     }

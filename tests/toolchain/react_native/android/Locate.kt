@@ -6,7 +6,6 @@ import android.content.res.AssetManager
 import android.os.PowerManager
 import com.example.pageorientation.reactnative.NativePageOrientationFilesAndroidSpec
 import com.example.pageorientation.reactnative.PageOrientationPackage
-import com.facebook.react.bridge.Emitted
 import com.facebook.react.bridge.ReactApplicationContext
 import device.InstalledApp
 import device.report
@@ -18,7 +17,8 @@ private const val LONG_MS = 1_100L
 fun main(arguments: Array<String>) {
     val given = arguments.associate { it.substringBefore('=') to it.substringAfter('=') }
     val app = InstalledApp(File(given.getValue("apk")), File(given.getValue("data")))
-    val module = moduleOf(object : ReactApplicationContext(app) {})
+    val phone = Phone(app)
+    val module = moduleOf(phone)
     val device = module.device()
     report("chip", device.getString("chip"))
     report("apiLevel", device.getDouble("apiLevel"))
@@ -29,7 +29,7 @@ fun main(arguments: Array<String>) {
         val (asset, size) = given.getValue("asset.$number") to given.getValue("size.$number").toDouble()
         locate(number, List(calls) { Answer().also { module.locate(asset, size, it) } })
     }
-    if ("trouble" in given) trouble(app, module)
+    if ("trouble" in given) trouble(app, phone, module)
 }
 
 private fun locate(number: Int, answers: List<Answer>) {
@@ -45,17 +45,17 @@ private fun locate(number: Int, answers: List<Answer>) {
 }
 
 /** A device that becomes hot, and short of memory. */
-private fun trouble(app: InstalledApp, module: NativePageOrientationFilesAndroidSpec) {
+private fun trouble(app: InstalledApp, phone: Phone, module: NativePageOrientationFilesAndroidSpec) {
     val asked = becomesHot(module)
     Thread.sleep(LONG_MS)
     report("hot", module.isHot())
     report("asked", PowerManager.asked - asked)
     val system = app.callbacks.single() as ComponentCallbacks2
     for (level in listOf(5, 10, 20)) system.onTrimMemory(level)
-    report("told of little", Emitted.names.size)
+    report("told of little", phone.heard.size)
     for (level in listOf(15, 40, 80)) system.onTrimMemory(level)
     system.onLowMemory()
-    report("told", Emitted.names.joinToString(","))
+    report("told", phone.heard.joinToString(","))
     module.invalidate()
     report("callbacks", app.callbacks.size)
 }

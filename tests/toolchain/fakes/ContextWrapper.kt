@@ -8,8 +8,6 @@ public open class ContextWrapper(private val base: Context) : Context() {
 
     override fun getAssets(): android.content.res.AssetManager = base.getAssets()
 
-    override fun getContentResolver(): ContentResolver = base.getContentResolver()
-
     override fun getNoBackupFilesDir(): java.io.File = base.getNoBackupFilesDir()
 
     override fun getCacheDir(): java.io.File = base.getCacheDir()

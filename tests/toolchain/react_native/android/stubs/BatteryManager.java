@@ -1,5 +1,0 @@
-package android.os;
-
-public class BatteryManager {
-    public native boolean isCharging();
-}

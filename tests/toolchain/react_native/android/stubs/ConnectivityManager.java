@@ -1,5 +1,0 @@
-package android.net;
-
-public class ConnectivityManager {
-    public native boolean isActiveNetworkMetered();
-}
