@@ -98,9 +98,10 @@ internal class PackagedModel private constructor(
             val context = DeviceContext(systemContext(), File(request.text("data")), request.text("libraries"))
             val files = File(home, "files")
             val source = Class.forName("$namespace.Source").getMethod("folder", File::class.java).invoke(null, files)
-            val loading = kind.methods.first { it.name == "loadBlocking" && it.parameterCount == 3 }
+            val loader = kind.getField("Companion").get(null)
+            val loading = loader.javaClass.methods.first { it.name == "loadBlocking" && it.parameterCount == 3 }
             val model = try {
-                loading.invoke(null, context, options(namespace, request), source)
+                loading.invoke(loader, context, options(namespace, request), source)
             } catch (failure: InvocationTargetException) {
                 throw failure.cause as? Exception ?: failure
             }

@@ -62,7 +62,7 @@ private fun answer(context: Context, source: Source) {
     val counter = Counter()
     val options = Options(providers = listOf(Provider.CPU), observer = counter)
     OrientationModel.loadBlocking(context, options, source).use { model ->
-        val input = OrientationModel.Input.allocate(dynamicDimension0 = 1)
+        val input = OrientationModel.Input(dynamicDimension0 = 1)
         val output = model.runBlocking(input).fetchName0
         check(counter.runs == 1)
         println(FloatArray(output.remaining()).also(output::get).joinToString())

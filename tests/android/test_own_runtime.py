@@ -33,7 +33,7 @@ import java.io.File
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
     Net.loadBlocking(task.app, task.options).use { model ->
-        val input = Net.Input.allocate(batch = task.number("batch"))
+        val input = Net.Input(batch = task.number("batch"))
         input.x.put(task.floats("x"))
         task.write("scores", model.runBlocking(input).scores)
         report("provider", model.provider)

@@ -286,8 +286,9 @@ def test_the_javadoc_has_the_comments_of_the_sources(tmp_path: Path) -> None:
     declared = (
         "public fun loadBlocking(context: Context, options: Options = Options(), source: Source = Source.bundled)"
     )
-    assert f"<h2><code>{declared}: Classifier</code></h2>" in page
-    assert "<p>[load] for threads that may wait, and for Java.</p>" in page
+    loader = pages["com.example.contracts.ModelLoader.html"]
+    assert f"<h2><code>{declared}: Loaded</code></h2>" in loader
+    assert "<p>[load] for threads that may wait, and for Java.</p>" in loader
     text = re.sub(r"<[^>]*>", "", page)
     assert "/**" not in text
     assert "<" not in text

@@ -125,7 +125,7 @@ def _lines(model: ModelView, parameters: Sequence[Parameter]) -> Iterator[str]:
         yield f"model.{model.typed.verb}({', '.join(each.identifier for each in parameters)})"
         return
     sizes = ", ".join(f"{each.identifier} = {each.example}" for each in model.dimensions)
-    yield f"val input = {model.class_name}.Input.allocate({sizes})"
+    yield f"val input = {model.class_name}.Input({sizes})"
     for each in model.inputs:
         yield f"// Fill input.{each.identifier}, {_article(each.kotlin_type)}, here."
     yield "val output = model.run(input)"

@@ -56,11 +56,8 @@ STORAGE = {
     ElementType.BOOL: Storage("Byte", "BOOL", "A byte each: 0 is false, 1 is true."),
 }
 STRING_TYPE = "Array<String>"
-IMPORTS = (
-    "android.content.Context",
-    "androidx.annotation.WorkerThread",
-)
-"""imports of every model's file"""
+WORKER_THREAD = "androidx.annotation.WorkerThread"
+"""import of methods that block"""
 
 
 def model_view(
@@ -106,11 +103,10 @@ def model_view(
             inputs=tuple(_type(spec) for spec in input_specs),
             outputs=tuple(_type(spec, has_shape=spec.identifier in pinned) for spec in output_specs),
         ),
-        imports=_imports(inputs, outputs, onnxruntime, has_pinned=bool(pinned)),
+        imports=_imports(inputs, outputs, onnxruntime, has_pinned=bool(pinned), warms_up=not sizes.views),
         input_example=_example(inputs),
         output_example=f"{outputs[0].identifier}[0]",
         dimensions=sizes.views,
-        has_default_dimensions=any(view.default for view in sizes.views),
         inputs=inputs,
         pinned_outputs=tuple(output for output in outputs if output.identifier in pinned),
         copied_outputs=tuple(output for output in outputs if output.identifier not in pinned),
@@ -179,8 +175,6 @@ def _output(spec: TensorSpec, sizes: Sizes, outputs: Sequence[TensorSpec]) -> Ou
         note=storage.note if storage else "",
         kotlin_type=f"{storage.number}Buffer" if storage else STRING_TYPE,
         java_type=storage.java_type if storage else "",
-        element_bytes=f"{storage.number}.SIZE_BYTES" if storage else "",
-        as_buffer=storage.as_buffer if storage else "",
         sizes=tuple(str(size) for size in spec.shape),
         getter=f"{storage.number.lower()}Buffer" if storage else "strings()",
         empty=f"{storage.number}Buffer.allocate(0)" if storage else "emptyArray()",
@@ -189,14 +183,14 @@ def _output(spec: TensorSpec, sizes: Sizes, outputs: Sequence[TensorSpec]) -> Ou
 
 
 def _imports(
-    inputs: Sequence[InputView], outputs: Sequence[OutputView], onnxruntime: str, *, has_pinned: bool
+    inputs: Sequence[InputView], outputs: Sequence[OutputView], onnxruntime: str, *, has_pinned: bool, warms_up: bool
 ) -> tuple[str, ...]:
     """Imports of the model's file, in ktlint's order."""
     types = {each.kotlin_type for each in inputs} | {each.kotlin_type for each in outputs}
     buffers = {f"java.nio.{name}" for name in types - {STRING_TYPE}}
     makes_tensors = has_pinned or any(not each.is_string for each in inputs)
     java_type = {f"{onnxruntime}.OnnxJavaType"} if makes_tensors else set()
-    return tuple(sorted({*IMPORTS, *buffers, *java_type}))
+    return tuple(sorted({*buffers, *java_type, *({WORKER_THREAD} if warms_up else ())}))
 
 
 def _example(inputs: Sequence[InputView]) -> str:

@@ -95,8 +95,6 @@ class OutputView:
     note: str
     kotlin_type: str
     java_type: str
-    element_bytes: str
-    as_buffer: str
     sizes: tuple[str, ...]
     """sizes of a pinned output"""
     getter: str
@@ -306,7 +304,6 @@ class ModelView:
     output_example: str
     """code that reads the first output"""
     dimensions: tuple[DimensionView, ...]
-    has_default_dimensions: bool
     inputs: tuple[InputView, ...]
     pinned_outputs: tuple[OutputView, ...]
     """outputs that ONNX Runtime writes into memory of the app"""

@@ -32,7 +32,7 @@ from packager.targets.typescript.view import GoldenView as LaidOutGolden
 
 PLAIN_LISTS = {STORAGE[each].data for each in (ElementType.STRING, ElementType.INT64, ElementType.UINT64)}
 """lists of dart:core"""
-MODULES = ("assignment", "cancellation", "descriptor", "model", "options", "self_test", "tensor")
+MODULES = ("descriptor", "model", "options", "tensor", "typed_model")
 """files of the runtime that every model imports"""
 OPEN = "null"
 WIDTH = 120

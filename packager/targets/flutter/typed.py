@@ -51,6 +51,7 @@ RESULTS: Mapping[str, str] = {
 
 def modules(contract: Contract) -> Iterator[str]:
     """Files of the runtime that a model with `contract` imports."""
+    yield "cancellation"
     if contract.generated:
         yield "generation"
     else:

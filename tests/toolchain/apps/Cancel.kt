@@ -44,7 +44,7 @@ fun main(arguments: Array<String>) {
 
 /** Cancels a call that opens a model again, and closes a model meanwhile: neither waits until it is open. */
 private fun reopened(task: Task) = runBlocking(Dispatchers.Default) {
-    val one = OrientationModel.Input.allocate(dynamicDimension0 = 1)
+    val one = OrientationModel.Input(dynamicDimension0 = 1)
     for (end in listOf("cancel", "close")) {
         val held = Held()
         val model = OrientationModel.loadBlocking(task.app, task.options.copy(observer = held))
@@ -83,7 +83,7 @@ private suspend fun cancelled(task: Task) = runBlocking {
         }
     }
     OrientationModel.loadBlocking(task.app, task.options.copy(observer = observer)).use { model ->
-        val many = OrientationModel.Input.allocate(dynamicDimension0 = MANY)
+        val many = OrientationModel.Input(dynamicDimension0 = MANY)
         val isMet = untilMet { wait ->
             ends.clear()
             val running = launch(Dispatchers.Default, CoroutineStart.UNDISPATCHED) { model.run(many) }
@@ -95,14 +95,14 @@ private suspend fun cancelled(task: Task) = runBlocking {
             isRunning && ends == listOf("ended early")
         }
         report("cancelled", isMet)
-        val one = OrientationModel.Input.allocate(dynamicDimension0 = 1)
+        val one = OrientationModel.Input(dynamicDimension0 = 1)
         report("later", model.run(one).fetchName0.get(0) == model.runBlocking(one).fetchName0.get(0))
     }
 }
 
 /** Calls beyond the queue fail at once, and give no place away that others have. */
 private suspend fun full(model: OrientationModel) = runBlocking {
-    val input = OrientationModel.Input.allocate(dynamicDimension0 = 8)
+    val input = OrientationModel.Input(dynamicDimension0 = 8)
     val calls = List(5) { async(start = CoroutineStart.UNDISPATCHED) { runCatching { model.run(input) } } }
     val results = calls.map { it.await() }
     report("full", results.joinToString(",") { it.exceptionOrNull()?.javaClass?.simpleName ?: "ran" })
@@ -128,7 +128,7 @@ private suspend fun frames(model: OrientationModel) {
     val answers = model.frames(source) { frame ->
         begun.complete(Unit)
         given.await()
-        run(OrientationModel.Input.allocate(dynamicDimension0 = 4))
+        run(OrientationModel.Input(dynamicDimension0 = 4))
         frame
     }.toList()
     report("frames", answers.joinToString(","))

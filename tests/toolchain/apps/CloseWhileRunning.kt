@@ -29,7 +29,7 @@ private fun closedWhileRunning(task: Task): Pair<Int, String> {
     val failures = java.util.Collections.synchronizedList(mutableListOf<Throwable>())
     val workers = List(3) {
         thread {
-            val input = Minilm.Input.allocate(sequence = 128)
+            val input = Minilm.Input(sequence = 128)
             try {
                 while (true) {
                     started.countDown()

@@ -10,7 +10,7 @@ fun main(arguments: Array<String>) {
     val task = Task(arguments)
     EveryType.loadBlocking(task.app, task.options).use { model ->
         reportModel(model.provider, model.fallbacks, model.info)
-        val input = EveryType.Input.allocate(count = 4, rowsDim1 = 3)
+        val input = EveryType.Input(count = 4, rowsDim1 = 3)
         input.f32.put(task.floats("f32"))
         input.f64.put(task.bytes("f64").asDoubleBuffer())
         input.f16.put(task.bytes("f16").asShortBuffer())
@@ -43,7 +43,7 @@ fun main(arguments: Array<String>) {
         task.write("columns", output.columns)
         report("columns.shape", output.columnsShape.joinToString(","))
 
-        val empty = EveryType.Input.allocate(count = 0, rowsDim1 = 3)
+        val empty = EveryType.Input(count = 0, rowsDim1 = 3)
         report("columns.shape of no rows", model.runBlocking(empty, output).columnsShape.joinToString(","))
         report("columns of no rows", output.columns.capacity())
     }

@@ -18,7 +18,7 @@ fun main(arguments: Array<String>) {
     val start = CyclicBarrier(threads)
     OrientationModel.loadBlocking(task.app, task.options).use { model ->
         val results = List(threads) { number ->
-            val input = OrientationModel.Input.allocate(dynamicDimension0 = 1)
+            val input = OrientationModel.Input(dynamicDimension0 = 1)
             repeat(PAGE) { input.x.put(it, pages.get(number * PAGE + it)) }
             val changed = AtomicInteger()
             val output = OrientationModel.Output()

@@ -32,7 +32,7 @@ fun main(arguments: Array<String>) {
     retried()
     report("abstract", ModelObserver::class.java.methods.filterNot { it.isDefault }.map { it.name })
     OrientationModel.loadBlocking(task.app, task.options).use { model ->
-        val trace = model.profileBlocking(OrientationModel.Input.allocate(dynamicDimension0 = 1), runs = 3)
+        val trace = model.profileBlocking(OrientationModel.Input(dynamicDimension0 = 1), runs = 3)
         report("trace", trace)
         report("trace.folder", trace.parentFile == task.app.getCacheDir())
     }
@@ -58,12 +58,12 @@ private fun heard(task: Task) {
     val heard = Heard()
     val options = Options(listOf(Provider.QNN, Provider.CPU), observer = heard)
     Minilm.loadBlocking(task.app, options).use { model ->
-        model.runBlocking(Minilm.Input.allocate(sequence = 4))
-        val wrong = Minilm.Input.allocate(sequence = 4)
+        model.runBlocking(Minilm.Input(sequence = 4))
+        val wrong = Minilm.Input(sequence = 4)
         wrong.inputIds.put(0, 1_000_000)
         runCatching { model.runBlocking(wrong) }
         runBlocking {
-            val inputs = List(3) { Minilm.Input.allocate(sequence = 64) }
+            val inputs = List(3) { Minilm.Input(sequence = 64) }
             val began = System.nanoTime()
             val calls = inputs.map { async(start = CoroutineStart.UNDISPATCHED) { model.run(it) } }
             report("asked", (System.nanoTime() - began) / 1e9)
@@ -87,9 +87,9 @@ private fun heard(task: Task) {
 private fun counted(task: Task) {
     val metrics = ModelMetrics()
     OrientationModel.loadBlocking(task.app, task.options.copy(observer = metrics)).use { model ->
-        val input = OrientationModel.Input.allocate(dynamicDimension0 = 1)
+        val input = OrientationModel.Input(dynamicDimension0 = 1)
         List(4) { Thread { repeat(5) { model.runBlocking(input) } }.apply { start() } }.forEach(Thread::join)
-        reportFailure("after a run that is refused") { model.runBlocking(OrientationModel.Input.allocate(dynamicDimension0 = -1)) }
+        reportFailure("after a run that is refused") { model.runBlocking(OrientationModel.Input(dynamicDimension0 = -1)) }
     }
     val found = metrics.snapshot().getValue("orientation")
     report("counted", "${found.loads} ${found.runs} ${found.errors} ${found.duration.count}")
@@ -104,7 +104,7 @@ private fun broken(task: Task) {
         override fun onRun(event: RunEvent): Unit = error("broken observer")
     }
     OrientationModel.loadBlocking(task.app, task.options.copy(observer = failing)).use { model ->
-        report("ran", model.runBlocking(OrientationModel.Input.allocate(dynamicDimension0 = 1)).fetchName0.capacity())
+        report("ran", model.runBlocking(OrientationModel.Input(dynamicDimension0 = 1)).fetchName0.capacity())
     }
     report("log", Log.lines.joinToString("\n"))
 }

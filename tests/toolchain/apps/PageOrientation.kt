@@ -10,7 +10,7 @@ fun main(arguments: Array<String>) {
     val task = Task(arguments)
     timed("load") { OrientationModel.loadBlocking(task.app, task.options) }.use { model ->
         reportModel(model.provider, model.fallbacks, model.info, model.assignment)
-        val input = OrientationModel.Input.allocate(dynamicDimension0 = task.number("batch"))
+        val input = OrientationModel.Input(dynamicDimension0 = task.number("batch"))
         input.x.put(task.floats("x"))
 
         val output = timed("run") { model.runBlocking(input) }

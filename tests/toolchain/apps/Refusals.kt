@@ -26,8 +26,8 @@ fun main(arguments: Array<String>) {
     reportFailure("foreign byte order") {
         OrientationModel.Input(ByteBuffer.allocateDirect(PAGE * 4).asFloatBuffer(), dynamicDimension0 = 1)
     }
-    reportFailure("negative size") { OrientationModel.Input.allocate(dynamicDimension0 = -1) }
-    reportFailure("size beyond a buffer") { OrientationModel.Input.allocate(dynamicDimension0 = Int.MAX_VALUE) }
+    reportFailure("negative size") { OrientationModel.Input(dynamicDimension0 = -1) }
+    reportFailure("size beyond a buffer") { OrientationModel.Input(dynamicDimension0 = Int.MAX_VALUE) }
     reportFailure("two inputs that disagree") {
         Minilm.Input(longs(8), longs(8), longs(7), batch = 1, sequence = 8)
     }
@@ -41,14 +41,14 @@ fun main(arguments: Array<String>) {
     }
 
     Minilm.loadBlocking(task.app, Options(providers = listOf(Provider.CPU))).use { model ->
-        val wrong = Minilm.Input.allocate(sequence = 4)
+        val wrong = Minilm.Input(sequence = 4)
         wrong.inputIds.put(0, 1_000_000)
         reportFailure("value the model refuses") { model.runBlocking(wrong) }
-        report("values after a refusal", model.runBlocking(Minilm.Input.allocate(sequence = 4)).lastHiddenState.capacity())
+        report("values after a refusal", model.runBlocking(Minilm.Input(sequence = 4)).lastHiddenState.capacity())
     }
 
     val model = OrientationModel.loadBlocking(task.app, Options(providers = listOf(Provider.CPU)))
-    val input = OrientationModel.Input.allocate(dynamicDimension0 = 1)
+    val input = OrientationModel.Input(dynamicDimension0 = 1)
     model.close()
     reportFailure("runBlocking after close") { model.runBlocking(input) }
     reportFailure("warmUpBlocking after close") { model.warmUpBlocking(input) }

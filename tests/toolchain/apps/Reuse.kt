@@ -13,7 +13,7 @@ import kotlin.coroutines.startCoroutine
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
     SileroVad.loadBlocking(task.app, task.options).use { model ->
-        val input = SileroVad.Input.allocate()
+        val input = SileroVad.Input()
         input.sr.put(0, 16_000)
         input.input.put(task.floats("audio"))
         val output = SileroVad.Output()

@@ -53,14 +53,14 @@ fun main(arguments: Array<String>) {
 
 private fun speech(task: Task, options: Options): () -> Unit {
     val model = SileroVad.loadBlocking(task.app, options)
-    val input = SileroVad.Input.allocate().also { it.sr.put(0, 16_000) }
+    val input = SileroVad.Input().also { it.sr.put(0, 16_000) }
     val output = SileroVad.Output()
     return { model.runBlocking(input, output) }
 }
 
 private fun page(task: Task, options: Options): () -> Unit {
     val model = OrientationModel.loadBlocking(task.app, options)
-    val input = OrientationModel.Input.allocate(dynamicDimension0 = 1)
+    val input = OrientationModel.Input(dynamicDimension0 = 1)
     val output = OrientationModel.Output()
     return { model.runBlocking(input, output) }
 }

@@ -8,7 +8,7 @@ fun main(arguments: Array<String>) {
     val task = Task(arguments)
     timed("load") { Minilm.loadBlocking(task.app, task.options) }.use { model ->
         reportModel(model.provider, model.fallbacks, model.info)
-        val input = Minilm.Input.allocate(batch = task.number("batch"), sequence = task.number("sequence"))
+        val input = Minilm.Input(batch = task.number("batch"), sequence = task.number("sequence"))
         input.inputIds.put(task.longs("input_ids"))
         input.attentionMask.put(task.longs("attention_mask"))
         input.tokenTypeIds.put(task.longs("token_type_ids"))

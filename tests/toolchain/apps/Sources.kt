@@ -104,7 +104,7 @@ private fun load(task: Task) = reportFailure("load") {
     }
 }
 
-private fun page() = OrientationModel.Input.allocate(dynamicDimension0 = 1).also { input ->
+private fun page() = OrientationModel.Input(dynamicDimension0 = 1).also { input ->
     for (index in 0 until input.x.capacity()) input.x.put(index, (index % 255) / 255f)
 }
 

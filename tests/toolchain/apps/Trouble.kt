@@ -69,7 +69,7 @@ private class Events : ModelObserver {
     }
 }
 
-private fun page() = OrientationModel.Input.allocate(dynamicDimension0 = 1).also { input ->
+private fun page() = OrientationModel.Input(dynamicDimension0 = 1).also { input ->
     for (index in 0 until input.x.capacity()) input.x.put(index, (index % 255) / 255f)
 }
 
@@ -80,7 +80,7 @@ private fun usual(task: Task) =
 
 /** A model whose sizes are all fixed, as NNAPI wants them. */
 private fun SileroVad.speech(): Float {
-    val input = SileroVad.Input.allocate()
+    val input = SileroVad.Input()
     for (index in 0 until input.input.capacity()) input.input.put(index, (index % 40 - 20) / 20f)
     input.sr.put(0, 16_000)
     return runBlocking(input).output.get(0)
@@ -177,7 +177,7 @@ private fun Task.lowMemory() = app.callbacks.forEach { it.onLowMemory() }
 private fun input(task: Task) {
     val events = Events()
     Minilm.loadBlocking(task.app, Options(listOf(Provider.XNNPACK), observer = events)).use { model ->
-        val wrong = Minilm.Input.allocate(sequence = 4)
+        val wrong = Minilm.Input(sequence = 4)
         wrong.inputIds.put(0, 1_000_000)
         events.since()
         repeat(4) { reportFailure("wrong") { model.runBlocking(wrong) } }
@@ -192,7 +192,7 @@ private fun input(task: Task) {
 /** The threads of the session that a wrong input has opened, before and after the next right one. */
 private fun sessions(task: Task) {
     Minilm.loadBlocking(task.app, Options(listOf(Provider.XNNPACK), spinning = true)).use { model ->
-        val (right, wrong) = List(2) { Minilm.Input.allocate(sequence = 4) }
+        val (right, wrong) = List(2) { Minilm.Input(sequence = 4) }
         wrong.inputIds.put(0, 1_000_000)
         model.runBlocking(right)
         val usual = nativeThreads()
@@ -299,7 +299,7 @@ private fun memory(task: Task) = runBlocking {
     report("after release", "${model.provider} ${model.info.name}")
     model.answer()
     events.since()
-    val many = OrientationModel.Input.allocate(dynamicDimension0 = 24)
+    val many = OrientationModel.Input(dynamicDimension0 = 24)
     val isKept = untilMet { wait ->
         model.answer() // opens the session, if there is none
         events.since()

@@ -10,7 +10,7 @@ fun main(arguments: Array<String>) {
     val windows = List(task.number("windows")) { FloatArray(576).also(recording::get) }
     timed("load") { SileroVad.loadBlocking(task.app, task.options) }.use { model ->
         reportModel(model.provider, model.fallbacks, model.info)
-        val input = SileroVad.Input.allocate()
+        val input = SileroVad.Input()
         val output = SileroVad.Output()
         val speech = FloatBuffer.allocate(windows.size)
         input.sr.put(0, 16_000)

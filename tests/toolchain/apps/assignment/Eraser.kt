@@ -21,7 +21,7 @@ fun main(arguments: Array<String>) {
         }
         else -> Plain.loadBlocking(task.app, task.options).use {
             reportModel(it.provider, it.fallbacks, it.info, it.assignment)
-            val input = Plain.Input.allocate()
+            val input = Plain.Input()
             repeat(input.x.capacity()) { index -> input.x.put(index, 1f) }
             report("y", "%.5f".format(it.runBlocking(input).y[0]))
             report("erf", "0.84270")

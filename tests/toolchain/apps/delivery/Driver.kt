@@ -150,7 +150,7 @@ private class Driver(val address: String, folder: File, apk: File) {
     }
 
     private fun input(): Scorer.Input {
-        val input = Scorer.Input.allocate()
+        val input = Scorer.Input()
         for (index in 0 until input.x.capacity()) input.x.put(index, index / 64f)
         return input
     }

@@ -73,7 +73,7 @@ private fun vectors(folder: File) {
 }
 
 private fun Scorer.answer(): Float {
-    val input = Scorer.Input.allocate()
+    val input = Scorer.Input()
     for (index in 0 until input.x.capacity()) input.x.put(index, index / 64f)
     val answer = runBlocking(input).y
     return List(answer.capacity()) { answer.get(it) }.sum()

@@ -32,3 +32,4 @@ export 'src/runtime/similarity.dart';
 export 'src/runtime/sound.dart' show Sound;
 export 'src/runtime/tensor.dart' show ElementType, Tensor, TensorInput, TensorSpec;
 export 'src/runtime/text.dart' show Reading;
+export 'src/runtime/typed_model.dart' show TypedModel;

@@ -85,37 +85,15 @@ public final class Classifier: TypedModel, SelfTestingModel {
         /// The size of `image.chroma_channels`.
         public var imageChromaChannels: Int
 
-        /// An input with the given values.
-        public init(
-            imagePixels: [UInt8],
-            imageChannels: [Int64],
-            imageOrientation: [Int64],
-            imageChroma: [UInt8],
-            imageConversion: [Int64],
-            imageHeight: Int,
-            imageWidth: Int,
-            imageChannels2: Int,
-            imageChromaHeight: Int,
-            imageChromaWidth: Int,
-            imageChromaChannels: Int
-        ) {
-            self.imagePixels = imagePixels
-            self.imageChannels = imageChannels
-            self.imageOrientation = imageOrientation
-            self.imageChroma = imageChroma
-            self.imageConversion = imageConversion
-            self.imageHeight = imageHeight
-            self.imageWidth = imageWidth
-            self.imageChannels2 = imageChannels2
-            self.imageChromaHeight = imageChromaHeight
-            self.imageChromaWidth = imageChromaWidth
-            self.imageChromaChannels = imageChromaChannels
-        }
-
-        /// An input whose values are all zero or empty.
+        /// An input with the given values, or else zeros or empty strings.
         ///
         /// Negative sizes, or sizes beyond this device's memory, give no values: a run throws.
         public init(
+            imagePixels: [UInt8]? = nil,
+            imageChannels: [Int64]? = nil,
+            imageOrientation: [Int64]? = nil,
+            imageChroma: [UInt8]? = nil,
+            imageConversion: [Int64]? = nil,
             imageHeight: Int,
             imageWidth: Int,
             imageChannels2: Int,
@@ -123,11 +101,11 @@ public final class Classifier: TypedModel, SelfTestingModel {
             imageChromaWidth: Int,
             imageChromaChannels: Int
         ) {
-            self.imagePixels = Shape.filled([imageHeight, imageWidth, imageChannels2], with: 0)
-            self.imageChannels = Shape.filled([3], with: 0)
-            self.imageOrientation = Shape.filled([], with: 0)
-            self.imageChroma = Shape.filled([imageChromaHeight, imageChromaWidth, imageChromaChannels], with: 0)
-            self.imageConversion = Shape.filled([3], with: 0)
+            self.imagePixels = imagePixels ?? Shape.filled([imageHeight, imageWidth, imageChannels2], with: 0)
+            self.imageChannels = imageChannels ?? Shape.filled([3], with: 0)
+            self.imageOrientation = imageOrientation ?? Shape.filled([], with: 0)
+            self.imageChroma = imageChroma ?? Shape.filled([imageChromaHeight, imageChromaWidth, imageChromaChannels], with: 0)
+            self.imageConversion = imageConversion ?? Shape.filled([3], with: 0)
             self.imageHeight = imageHeight
             self.imageWidth = imageWidth
             self.imageChannels2 = imageChannels2

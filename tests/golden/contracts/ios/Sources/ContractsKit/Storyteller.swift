@@ -61,40 +61,24 @@ public final class Storyteller: TypedModel {
         /// The size of `logits.waiting bytes`.
         public var logitsWaitingBytes: Int
 
-        /// An input with the given values.
-        public init(
-            promptText: [Int32],
-            pastKey: [Float],
-            logitsProgress: [Int64],
-            logitsBytes: [Int64],
-            logitsSeed: [Int64],
-            promptCharacters: Int,
-            pastLength: Int,
-            logitsWaitingBytes: Int
-        ) {
-            self.promptText = promptText
-            self.pastKey = pastKey
-            self.logitsProgress = logitsProgress
-            self.logitsBytes = logitsBytes
-            self.logitsSeed = logitsSeed
-            self.promptCharacters = promptCharacters
-            self.pastLength = pastLength
-            self.logitsWaitingBytes = logitsWaitingBytes
-        }
-
-        /// An input whose values are all zero or empty.
+        /// An input with the given values, or else zeros or empty strings.
         ///
         /// Negative sizes, or sizes beyond this device's memory, give no values: a run throws.
         public init(
+            promptText: [Int32]? = nil,
+            pastKey: [Float]? = nil,
+            logitsProgress: [Int64]? = nil,
+            logitsBytes: [Int64]? = nil,
+            logitsSeed: [Int64]? = nil,
             promptCharacters: Int,
             pastLength: Int,
             logitsWaitingBytes: Int
         ) {
-            self.promptText = Shape.filled([promptCharacters], with: 0)
-            self.pastKey = Shape.filled([1, 2, pastLength, 8], with: 0)
-            self.logitsProgress = Shape.filled([4], with: 0)
-            self.logitsBytes = Shape.filled([logitsWaitingBytes], with: 0)
-            self.logitsSeed = Shape.filled([1], with: 0)
+            self.promptText = promptText ?? Shape.filled([promptCharacters], with: 0)
+            self.pastKey = pastKey ?? Shape.filled([1, 2, pastLength, 8], with: 0)
+            self.logitsProgress = logitsProgress ?? Shape.filled([4], with: 0)
+            self.logitsBytes = logitsBytes ?? Shape.filled([logitsWaitingBytes], with: 0)
+            self.logitsSeed = logitsSeed ?? Shape.filled([1], with: 0)
             self.promptCharacters = promptCharacters
             self.pastLength = pastLength
             self.logitsWaitingBytes = logitsWaitingBytes

@@ -66,73 +66,44 @@ public final class EveryThingV2: TypedModel, SelfTestingModel {
         /// The size of `past sequence*/ + 1`.
         public var pastSequence1: Int
 
-        /// An input with the given values.
-        public init(
-            servingDefaultInput20: [Float],
-            input53: [Int64],
-            classValue: [Bool],
-            text: [String],
-            int8: [Int8],
-            uint8: [UInt8],
-            int16: [Int16],
-            int32: [Int32],
-            float16: [Half],
-            bfloat16: [BFloat16],
-            double: [Double],
-            uint16: [UInt16],
-            uint32: [UInt32],
-            uint64: [UInt64],
-            batchSize: Int = 1,
-            uint8Dim1: Int,
-            int32Dim0: Int = 1,
-            int32Dim1: Int,
-            pastSequence1: Int
-        ) {
-            self.servingDefaultInput20 = servingDefaultInput20
-            self.input53 = input53
-            self.classValue = classValue
-            self.text = text
-            self.int8 = int8
-            self.uint8 = uint8
-            self.int16 = int16
-            self.int32 = int32
-            self.float16 = float16
-            self.bfloat16 = bfloat16
-            self.double = double
-            self.uint16 = uint16
-            self.uint32 = uint32
-            self.uint64 = uint64
-            self.batchSize = batchSize
-            self.uint8Dim1 = uint8Dim1
-            self.int32Dim0 = int32Dim0
-            self.int32Dim1 = int32Dim1
-            self.pastSequence1 = pastSequence1
-        }
-
-        /// An input whose values are all zero or empty.
+        /// An input with the given values, or else zeros or empty strings.
         ///
         /// Negative sizes, or sizes beyond this device's memory, give no values: a run throws.
         public init(
+            servingDefaultInput20: [Float]? = nil,
+            input53: [Int64]? = nil,
+            classValue: [Bool]? = nil,
+            text: [String]? = nil,
+            int8: [Int8]? = nil,
+            uint8: [UInt8]? = nil,
+            int16: [Int16]? = nil,
+            int32: [Int32]? = nil,
+            float16: [Half]? = nil,
+            bfloat16: [BFloat16]? = nil,
+            double: [Double]? = nil,
+            uint16: [UInt16]? = nil,
+            uint32: [UInt32]? = nil,
+            uint64: [UInt64]? = nil,
             batchSize: Int = 1,
             uint8Dim1: Int,
             int32Dim0: Int = 1,
             int32Dim1: Int,
             pastSequence1: Int
         ) {
-            self.servingDefaultInput20 = Shape.filled([1, 8], with: 0)
-            self.input53 = Shape.filled([], with: 0)
-            self.classValue = Shape.filled([batchSize, 2], with: false)
-            self.text = Shape.filled([batchSize], with: "")
-            self.int8 = Shape.filled([4], with: 0)
-            self.uint8 = Shape.filled([4, uint8Dim1], with: 0)
-            self.int16 = Shape.filled([2, 2], with: 0)
-            self.int32 = Shape.filled([int32Dim0, int32Dim1], with: 0)
-            self.float16 = Shape.filled([batchSize, pastSequence1], with: 0)
-            self.bfloat16 = Shape.filled([3], with: 0)
-            self.double = Shape.filled([0, 3], with: 0)
-            self.uint16 = Shape.filled([2], with: 0)
-            self.uint32 = Shape.filled([2], with: 0)
-            self.uint64 = Shape.filled([2], with: 0)
+            self.servingDefaultInput20 = servingDefaultInput20 ?? Shape.filled([1, 8], with: 0)
+            self.input53 = input53 ?? Shape.filled([], with: 0)
+            self.classValue = classValue ?? Shape.filled([batchSize, 2], with: false)
+            self.text = text ?? Shape.filled([batchSize], with: "")
+            self.int8 = int8 ?? Shape.filled([4], with: 0)
+            self.uint8 = uint8 ?? Shape.filled([4, uint8Dim1], with: 0)
+            self.int16 = int16 ?? Shape.filled([2, 2], with: 0)
+            self.int32 = int32 ?? Shape.filled([int32Dim0, int32Dim1], with: 0)
+            self.float16 = float16 ?? Shape.filled([batchSize, pastSequence1], with: 0)
+            self.bfloat16 = bfloat16 ?? Shape.filled([3], with: 0)
+            self.double = double ?? Shape.filled([0, 3], with: 0)
+            self.uint16 = uint16 ?? Shape.filled([2], with: 0)
+            self.uint32 = uint32 ?? Shape.filled([2], with: 0)
+            self.uint64 = uint64 ?? Shape.filled([2], with: 0)
             self.batchSize = batchSize
             self.uint8Dim1 = uint8Dim1
             self.int32Dim0 = int32Dim0

@@ -4,7 +4,6 @@
 
 import 'dart:typed_data';
 
-import '../runtime/assignment.dart';
 import '../runtime/cancellation.dart';
 import '../runtime/classes.dart';
 import '../runtime/descriptor.dart';
@@ -12,8 +11,8 @@ import '../runtime/frames.dart';
 import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
 import '../runtime/picture.dart';
-import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
+import '../runtime/typed_model.dart';
 
 /// The inputs of [Classifier]: values of each tensor one after the other, in row-major order.
 final class ClassifierInputs {
@@ -65,8 +64,10 @@ final class ClassifierOutputs {
 /// ```
 ///
 /// The package has one sample of it for [selfTest].
-final class Classifier {
-  Classifier._(this._model);
+final class Classifier extends TypedModel<ClassifierInputs, ClassifierOutputs> {
+  Classifier._(LoadedModel model)
+    : _model = model,
+      super(model, (inputs) => [inputs.imagePixels, inputs.imageChannels, inputs.imageOrientation, inputs.imageChroma, inputs.imageConversion], ClassifierOutputs._);
 
   /// Loads the model, in an isolate of its own.
   ///
@@ -82,25 +83,6 @@ final class Classifier {
 
   final LoadedModel _model;
 
-  /// The provider that runs the model.
-  Provider get provider => _model.provider;
-
-  /// The providers that were asked for and did not start, or failed.
-  List<Fallback> get fallbacks => _model.fallbacks;
-
-  /// The share of each provider, the CPU included; null where ONNX Runtime cannot say, as for files in its own
-  /// format.
-  List<ProviderAssignment>? get assignment => _model.assignment;
-
-  /// Identifies the model.
-  ModelInfo get info => _model.info;
-
-  /// Runs the model. Calls run one after the other.
-  ///
-  /// Throws a ModelException `badInput`, `busy`, `cancelled`, `disposed` or `runtime`.
-  Future<ClassifierOutputs> run(ClassifierInputs inputs, {Cancellation? cancellation}) async =>
-      ClassifierOutputs._(await _model.run([inputs.imagePixels, inputs.imageChannels, inputs.imageOrientation, inputs.imageChroma, inputs.imageConversion], cancellation));
-
   /// The classes that fit, best first; classes below the threshold of the model are left out.
   ///
   /// Throws what [run] throws.
@@ -114,28 +96,6 @@ final class Classifier {
   /// the last are dropped. Ends with its source; who stops listening ends the source.
   Stream<List<Classification>> frames(Stream<Picture> source, {int top = 3}) =>
       latestOf(source, (frame, cancellation) => classify(frame, top: top, cancellation: cancellation));
-
-  /// Runs the model `runs` times, so that later calls do not pay for what the first ones prepare.
-  ///
-  /// Throws what [run] throws.
-  Future<void> warmUp(ClassifierInputs inputs, {int runs = 1}) async {
-    for (var number = 0; number < runs; number++) {
-      await run(inputs);
-    }
-  }
-
-  /// Runs the model `runs` times in a second session, and gives the path of ONNX Runtime's trace: the time of every
-  /// operator, for ui.perfetto.dev or `chrome://tracing`. Takes as much memory again: call it while you develop.
-  ///
-  /// Throws what [run] throws, `badOptions`, and `unsupported` on the web.
-  Future<String> profile(ClassifierInputs inputs, {int runs = 10}) async =>
-      _model.profile([inputs.imagePixels, inputs.imageChannels, inputs.imageOrientation, inputs.imageChroma, inputs.imageConversion], runs);
-
-  /// Compares what the model computes on this device with what it computed on the build machine.
-  Future<SelfTest> selfTest() => _model.selfTest();
-
-  /// Gives the memory of the model back, after the calls that are under way. Later calls fail with `disposed`.
-  Future<void> dispose() => _model.dispose();
 }
 
 const List<String> _logitsLabels = [

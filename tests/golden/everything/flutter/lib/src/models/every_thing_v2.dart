@@ -4,13 +4,11 @@
 
 import 'dart:typed_data';
 
-import '../runtime/assignment.dart';
-import '../runtime/cancellation.dart';
 import '../runtime/descriptor.dart';
 import '../runtime/model.dart' if (dart.library.js_interop) '../web/model.dart';
 import '../runtime/options.dart';
-import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
+import '../runtime/typed_model.dart';
 
 /// The inputs of [EveryThingV2]: values of each tensor one after the other, in row-major order.
 final class EveryThingV2Inputs {
@@ -151,8 +149,9 @@ final class EveryThingV2Outputs {
 /// ```
 ///
 /// The package has one sample of it for [selfTest].
-final class EveryThingV2 {
-  EveryThingV2._(this._model);
+final class EveryThingV2 extends TypedModel<EveryThingV2Inputs, EveryThingV2Outputs> {
+  EveryThingV2._(LoadedModel model)
+    : super(model, (inputs) => [inputs.servingDefaultInput20, inputs.input53, inputs.classValue, inputs.text, inputs.int8, inputs.uint8, inputs.int16, inputs.int32, inputs.float16, inputs.bfloat16, inputs.double], EveryThingV2Outputs._);
 
   /// Loads the model, in an isolate of its own.
   ///
@@ -165,49 +164,6 @@ final class EveryThingV2 {
 
   /// The tensors that [run] gives, as the model has them.
   static List<TensorSpec> get outputs => _descriptor.outputs;
-
-  final LoadedModel _model;
-
-  /// The provider that runs the model.
-  Provider get provider => _model.provider;
-
-  /// The providers that were asked for and did not start, or failed.
-  List<Fallback> get fallbacks => _model.fallbacks;
-
-  /// The share of each provider, the CPU included; null where ONNX Runtime cannot say, as for files in its own
-  /// format.
-  List<ProviderAssignment>? get assignment => _model.assignment;
-
-  /// Identifies the model.
-  ModelInfo get info => _model.info;
-
-  /// Runs the model. Calls run one after the other.
-  ///
-  /// Throws a ModelException `badInput`, `busy`, `cancelled`, `disposed` or `runtime`.
-  Future<EveryThingV2Outputs> run(EveryThingV2Inputs inputs, {Cancellation? cancellation}) async =>
-      EveryThingV2Outputs._(await _model.run([inputs.servingDefaultInput20, inputs.input53, inputs.classValue, inputs.text, inputs.int8, inputs.uint8, inputs.int16, inputs.int32, inputs.float16, inputs.bfloat16, inputs.double], cancellation));
-
-  /// Runs the model `runs` times, so that later calls do not pay for what the first ones prepare.
-  ///
-  /// Throws what [run] throws.
-  Future<void> warmUp(EveryThingV2Inputs inputs, {int runs = 1}) async {
-    for (var number = 0; number < runs; number++) {
-      await run(inputs);
-    }
-  }
-
-  /// Runs the model `runs` times in a second session, and gives the path of ONNX Runtime's trace: the time of every
-  /// operator, for ui.perfetto.dev or `chrome://tracing`. Takes as much memory again: call it while you develop.
-  ///
-  /// Throws what [run] throws, `badOptions`, and `unsupported` on the web.
-  Future<String> profile(EveryThingV2Inputs inputs, {int runs = 10}) async =>
-      _model.profile([inputs.servingDefaultInput20, inputs.input53, inputs.classValue, inputs.text, inputs.int8, inputs.uint8, inputs.int16, inputs.int32, inputs.float16, inputs.bfloat16, inputs.double], runs);
-
-  /// Compares what the model computes on this device with what it computed on the build machine.
-  Future<SelfTest> selfTest() => _model.selfTest();
-
-  /// Gives the memory of the model back, after the calls that are under way. Later calls fail with `disposed`.
-  Future<void> dispose() => _model.dispose();
 }
 
 const ModelDescriptor _descriptor = ModelDescriptor(

@@ -4,7 +4,6 @@
 package com.example.contracts
 
 import ai.onnxruntime.OnnxJavaType
-import android.content.Context
 import android.graphics.Bitmap
 import androidx.annotation.WorkerThread
 import java.nio.ByteBuffer
@@ -38,12 +37,7 @@ public class Classifier private constructor(loaded: LoadedModel) :
     public fun classifyBlocking(image: Picture, top: Int = 3): List<Classification> =
         answer(runBlocking(inputOf(image)), top)
 
-    /**
-     * [classify] of a bitmap, whose pixels are copied on the model's own thread: it must not be recycled or drawn to
-     * meanwhile. [Picture.of] says more.
-     *
-     * @throws IllegalArgumentException for a bitmap that is recycled or has no colours
-     */
+    /** [classify] of a bitmap, as [Picture.of] takes it, on the model's own thread: leave it as it is meanwhile. */
     public suspend fun classify(
         bitmap: Bitmap,
         orientation: Orientation = Orientation.UP,
@@ -80,18 +74,13 @@ public class Classifier private constructor(loaded: LoadedModel) :
 
     override fun newOutput(): Output = Output()
 
-    /** The model's inputs: the constructor takes buffers that you have, [allocate] makes new ones. [ModelInput] says more. */
+    /** The model's inputs, in buffers that you have, or in new ones of zeros or empty strings. [ModelInput] says more. */
     public class Input(
-        /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]`. Unsigned: read with `toInt() and 0xFF`, write with `toByte()`. */
-        public val imagePixels: ByteBuffer,
-        /** `image.channels`: int64 `[3]`. */
-        public val imageChannels: LongBuffer,
-        /** `image.orientation`: int64 `[]`. */
-        public val imageOrientation: LongBuffer,
-        /** `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]`. Unsigned: read with `toInt() and 0xFF`, write with `toByte()`. */
-        public val imageChroma: ByteBuffer,
-        /** `image.conversion`: int64 `[3]`. */
-        public val imageConversion: LongBuffer,
+        imagePixels: ByteBuffer? = null,
+        imageChannels: LongBuffer? = null,
+        imageOrientation: LongBuffer? = null,
+        imageChroma: ByteBuffer? = null,
+        imageConversion: LongBuffer? = null,
         /** The size of `image.height`. */
         public val imageHeight: Int,
         /** The size of `image.width`. */
@@ -105,49 +94,28 @@ public class Classifier private constructor(loaded: LoadedModel) :
         /** The size of `image.chroma_channels`. */
         public val imageChromaChannels: Int,
     ) : ModelInput() {
-        init {
-            tensor("image.pixels", imagePixels, OnnxJavaType.UINT8, imageHeight, imageWidth, imageChannels2)
-            tensor("image.channels", imageChannels, OnnxJavaType.INT64, 3)
-            tensor("image.orientation", imageOrientation, OnnxJavaType.INT64)
-            tensor("image.chroma", imageChroma, OnnxJavaType.UINT8, imageChromaHeight, imageChromaWidth, imageChromaChannels)
-            tensor("image.conversion", imageConversion, OnnxJavaType.INT64, 3)
-        }
+        /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]`. Unsigned: read with `toInt() and 0xFF`, write with `toByte()`. */
+        public val imagePixels: ByteBuffer = tensor("image.pixels", imagePixels, OnnxJavaType.UINT8, imageHeight, imageWidth, imageChannels2)
 
-        public companion object {
-            /** An input with memory of its own, all values zero or empty. */
-            @JvmStatic
-            public fun allocate(
-                imageHeight: Int,
-                imageWidth: Int,
-                imageChannels2: Int,
-                imageChromaHeight: Int,
-                imageChromaWidth: Int,
-                imageChromaChannels: Int,
-            ): Input = Input(
-                imagePixels = allocateTensor("image.pixels", Byte.SIZE_BYTES, imageHeight, imageWidth, imageChannels2),
-                imageChannels = allocateTensor("image.channels", Long.SIZE_BYTES, 3).asLongBuffer(),
-                imageOrientation = allocateTensor("image.orientation", Long.SIZE_BYTES).asLongBuffer(),
-                imageChroma = allocateTensor("image.chroma", Byte.SIZE_BYTES, imageChromaHeight, imageChromaWidth, imageChromaChannels),
-                imageConversion = allocateTensor("image.conversion", Long.SIZE_BYTES, 3).asLongBuffer(),
-                imageHeight = imageHeight,
-                imageWidth = imageWidth,
-                imageChannels2 = imageChannels2,
-                imageChromaHeight = imageChromaHeight,
-                imageChromaWidth = imageChromaWidth,
-                imageChromaChannels = imageChromaChannels,
-            )
-        }
+        /** `image.channels`: int64 `[3]`. */
+        public val imageChannels: LongBuffer = tensor("image.channels", imageChannels, OnnxJavaType.INT64, 3)
+
+        /** `image.orientation`: int64 `[]`. */
+        public val imageOrientation: LongBuffer = tensor("image.orientation", imageOrientation, OnnxJavaType.INT64)
+
+        /** `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]`. Unsigned: read with `toInt() and 0xFF`, write with `toByte()`. */
+        public val imageChroma: ByteBuffer = tensor("image.chroma", imageChroma, OnnxJavaType.UINT8, imageChromaHeight, imageChromaWidth, imageChromaChannels)
+
+        /** `image.conversion`: int64 `[3]`. */
+        public val imageConversion: LongBuffer = tensor("image.conversion", imageConversion, OnnxJavaType.INT64, 3)
     }
 
     /** The model's outputs: [ModelOutput] says more. */
-    public class Output @JvmOverloads constructor(
-        /** `logits.scores`: float `[4]`. */
-        public val logitsScores: FloatBuffer =
-            allocateTensor("logits.scores", Float.SIZE_BYTES, 4).asFloatBuffer(),
+    public class Output(
+        logitsScores: FloatBuffer? = null,
     ) : ModelOutput() {
-        init {
-            tensor("logits.scores", logitsScores, OnnxJavaType.FLOAT, 4)
-        }
+        /** `logits.scores`: float `[4]`. */
+        public val logitsScores: FloatBuffer = tensor("logits.scores", logitsScores, OnnxJavaType.FLOAT, 4)
     }
 
     public companion object : ModelLoader<Classifier>(
@@ -190,27 +158,5 @@ public class Classifier private constructor(loaded: LoadedModel) :
         ),
     ) {
         override fun modelOf(loaded: LoadedModel): Classifier = Classifier(loaded)
-
-        /** [load] for threads that may wait, and for Java. */
-        @WorkerThread
-        @JvmStatic
-        @JvmOverloads
-        public fun loadBlocking(context: Context, options: Options = Options(), source: Source = Source.bundled): Classifier =
-            open(context, options, source)
-
-        /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
-        @WorkerThread
-        @JvmStatic
-        @Throws(InterruptedException::class)
-        public fun loadBlocking(context: Context, options: Options, source: Source, onProgress: ProgressListener): Classifier =
-            openInterruptibly(context, options, source, onProgress)
-
-        @WorkerThread
-        @JvmStatic
-        override fun removeDownloadsBlocking(context: Context): Unit = super.removeDownloadsBlocking(context)
-
-        @WorkerThread
-        @JvmStatic
-        override fun removeOldDownloadsBlocking(context: Context): Unit = super.removeOldDownloadsBlocking(context)
     }
 }

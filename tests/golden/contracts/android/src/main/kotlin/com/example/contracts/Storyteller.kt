@@ -4,8 +4,6 @@
 package com.example.contracts
 
 import ai.onnxruntime.OnnxJavaType
-import android.content.Context
-import androidx.annotation.WorkerThread
 import java.nio.FloatBuffer
 import java.nio.IntBuffer
 import java.nio.LongBuffer
@@ -86,18 +84,13 @@ public class Storyteller private constructor(loaded: LoadedModel) :
 
     override fun newOutput(): Output = Output()
 
-    /** The model's inputs: the constructor takes buffers that you have, [allocate] makes new ones. [ModelInput] says more. */
+    /** The model's inputs, in buffers that you have, or in new ones of zeros or empty strings. [ModelInput] says more. */
     public class Input(
-        /** `prompt.text`: int32 `[promptCharacters]`. */
-        public val promptText: IntBuffer,
-        /** `past.key`: float `[1, 2, pastLength, 8]`. */
-        public val pastKey: FloatBuffer,
-        /** `logits.progress`: int64 `[4]`. */
-        public val logitsProgress: LongBuffer,
-        /** `logits.bytes`: int64 `[logitsWaitingBytes]`. */
-        public val logitsBytes: LongBuffer,
-        /** `logits.seed`: int64 `[1]`. */
-        public val logitsSeed: LongBuffer,
+        promptText: IntBuffer? = null,
+        pastKey: FloatBuffer? = null,
+        logitsProgress: LongBuffer? = null,
+        logitsBytes: LongBuffer? = null,
+        logitsSeed: LongBuffer? = null,
         /** The size of `prompt.characters`. */
         public val promptCharacters: Int,
         /** The size of `past length`. */
@@ -105,43 +98,33 @@ public class Storyteller private constructor(loaded: LoadedModel) :
         /** The size of `logits.waiting bytes`. */
         public val logitsWaitingBytes: Int,
     ) : ModelInput() {
-        init {
-            tensor("prompt.text", promptText, OnnxJavaType.INT32, promptCharacters)
-            tensor("past.key", pastKey, OnnxJavaType.FLOAT, 1, 2, pastLength, 8)
-            tensor("logits.progress", logitsProgress, OnnxJavaType.INT64, 4)
-            tensor("logits.bytes", logitsBytes, OnnxJavaType.INT64, logitsWaitingBytes)
-            tensor("logits.seed", logitsSeed, OnnxJavaType.INT64, 1)
-        }
+        /** `prompt.text`: int32 `[promptCharacters]`. */
+        public val promptText: IntBuffer = tensor("prompt.text", promptText, OnnxJavaType.INT32, promptCharacters)
 
-        public companion object {
-            /** An input with memory of its own, all values zero or empty. */
-            @JvmStatic
-            public fun allocate(
-                promptCharacters: Int,
-                pastLength: Int,
-                logitsWaitingBytes: Int,
-            ): Input = Input(
-                promptText = allocateTensor("prompt.text", Int.SIZE_BYTES, promptCharacters).asIntBuffer(),
-                pastKey = allocateTensor("past.key", Float.SIZE_BYTES, 1, 2, pastLength, 8).asFloatBuffer(),
-                logitsProgress = allocateTensor("logits.progress", Long.SIZE_BYTES, 4).asLongBuffer(),
-                logitsBytes = allocateTensor("logits.bytes", Long.SIZE_BYTES, logitsWaitingBytes).asLongBuffer(),
-                logitsSeed = allocateTensor("logits.seed", Long.SIZE_BYTES, 1).asLongBuffer(),
-                promptCharacters = promptCharacters,
-                pastLength = pastLength,
-                logitsWaitingBytes = logitsWaitingBytes,
-            )
-        }
+        /** `past.key`: float `[1, 2, pastLength, 8]`. */
+        public val pastKey: FloatBuffer = tensor("past.key", pastKey, OnnxJavaType.FLOAT, 1, 2, pastLength, 8)
+
+        /** `logits.progress`: int64 `[4]`. */
+        public val logitsProgress: LongBuffer = tensor("logits.progress", logitsProgress, OnnxJavaType.INT64, 4)
+
+        /** `logits.bytes`: int64 `[logitsWaitingBytes]`. */
+        public val logitsBytes: LongBuffer = tensor("logits.bytes", logitsBytes, OnnxJavaType.INT64, logitsWaitingBytes)
+
+        /** `logits.seed`: int64 `[1]`. */
+        public val logitsSeed: LongBuffer = tensor("logits.seed", logitsSeed, OnnxJavaType.INT64, 1)
     }
 
     /** The model's outputs: [ModelOutput] says more. */
-    public class Output @JvmOverloads constructor(
-        /** `logits.finished`: int32 `[1]`. */
-        public val logitsFinished: IntBuffer =
-            allocateTensor("logits.finished", Int.SIZE_BYTES, 1).asIntBuffer(),
-        /** `logits.next progress`: int64 `[4]`. */
-        public val logitsNextProgress: LongBuffer =
-            allocateTensor("logits.next progress", Long.SIZE_BYTES, 4).asLongBuffer(),
+    public class Output(
+        logitsFinished: IntBuffer? = null,
+        logitsNextProgress: LongBuffer? = null,
     ) : ModelOutput() {
+        /** `logits.finished`: int32 `[1]`. */
+        public val logitsFinished: IntBuffer = tensor("logits.finished", logitsFinished, OnnxJavaType.INT32, 1)
+
+        /** `logits.next progress`: int64 `[4]`. */
+        public val logitsNextProgress: LongBuffer = tensor("logits.next progress", logitsNextProgress, OnnxJavaType.INT64, 4)
+
         /** `logits.characters`: int32 `[logits.new characters]`, empty before the first run. */
         public var logitsCharacters: IntBuffer = IntBuffer.allocate(0)
             private set
@@ -167,8 +150,6 @@ public class Storyteller private constructor(loaded: LoadedModel) :
             private set
 
         init {
-            tensor("logits.finished", logitsFinished, OnnxJavaType.INT32, 1)
-            tensor("logits.next progress", logitsNextProgress, OnnxJavaType.INT64, 4)
             copy("logits.characters") {
                 logitsCharacters = it.intBuffer
                 logitsCharactersShape = it.info.shape
@@ -212,27 +193,5 @@ public class Storyteller private constructor(loaded: LoadedModel) :
         ),
     ) {
         override fun modelOf(loaded: LoadedModel): Storyteller = Storyteller(loaded)
-
-        /** [load] for threads that may wait, and for Java. */
-        @WorkerThread
-        @JvmStatic
-        @JvmOverloads
-        public fun loadBlocking(context: Context, options: Options = Options(), source: Source = Source.bundled): Storyteller =
-            open(context, options, source)
-
-        /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
-        @WorkerThread
-        @JvmStatic
-        @Throws(InterruptedException::class)
-        public fun loadBlocking(context: Context, options: Options, source: Source, onProgress: ProgressListener): Storyteller =
-            openInterruptibly(context, options, source, onProgress)
-
-        @WorkerThread
-        @JvmStatic
-        override fun removeDownloadsBlocking(context: Context): Unit = super.removeDownloadsBlocking(context)
-
-        @WorkerThread
-        @JvmStatic
-        override fun removeOldDownloadsBlocking(context: Context): Unit = super.removeOldDownloadsBlocking(context)
     }
 }

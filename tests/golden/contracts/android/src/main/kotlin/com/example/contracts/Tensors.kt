@@ -61,6 +61,20 @@ internal fun allocateTensor(name: String, elementBytes: Int, vararg shape: Int):
     return convertingErrors("`$name`") { ByteBuffer.allocateDirect(count * elementBytes) }.order(ByteOrder.nativeOrder())
 }
 
+/** [allocateTensor] for values of [type], as the buffer that Kotlin has for them. */
+@Suppress("UNCHECKED_CAST")
+internal fun <B : Buffer> newTensor(name: String, type: OnnxJavaType, vararg shape: Int): B {
+    val bytes = allocateTensor(name, type.size, *shape)
+    return when {
+        type == OnnxJavaType.FLOAT -> bytes.asFloatBuffer()
+        type == OnnxJavaType.DOUBLE -> bytes.asDoubleBuffer()
+        type.size == Long.SIZE_BYTES -> bytes.asLongBuffer()
+        type.size == Int.SIZE_BYTES -> bytes.asIntBuffer()
+        type.size == Short.SIZE_BYTES -> bytes.asShortBuffer()
+        else -> bytes
+    } as B
+}
+
 /** Empty strings for a tensor of [shape]. */
 internal fun allocateStrings(name: String, vararg shape: Int): Array<String> = Array(elementCount(name, *shape)) { "" }
 

@@ -140,15 +140,19 @@ public fun <Loaded : TypedModel<*, *>, Frame, Answer> Loaded.frames(
 public abstract class ModelInput internal constructor() {
     private val fed = mutableListOf<(Tensors) -> Unit>()
 
-    /** Adds a tensor. Refuses a buffer that does not fit [shape], is not direct, or has another byte order. */
-    internal fun tensor(name: String, buffer: Buffer, type: OnnxJavaType, vararg shape: Int) {
+    /** Adds and returns a tensor in [given], or else in new memory. Refuses a buffer that native code cannot read as it. */
+    internal fun <B : Buffer> tensor(name: String, given: B?, type: OnnxJavaType, vararg shape: Int): B {
+        val buffer = given ?: newTensor(name, type, *shape)
         requireTensor(name, buffer, *shape)
         fed += { it.add(name, buffer, type, *shape) }
+        return buffer
     }
 
-    internal fun tensor(name: String, strings: Array<String>, vararg shape: Int) {
+    internal fun tensor(name: String, given: Array<String>?, vararg shape: Int): Array<String> {
+        val strings = given ?: allocateStrings(name, *shape)
         requireCount(name, strings.size, *shape)
         fed += { it.add(name, strings, *shape) }
+        return strings
     }
 
     internal fun feed(tensors: Tensors): Unit = fed.forEach { it(tensors) }
@@ -172,11 +176,13 @@ public abstract class ModelOutput internal constructor() {
     /** Names of the outputs that ONNX Runtime makes. */
     internal fun copied(): Set<String> = copies.keys
 
-    /** Adds memory for an output. Refuses a buffer that native code cannot write to as to a tensor of [shape]. */
-    internal fun tensor(name: String, buffer: Buffer, type: OnnxJavaType, vararg shape: Int) {
+    /** Adds and returns an output in [given], or else in new memory. Refuses a buffer that native code cannot write to. */
+    internal fun <B : Buffer> tensor(name: String, given: B?, type: OnnxJavaType, vararg shape: Int): B {
+        val buffer = given ?: newTensor(name, type, *shape)
         requireWritable(name, buffer, *shape)
         pinned += { it.add(name, buffer, type, *shape) }
         buffers += buffer
+        return buffer
     }
 
     /** Calls [take] to copy an output out of ONNX Runtime. */

@@ -4,8 +4,6 @@
 package org.example_lab.everything
 
 import ai.onnxruntime.OnnxJavaType
-import android.content.Context
-import androidx.annotation.WorkerThread
 import java.nio.ByteBuffer
 import java.nio.DoubleBuffer
 import java.nio.FloatBuffer
@@ -18,7 +16,7 @@ import java.nio.ShortBuffer
  *
  * ```kotlin
  * EveryThingV2.load(context).use { model ->
- *     val input = EveryThingV2.Input.allocate(batchSize = 1, uint8Dim1 = 128, int32Dim0 = 1, int32Dim1 = 128, pastSequence1 = 128)
+ *     val input = EveryThingV2.Input(batchSize = 1, uint8Dim1 = 128, int32Dim0 = 1, int32Dim1 = 128, pastSequence1 = 128)
  *     input.servingDefaultInput20.put(values)
  *     val output = model.run(input)
  *     output.floatStatic[0]
@@ -29,30 +27,19 @@ public class EveryThingV2 private constructor(loaded: LoadedModel) :
     SelfTestingModel<EveryThingV2.Input, EveryThingV2.Output>(loaded) {
     override fun newOutput(): Output = Output()
 
-    /** The model's inputs: the constructor takes buffers that you have, [allocate] makes new ones. [ModelInput] says more. */
-    public class Input @JvmOverloads constructor(
-        /** `serving_default_input_2:0`: float `[1, 8]`. */
-        public val servingDefaultInput20: FloatBuffer,
-        /** `53`: int64 `[]`. */
-        public val input53: LongBuffer,
-        /** `class`: bool `[batchSize, 2]`. A byte each: 0 is false, 1 is true. */
-        public val classValue: ByteBuffer,
-        /** `text`: string `[batchSize]`. */
-        public val text: Array<String>,
-        /** `int8`: int8 `[4]`. */
-        public val int8: ByteBuffer,
-        /** `uint8`: uint8 `[4, uint8Dim1]`. Unsigned: read with `toInt() and 0xFF`, write with `toByte()`. */
-        public val uint8: ByteBuffer,
-        /** `int16`: int16 `[2, 2]`. */
-        public val int16: ShortBuffer,
-        /** `int32`: int32 `[int32Dim0, int32Dim1]`. */
-        public val int32: IntBuffer,
-        /** `float16`: float16 `[batchSize, pastSequence1]`. Raw bits of 16-bit floats, see android.util.Half. */
-        public val float16: ShortBuffer,
-        /** `bfloat16`: bfloat16 `[3]`. Raw bits: the upper half of a float's. */
-        public val bfloat16: ShortBuffer,
-        /** `double`: double `[0, 3]`. */
-        public val double: DoubleBuffer,
+    /** The model's inputs, in buffers that you have, or in new ones of zeros or empty strings. [ModelInput] says more. */
+    public class Input(
+        servingDefaultInput20: FloatBuffer? = null,
+        input53: LongBuffer? = null,
+        classValue: ByteBuffer? = null,
+        text: Array<String>? = null,
+        int8: ByteBuffer? = null,
+        uint8: ByteBuffer? = null,
+        int16: ShortBuffer? = null,
+        int32: IntBuffer? = null,
+        float16: ShortBuffer? = null,
+        bfloat16: ShortBuffer? = null,
+        double: DoubleBuffer? = null,
         /** The size of `batch_size`. */
         public val batchSize: Int = 1,
         /** A size of `uint8` that has no name in the model. */
@@ -64,63 +51,55 @@ public class EveryThingV2 private constructor(loaded: LoadedModel) :
         /** The size of `past sequence* / + 1`. */
         public val pastSequence1: Int,
     ) : ModelInput() {
-        init {
-            tensor("serving_default_input_2:0", servingDefaultInput20, OnnxJavaType.FLOAT, 1, 8)
-            tensor("53", input53, OnnxJavaType.INT64)
-            tensor("class", classValue, OnnxJavaType.BOOL, batchSize, 2)
-            tensor("text", text, batchSize)
-            tensor("int8", int8, OnnxJavaType.INT8, 4)
-            tensor("uint8", uint8, OnnxJavaType.UINT8, 4, uint8Dim1)
-            tensor("int16", int16, OnnxJavaType.INT16, 2, 2)
-            tensor("int32", int32, OnnxJavaType.INT32, int32Dim0, int32Dim1)
-            tensor("float16", float16, OnnxJavaType.FLOAT16, batchSize, pastSequence1)
-            tensor("bfloat16", bfloat16, OnnxJavaType.BFLOAT16, 3)
-            tensor("double", double, OnnxJavaType.DOUBLE, 0, 3)
-        }
+        /** `serving_default_input_2:0`: float `[1, 8]`. */
+        public val servingDefaultInput20: FloatBuffer = tensor("serving_default_input_2:0", servingDefaultInput20, OnnxJavaType.FLOAT, 1, 8)
 
-        public companion object {
-            /** An input with memory of its own, all values zero or empty. */
-            @JvmStatic
-            @JvmOverloads
-            public fun allocate(
-                batchSize: Int = 1,
-                uint8Dim1: Int,
-                int32Dim0: Int = 1,
-                int32Dim1: Int,
-                pastSequence1: Int,
-            ): Input = Input(
-                servingDefaultInput20 = allocateTensor("serving_default_input_2:0", Float.SIZE_BYTES, 1, 8).asFloatBuffer(),
-                input53 = allocateTensor("53", Long.SIZE_BYTES).asLongBuffer(),
-                classValue = allocateTensor("class", Byte.SIZE_BYTES, batchSize, 2),
-                text = allocateStrings("text", batchSize),
-                int8 = allocateTensor("int8", Byte.SIZE_BYTES, 4),
-                uint8 = allocateTensor("uint8", Byte.SIZE_BYTES, 4, uint8Dim1),
-                int16 = allocateTensor("int16", Short.SIZE_BYTES, 2, 2).asShortBuffer(),
-                int32 = allocateTensor("int32", Int.SIZE_BYTES, int32Dim0, int32Dim1).asIntBuffer(),
-                float16 = allocateTensor("float16", Short.SIZE_BYTES, batchSize, pastSequence1).asShortBuffer(),
-                bfloat16 = allocateTensor("bfloat16", Short.SIZE_BYTES, 3).asShortBuffer(),
-                double = allocateTensor("double", Double.SIZE_BYTES, 0, 3).asDoubleBuffer(),
-                batchSize = batchSize,
-                uint8Dim1 = uint8Dim1,
-                int32Dim0 = int32Dim0,
-                int32Dim1 = int32Dim1,
-                pastSequence1 = pastSequence1,
-            )
-        }
+        /** `53`: int64 `[]`. */
+        public val input53: LongBuffer = tensor("53", input53, OnnxJavaType.INT64)
+
+        /** `class`: bool `[batchSize, 2]`. A byte each: 0 is false, 1 is true. */
+        public val classValue: ByteBuffer = tensor("class", classValue, OnnxJavaType.BOOL, batchSize, 2)
+
+        /** `text`: string `[batchSize]`. */
+        public val text: Array<String> = tensor("text", text, batchSize)
+
+        /** `int8`: int8 `[4]`. */
+        public val int8: ByteBuffer = tensor("int8", int8, OnnxJavaType.INT8, 4)
+
+        /** `uint8`: uint8 `[4, uint8Dim1]`. Unsigned: read with `toInt() and 0xFF`, write with `toByte()`. */
+        public val uint8: ByteBuffer = tensor("uint8", uint8, OnnxJavaType.UINT8, 4, uint8Dim1)
+
+        /** `int16`: int16 `[2, 2]`. */
+        public val int16: ShortBuffer = tensor("int16", int16, OnnxJavaType.INT16, 2, 2)
+
+        /** `int32`: int32 `[int32Dim0, int32Dim1]`. */
+        public val int32: IntBuffer = tensor("int32", int32, OnnxJavaType.INT32, int32Dim0, int32Dim1)
+
+        /** `float16`: float16 `[batchSize, pastSequence1]`. Raw bits of 16-bit floats, see android.util.Half. */
+        public val float16: ShortBuffer = tensor("float16", float16, OnnxJavaType.FLOAT16, batchSize, pastSequence1)
+
+        /** `bfloat16`: bfloat16 `[3]`. Raw bits: the upper half of a float's. */
+        public val bfloat16: ShortBuffer = tensor("bfloat16", bfloat16, OnnxJavaType.BFLOAT16, 3)
+
+        /** `double`: double `[0, 3]`. */
+        public val double: DoubleBuffer = tensor("double", double, OnnxJavaType.DOUBLE, 0, 3)
     }
 
     /** The model's outputs: [ModelOutput] says more. */
-    public class Output @JvmOverloads constructor(
-        /** `float$static`: float `[1, 4]`. */
-        public val floatStatic: FloatBuffer =
-            allocateTensor("float\$static", Float.SIZE_BYTES, 1, 4).asFloatBuffer(),
-        /** `bool_static`: bool `[2]`. A byte each: 0 is false, 1 is true. */
-        public val boolStatic: ByteBuffer =
-            allocateTensor("bool_static", Byte.SIZE_BYTES, 2),
-        /** `half_static`: float16 `[]`. Raw bits of 16-bit floats, see android.util.Half. */
-        public val halfStatic: ShortBuffer =
-            allocateTensor("half_static", Short.SIZE_BYTES).asShortBuffer(),
+    public class Output(
+        floatStatic: FloatBuffer? = null,
+        boolStatic: ByteBuffer? = null,
+        halfStatic: ShortBuffer? = null,
     ) : ModelOutput() {
+        /** `float$static`: float `[1, 4]`. */
+        public val floatStatic: FloatBuffer = tensor("float\$static", floatStatic, OnnxJavaType.FLOAT, 1, 4)
+
+        /** `bool_static`: bool `[2]`. A byte each: 0 is false, 1 is true. */
+        public val boolStatic: ByteBuffer = tensor("bool_static", boolStatic, OnnxJavaType.BOOL, 2)
+
+        /** `half_static`: float16 `[]`. Raw bits of 16-bit floats, see android.util.Half. */
+        public val halfStatic: ShortBuffer = tensor("half_static", halfStatic, OnnxJavaType.FLOAT16)
+
         /** `declared_static`: float `[7]`, empty before the first run. */
         public var declaredStatic: FloatBuffer = FloatBuffer.allocate(0)
             private set
@@ -186,9 +165,6 @@ public class EveryThingV2 private constructor(loaded: LoadedModel) :
             private set
 
         init {
-            tensor("float\$static", floatStatic, OnnxJavaType.FLOAT, 1, 4)
-            tensor("bool_static", boolStatic, OnnxJavaType.BOOL, 2)
-            tensor("half_static", halfStatic, OnnxJavaType.FLOAT16)
             copy("declared_static") {
                 declaredStatic = it.floatBuffer
                 declaredStaticShape = it.info.shape
@@ -371,27 +347,5 @@ public class EveryThingV2 private constructor(loaded: LoadedModel) :
         ),
     ) {
         override fun modelOf(loaded: LoadedModel): EveryThingV2 = EveryThingV2(loaded)
-
-        /** [load] for threads that may wait, and for Java. */
-        @WorkerThread
-        @JvmStatic
-        @JvmOverloads
-        public fun loadBlocking(context: Context, options: Options = Options(), source: Source = Source.bundled): EveryThingV2 =
-            open(context, options, source)
-
-        /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
-        @WorkerThread
-        @JvmStatic
-        @Throws(InterruptedException::class)
-        public fun loadBlocking(context: Context, options: Options, source: Source, onProgress: ProgressListener): EveryThingV2 =
-            openInterruptibly(context, options, source, onProgress)
-
-        @WorkerThread
-        @JvmStatic
-        override fun removeDownloadsBlocking(context: Context): Unit = super.removeDownloadsBlocking(context)
-
-        @WorkerThread
-        @JvmStatic
-        override fun removeOldDownloadsBlocking(context: Context): Unit = super.removeOldDownloadsBlocking(context)
     }
 }
