@@ -2,8 +2,9 @@
 
 The packages are those of the golden trees. `classes.jar` lies in a package with its entries stored; Gradle deflates
 them. The app for Android loads a model and runs it once, and R8 shrinks it. The same app on ONNX Runtime's own API is
-the measure: both have kotlinx.coroutines, Kotlin's library and ONNX Runtime. The page imports one model, and esbuild
-makes a minified script of it, without ONNX Runtime. Needs what the tests for Android and npm need.
+the measure: both suspend, end a run early, and have kotlinx.coroutines, Kotlin's library and ONNX Runtime. The page
+imports one model, and esbuild makes a minified script of it, without ONNX Runtime. Needs what the tests for Android and
+npm need.
 """
 
 import sys
@@ -50,19 +51,33 @@ BY_HAND = APP.format(
     imports="""\
 import ai.onnxruntime.OnnxTensor
 import ai.onnxruntime.OrtEnvironment
+import ai.onnxruntime.OrtSession.RunOptions
 import java.nio.FloatBuffer
+import kotlin.coroutines.resume
+import kotlin.coroutines.resumeWithException
 import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.asExecutor
 import kotlinx.coroutines.runBlocking
-import kotlinx.coroutines.withContext""",
-    body="""= withContext(Dispatchers.Default) {
-    val environment = OrtEnvironment.getEnvironment()
-    val file = context.assets.open("classifier.ort").use { it.readBytes() }
-    environment.createSession(file).use { session ->
-        OnnxTensor.createTensor(environment, FloatBuffer.wrap(pixels), longArrayOf(1, 3, 224, 224)).use { x ->
-            session.run(mapOf("x" to x)).use { result ->
-                val scores = (result.get("logits").get() as OnnxTensor).floatBuffer
-                (0 until 4).maxByOrNull { scores[it] }
+import kotlinx.coroutines.suspendCancellableCoroutine
+
+private val turns = Dispatchers.IO.limitedParallelism(1).asExecutor()""",
+    body="""= suspendCancellableCoroutine { waiting ->
+    turns.execute {
+        val environment = OrtEnvironment.getEnvironment()
+        val options = RunOptions()
+        waiting.invokeOnCancellation { options.setTerminate(true) }
+        try {
+            val file = context.assets.open("classifier.ort").use { it.readBytes() }
+            environment.createSession(file).use { session ->
+                OnnxTensor.createTensor(environment, FloatBuffer.wrap(pixels), longArrayOf(1, 3, 224, 224)).use { x ->
+                    session.run(mapOf("x" to x), options).use { result ->
+                        val scores = (result.get("logits").get() as OnnxTensor).floatBuffer
+                        waiting.resume((0 until 4).maxByOrNull { scores[it] })
+                    }
+                }
             }
+        } catch (failure: Exception) {
+            waiting.resumeWithException(failure)
         }
     }
 }""",

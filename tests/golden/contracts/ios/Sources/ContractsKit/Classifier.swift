@@ -104,7 +104,8 @@ public final class Classifier: TypedModel, SelfTestingModel {
             self.imagePixels = imagePixels ?? Shape.filled([imageHeight, imageWidth, imageChannels2], with: 0)
             self.imageChannels = imageChannels ?? Shape.filled([3], with: 0)
             self.imageOrientation = imageOrientation ?? Shape.filled([], with: 0)
-            self.imageChroma = imageChroma ?? Shape.filled([imageChromaHeight, imageChromaWidth, imageChromaChannels], with: 0)
+            self.imageChroma =
+                imageChroma ?? Shape.filled([imageChromaHeight, imageChromaWidth, imageChromaChannels], with: 0)
             self.imageConversion = imageConversion ?? Shape.filled([3], with: 0)
             self.imageHeight = imageHeight
             self.imageWidth = imageWidth
