@@ -244,8 +244,6 @@ extension Classifier {
     /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// A pixel buffer is read in place, as ``Picture`` does.
-    ///
-    /// - Throws: ``ModelError``, for example because its pixels are not RGB.
     public func classify(
         _ pixelBuffer: CVPixelBuffer, orientation: CGImagePropertyOrientation = .up, top: Int = 3
     ) throws -> [Classification] {
@@ -255,8 +253,6 @@ extension Classifier {
     /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// A pixel buffer is read in place, as ``Picture`` does, on its own thread: leave its pixels as they are.
-    ///
-    /// - Throws: ``ModelError``, for example because its pixels are not RGB.
     public func classify(
         _ pixelBuffer: CVPixelBuffer, orientation: CGImagePropertyOrientation = .up, top: Int = 3
     ) async throws -> [Classification] {
@@ -270,8 +266,6 @@ extension Classifier {
     /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// An image is drawn once, as ``Picture`` does.
-    ///
-    /// - Throws: ``ModelError``, for example because this device lacks the memory for it.
     public func classify(
         _ image: CGImage, orientation: CGImagePropertyOrientation = .up, top: Int = 3
     ) throws -> [Classification] {
@@ -281,8 +275,6 @@ extension Classifier {
     /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// An image is drawn once, as ``Picture`` does, away from the caller's thread.
-    ///
-    /// - Throws: ``ModelError``, for example because this device lacks the memory for it.
     public func classify(
         _ image: CGImage, orientation: CGImagePropertyOrientation = .up, top: Int = 3
     ) async throws -> [Classification] {
@@ -296,8 +288,6 @@ extension Classifier {
     /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// An image is drawn once, and turned as it says.
-    ///
-    /// - Throws: ``ModelError``, for example because this device lacks the memory for it.
     public func classify(_ image: UIImage, top: Int = 3) throws -> [Classification] {
         try classify(Picture(image), top: top)
     }
@@ -305,8 +295,6 @@ extension Classifier {
     /// The classes that fit, best first; classes below the threshold of the model are left out.
     ///
     /// An image is drawn once, away from the caller's thread, and turned as it says.
-    ///
-    /// - Throws: ``ModelError``, for example because this device lacks the memory for it.
     public func classify(_ image: UIImage, top: Int = 3) async throws -> [Classification] {
         try await classify(Picture(image), top: top)
     }
