@@ -21,7 +21,7 @@ DECLARED = {
     "ios": r"public (?:final class|actor) (\w+)",
     "react_native": r"export const (\w+): \w+Tensors",
     "web": r"export declare const (\w+): \w+Tensors",
-    "flutter": r"^final class (\w+) \{",
+    "flutter": r"^final class (\w+) extends TypedModel",
 }
 """folder of a golden package -> what declares the class of a model in it"""
 
