@@ -1,9 +1,11 @@
-"""Writes zip archives whose bytes depend only on the names and bytes inside, and reads untrusted ones safely."""
+"""Writes zip archives whose bytes depend only on the names and bytes inside, and reads untrusted packages safely."""
 
+import gzip
 import lzma
 import os
 import shutil
 import struct
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,8 +23,21 @@ ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 UNIX = 3
 REGULAR_FILE = 0o100644
 CHUNK_BYTES = 1 << 20
-DAMAGE = (OSError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error)
-"""Exceptions of zipfile and numpy for truncated, encrypted and forged files."""
+MALFORMED = (
+    ValueError,
+    EOFError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    gzip.BadGzipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+)
+"""Exceptions of zipfile, tarfile and numpy for truncated, encrypted and forged files."""
+DAMAGE = (OSError, *MALFORMED)
+"""The same, and those of files that cannot be read."""
+TARBALLS = (".tgz", ".tar.gz")
 PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods of entries in .npz, .aar and .xcframework.zip; others expand to thousands of times their size."""
 UNSUSPICIOUS_BYTES = 1 << 30
@@ -45,6 +60,7 @@ ARRAYS = ZipLimits(entries=10_000, total_bytes=1 << 40, ratio=200)
 """Stacks of samples, of which one is in memory at a time."""
 ONE_SAMPLE = ZipLimits(entries=10_000, total_bytes=4 << 30, ratio=200)
 RUNTIME = ZipLimits(entries=20_000, total_bytes=4 << 30, ratio=20)
+PACKAGE = ZipLimits(entries=20_000, total_bytes=16 << 30, ratio=200)
 
 LINK = 0o120777
 
@@ -79,6 +95,36 @@ def write_zip(path: Path, entries: Mapping[PurePosixPath, Content]) -> Path:
     return path
 
 
+def package_entries(file: IO[bytes], name: str) -> Iterator[tuple[str, int, IO[bytes] | ZipLink]]:
+    """Path, size in bytes and content of each file or link in the package in `file`: a tarball if its `name` says so,
+    otherwise a zip. Raises DAMAGE if it is damaged, or would unpack to too much."""
+    yield from _tarred(file) if name.endswith(TARBALLS) else _zipped(file)
+
+
+def _zipped(file: IO[bytes]) -> Iterator[tuple[str, int, IO[bytes] | ZipLink]]:
+    with opened_zip(file, PACKAGE) as archive:
+        for entry in archive.infolist():
+            if is_link(entry):
+                yield entry.filename, entry.file_size, ZipLink(read_entry(archive, entry).decode())
+            elif not entry.is_dir():
+                with archive.open(entry) as content:
+                    yield entry.filename, entry.file_size, content
+
+
+def _tarred(file: IO[bytes]) -> Iterator[tuple[str, int, IO[bytes] | ZipLink]]:
+    size_bytes, total = os.fstat(file.fileno()).st_size, 0
+    with tarfile.open(fileobj=file, mode="r:gz") as archive:
+        for number, entry in enumerate(archive):
+            total += entry.size
+            if number >= PACKAGE.entries or is_bomb(total, size_bytes, PACKAGE):
+                raise tarfile.TarError("it would unpack to too many or too large files")
+            content = archive.extractfile(entry) if entry.isfile() else None
+            if content is not None:
+                yield entry.name, entry.size, content
+        while archive.fileobj is not None and archive.fileobj.read(CHUNK_BYTES):
+            pass  # a file that was cut is noticed at its end
+
+
 @contextmanager
 def opened_zip(file: IO[bytes], limits: ZipLimits) -> Iterator[zipfile.ZipFile]:
     """The archive in `file`. Raises BadZipFile, before anything is unpacked, if its directory exceeds `limits`, and
@@ -98,12 +144,17 @@ def refuse_bomb(entries: Sequence[zipfile.ZipInfo], size_bytes: int, limits: Zip
     total = sum(entry.file_size for entry in entries)
     if len(entries) > limits.entries:
         raise zipfile.BadZipFile(f"it lists {len(entries):,} entries, more than {limits.entries:,}")
-    if total > limits.total_bytes or (total > UNSUSPICIOUS_BYTES and total > limits.ratio * size_bytes):
+    if is_bomb(total, size_bytes, limits):
         raise zipfile.BadZipFile(f"it would unpack to {total:,} bytes, from {size_bytes:,}")
     if sum(entry.compress_size for entry in entries) > size_bytes:
         raise zipfile.BadZipFile("its entries overlap")
     if odd := next((entry for entry in entries if entry.compress_type not in PLAIN), None):
         raise zipfile.BadZipFile(f"'{odd.filename}' uses compression method {odd.compress_type}")
+
+
+def is_bomb(total: int, size_bytes: int, limits: ZipLimits) -> bool:
+    """Whether an archive of `size_bytes` that unpacks to `total` bytes exceeds `limits`."""
+    return total > limits.total_bytes or (total > UNSUSPICIOUS_BYTES and total > limits.ratio * size_bytes)
 
 
 def _directory_bytes(file: IO[bytes], size_bytes: int) -> int:

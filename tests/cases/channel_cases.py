@@ -15,6 +15,19 @@ from tests.cases.signing_cases import Key, digest
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 LABELS = ("cat", "dog")
+NO_TIMES = (
+    "tomorrow",
+    "2099-1-1T0:0:0Z",
+    "2099-01-01T00:00:00+0",
+    "2099-00-01T00:00:00Z",
+    "2099-13-01T00:00:00Z",
+    "2099-02-30T00:00:00Z",
+    "2099-04-31T00:00:00Z",
+    "2099-01-01T24:00:00Z",
+    "2099-01-01T23:60:00Z",
+    "2099-01-01T23:59:60Z",
+)
+"""Ends of a document that every language refuses."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.cases.channel_cases import NO_TIMES
 from tests.cases.delivery_releases import BUNDLED, FIRST, MODEL, SECOND
 from tests.cases.delivery_server import (
     Channel,
@@ -39,6 +40,12 @@ def edited(edit: Callable[[dict[str, Any]], object], phase: str = FAILS) -> Call
         stage.update(phase, FIRST)
 
     return happens
+
+
+def no_times(stage: Stage) -> None:
+    for each in NO_TIMES:
+        stage.channel.publish(lambda document, time=each: document.update(expires=time))
+        stage.update(FAILS, FIRST)
 
 
 def served(serve: Callable[[Channel], object], phase: str = FAILS, version: str = FIRST) -> Callable[[Stage], None]:

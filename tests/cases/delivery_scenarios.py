@@ -63,7 +63,7 @@ VISITS: tuple[Visit, ...] = (
             Scenario("a number as text", "hostile text", events.edited(lambda d: d.update(number="4"))),
             Scenario("a number below 0", "hostile text", events.edited(lambda d: d.update(number=-6))),
             Scenario("no models", "hostile text", events.edited(lambda d: d.pop("models"))),
-            Scenario("an end that is no time", "hostile text", events.edited(lambda d: d.update(expires="tomorrow"))),
+            Scenario("an end that is no time", "hostile text", events.no_times),
             Scenario("a rollout without salt", "hostile text", events.edited(events.release(rollout={"percent": 100}))),
             Scenario("an API that is no digest", "hostile text", events.edited(events.release(contract="x"))),
             Scenario("a path for a version", "paths", events.edited(events.release(version="../1"))),

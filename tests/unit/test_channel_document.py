@@ -31,7 +31,7 @@ from packager.distribution.channel.document import (
 )
 from packager.distribution.release.manifest import contract_entry, tensor_entry
 from packager.signing.statements import payload
-from tests.cases.channel_cases import SETTINGS, model_entry
+from tests.cases.channel_cases import NO_TIMES, SETTINGS, model_entry
 from tests.cases.differences_cases import CHANGED, TENSORS, TYPED
 from tests.nights import examples
 
@@ -135,7 +135,7 @@ HOSTILE: dict[str, bytes] = {
     "channel with a path": with_value("channel", value="../stable"),
     "101 percent": with_value(*RELEASE_PATH, "rollout", "percent", value=101),
     "version with a path": with_value(*RELEASE_PATH, "version", value="../1"),
-    "no time": with_value("expires", value="tomorrow"),
+    **{f"the end {each}": with_value("expires", value=each) for each in NO_TIMES},
     "ends before it begins": with_value("expires", value="2025-01-01T00:00:00Z"),
     "a model twice": with_value("models", value=plain()["models"] * 2),
     "a version twice": with_value("models", 0, "releases", value=plain()["models"][0]["releases"] * 2),

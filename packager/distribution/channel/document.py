@@ -263,7 +263,10 @@ def _refuse_repeated(names: list[str], kind: str) -> None:
 
 def time_of(text: str) -> datetime:
     """Raises ValueError for another form than `2026-01-31T23:59:59Z`."""
-    return datetime.strptime(text, TIME).replace(tzinfo=UTC)
+    found = datetime.strptime(text, TIME).replace(tzinfo=UTC)
+    if found.strftime(TIME) != text:
+        raise ValueError(f"'{text[:40]}' is not what it should be")
+    return found
 
 
 def blobs(documents: Iterable[Document]) -> dict[str, int]:

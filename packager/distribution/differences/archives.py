@@ -1,24 +1,18 @@
 """Reads the texts in a package, and the sizes and hashes of its other files; an archive may come from anybody."""
 
-import gzip
 import hashlib
-import tarfile
-import zipfile
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from packager.core import user_files
 from packager.core.errors import ToolError
-from packager.files.zips import CHUNK_BYTES, UNSUSPICIOUS_BYTES, ZipLimits, opened_zip
+from packager.files.zips import DAMAGE, ZipLink, package_entries
 
-LIMITS = ZipLimits(entries=20_000, total_bytes=16 << 30, ratio=200)
 MAX_TEXT_BYTES = 32 << 20
 """largest text that is read: labels are part of descriptions"""
 TEXTS = ("Package.swift", ".yaml", ".json", ".gradle", ".podspec", ".xml")
-DAMAGED = (OSError, EOFError, ValueError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, tarfile.TarError)
 LICENSE = "LICENSE"
 
 
@@ -47,7 +41,7 @@ def contents(path: Path, *, sha256: str = "") -> Contents:
                 raise ToolError(f"{path} is not the file that manifest.json describes", hint=hint)
             file.seek(0)
             return _contents(path, file)
-    except DAMAGED as error:
+    except DAMAGE as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise ToolError(f"cannot read {path}: {reason}", hint=hint) from error
 
@@ -56,10 +50,10 @@ def _contents(path: Path, file: IO[bytes]) -> Contents:
     names: list[str] = []
     texts: dict[str, str] = {}
     licenses: dict[str, str] = {}
-    for name, size_bytes, content in _entries(path, file):
+    for name, size_bytes, content in package_entries(file, path.name):
         names.append(name)
         is_license = name.rpartition("/")[2].startswith(LICENSE)
-        if not name.endswith(TEXTS) and not is_license:
+        if isinstance(content, ZipLink) or not (name.endswith(TEXTS) or is_license):
             continue
         if size_bytes > MAX_TEXT_BYTES:
             raise ValueError(f"'{name}' is larger than {MAX_TEXT_BYTES >> 20} MiB")
@@ -70,35 +64,3 @@ def _contents(path: Path, file: IO[bytes]) -> Contents:
             texts[name] = data.decode("utf-8-sig")
     size = path.stat().st_size
     return Contents(place=path, size_bytes=size, names=tuple(sorted(names)), texts=texts, licenses=licenses)
-
-
-def _entries(path: Path, file: IO[bytes]) -> Iterator[tuple[str, int, IO[bytes]]]:
-    if zipfile.is_zipfile(file):
-        with opened_zip(file, LIMITS) as archive:
-            for entry in archive.infolist():
-                if not entry.is_dir():
-                    with archive.open(entry) as content:
-                        yield entry.filename, entry.file_size, content
-        return
-    file.seek(0)
-    with tarfile.open(fileobj=file, mode="r:gz") as tar:
-        yield from _archived(tar, path.stat().st_size)
-        _finish(tar)
-
-
-def _archived(tar: tarfile.TarFile, size_bytes: int) -> Iterator[tuple[str, int, IO[bytes]]]:
-    total = 0
-    for number, entry in enumerate(tar):
-        total += entry.size
-        if number >= LIMITS.entries or (total > UNSUSPICIOUS_BYTES and total > LIMITS.ratio * size_bytes):
-            raise tarfile.TarError("it would unpack to too many or too large files")
-        content = tar.extractfile(entry) if entry.isfile() else None
-        if content is not None:
-            yield entry.name, entry.size, content
-
-
-def _finish(tar: tarfile.TarFile) -> None:
-    """Reads up to the end, so that a file that was cut is noticed."""
-    rest = tar.fileobj
-    while rest is not None and rest.read(CHUNK_BYTES):
-        pass

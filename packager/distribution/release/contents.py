@@ -4,9 +4,6 @@ import hashlib
 import os
 import shutil
 import stat
-import tarfile
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -17,25 +14,14 @@ from packager.core import parsing, user_files
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.distribution.release.publish import MANIFEST
 from packager.files.hashes import sha256_of
-from packager.files.zips import CHUNK_BYTES, Content, ZipLimits, ZipLink, is_link, opened_zip, read_entry
+from packager.files.zips import CHUNK_BYTES, DAMAGE, Content, ZipLink, package_entries
 from packager.signing.envelope import MAX_BUNDLE_BYTES
 from packager.signing.model_signing import UNSIGNED_NAME
 from packager.signing.statements import EXECUTABLE, FOLDER, LINK, ReleaseName
 from packager.targets import MODELS_IN, PAGES, TOP
 
 MAX_MANIFEST_BYTES = 64 << 20
-PACKAGE = ZipLimits(entries=20_000, total_bytes=16 << 30, ratio=200)
-DAMAGED = (
-    OSError,
-    EOFError,
-    ValueError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-    tarfile.TarError,
-)
 AGAIN = "get the release again from where it was published, or build it again"
-TARBALL = ".tgz"
 AS_OWNER = stat.S_ISUID | stat.S_ISGID
 ANYBODY = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 T = TypeVar("T")
@@ -134,33 +120,11 @@ def _each(archive: Path, take: Callable[[PurePosixPath, IO[bytes] | ZipLink], T]
     """Path of each file or link in a package, and the result of `take` for it."""
     try:
         with user_files.opened(archive) as file:
-            for name, content in _tarred(file) if archive.name.endswith(TARBALL) else _zipped(file):
-                yield name, take(name, content)
-    except DAMAGED as error:
+            for name, _, content in package_entries(file, archive.name):
+                yield PurePosixPath(name), take(PurePosixPath(name), content)
+    except DAMAGE as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise ToolError(f"cannot read {archive}: {reason}", hint=AGAIN) from error
-
-
-def _zipped(file: IO[bytes]) -> Iterator[tuple[PurePosixPath, IO[bytes] | ZipLink]]:
-    with opened_zip(file, PACKAGE) as archive:
-        for entry in archive.infolist():
-            if is_link(entry):
-                yield PurePosixPath(entry.filename), ZipLink(read_entry(archive, entry).decode())
-            elif not entry.is_dir():
-                with archive.open(entry) as content:
-                    yield PurePosixPath(entry.filename), content
-
-
-def _tarred(file: IO[bytes]) -> Iterator[tuple[PurePosixPath, IO[bytes] | ZipLink]]:
-    with tarfile.open(fileobj=file, mode="r:gz") as archive:
-        total = 0
-        for number, entry in enumerate(archive):
-            total += entry.size
-            if number > PACKAGE.entries or total > PACKAGE.total_bytes:
-                raise ValueError("it would unpack to too many or too large files")
-            content = archive.extractfile(entry) if entry.isfile() else None
-            if content is not None:
-                yield PurePosixPath(entry.name), content
 
 
 def _described(name: PurePosixPath, content: IO[bytes] | ZipLink) -> Inside:

@@ -1,10 +1,6 @@
 """Takes the model files out of built packages, for servers that apps download them from."""
 
-import gzip
 import hashlib
-import tarfile
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +15,7 @@ from packager.distribution.release.contents import model_name
 from packager.distribution.release.publish import MANIFEST
 from packager.files import host
 from packager.files.atomic import atomic_file, atomic_files
-from packager.files.zips import CHUNK_BYTES, ZipLimits, opened_zip
+from packager.files.zips import CHUNK_BYTES, MALFORMED, ZipLink, package_entries
 from packager.signing.model_signing import UNSIGNED_NAME
 from packager.targets import MODELS_IN
 
@@ -30,12 +26,6 @@ MAX_LIST_BYTES = 64 << 20
 """largest manifest, and largest list, that is read"""
 NO_LIST = (ValueError, KeyError, TypeError, RecursionError)
 """Exceptions of JSON that is cut, too deep, or something else's."""
-PACKAGE = ZipLimits(entries=20_000, total_bytes=16 << 30, ratio=200)
-
-DAMAGED = (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, tarfile.TarError, EOFError)
-
-Entries = Iterator[tuple[str, int, IO[bytes]]]
-"""Path, size in bytes and content of files in an archive."""
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -122,10 +112,10 @@ def _archives(release: Path) -> list[Archive]:
 
 
 def _files(archive: Archive, folder: Path) -> Iterator[Extracted]:
-    with _opened(archive) as entries:
-        for path, size_bytes, content in entries:
-            name = model_name(archive.kind, str(path))
-            if name and PurePosixPath(name).name != UNSIGNED_NAME:
+    with _opened(archive) as file:
+        for path, size_bytes, content in package_entries(file, archive.path.name):
+            name = model_name(archive.kind, path)
+            if name and PurePosixPath(name).name != UNSIGNED_NAME and not isinstance(content, ZipLink):
                 yield Extracted(
                     package=archive.package,
                     version=archive.version,
@@ -137,8 +127,8 @@ def _files(archive: Archive, folder: Path) -> Iterator[Extracted]:
 
 
 @contextmanager
-def _opened(archive: Archive) -> Iterator[Entries]:
-    """Path, size and content of each file in the package, which must be the one that the manifest describes."""
+def _opened(archive: Archive) -> Iterator[IO[bytes]]:
+    """The package, which must be the one that the manifest describes. What is read of it in the block must be sound."""
     again = "build the packages again"
     try:
         file = user_files.opened(archive.path)
@@ -147,30 +137,11 @@ def _opened(archive: Archive) -> Iterator[Entries]:
     with file:
         if hashlib.file_digest(file, "sha256").hexdigest() != archive.sha256:
             raise ToolError(f"{archive.path} is not the file that {MANIFEST} describes", hint=again)
+        file.seek(0)
         try:
-            if zipfile.is_zipfile(file):
-                with opened_zip(file, PACKAGE) as opened:
-                    yield _zipped(opened)
-            else:
-                file.seek(0)
-                with tarfile.open(fileobj=file, mode="r:gz") as tar:
-                    yield _archived(tar)
-        except DAMAGED as error:
+            yield file
+        except MALFORMED as error:
             raise ToolError(f"cannot read {archive.path}: {error}", hint=again) from error
-
-
-def _zipped(archive: zipfile.ZipFile) -> Entries:
-    for entry in archive.infolist():
-        if not entry.is_dir():
-            with archive.open(entry) as content:
-                yield entry.filename, entry.file_size, content
-
-
-def _archived(tar: tarfile.TarFile) -> Entries:
-    for entry in tar:
-        content = tar.extractfile(entry) if entry.isfile() else None
-        if content is not None:
-            yield entry.name, entry.size, content
 
 
 def _install(content: IO[bytes], folder: Path) -> str:

@@ -13,7 +13,6 @@ from packager.core import parsing, user_files
 from packager.core.characters import to_json
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.distribution.release.contents import (
-    TARBALL,
     Inside,
     Listed,
     Manifest,
@@ -26,7 +25,7 @@ from packager.distribution.release.contents import (
 from packager.distribution.release.publish import MANIFEST, staged
 from packager.files.atomic import atomic_file, link_or_copy
 from packager.files.hashes import sha256_of
-from packager.files.zips import Content, write_zip
+from packager.files.zips import TARBALLS, Content, write_zip
 from packager.signing.envelope import IN_TOTO, MAX_BUNDLE_BYTES, Bundle, parsed, written
 from packager.signing.model_signing import UNSIGNED_NAME, signed_files, statement
 from packager.signing.statements import LINK, release_statement
@@ -167,7 +166,7 @@ def _rewrite_package(package: Path, kind: str, change: Callable[[Bundle], Bundle
 
 
 def _write_package(package: Path, entries: Mapping[PurePosixPath, Content]) -> None:
-    if not package.name.endswith(TARBALL):
+    if not package.name.endswith(TARBALLS):
         write_zip(package, entries)
         return
     files = {name: each for name, each in entries.items() if isinstance(each, bytes | Path)}

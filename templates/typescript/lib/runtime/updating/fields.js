@@ -56,7 +56,9 @@ export class Fields {
     time(name) {
         const text = this.matching(name, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, 'time');
         const time = Date.parse(text);
-        if (Number.isNaN(time))
+        // A day that no month has would be one of the next month.
+        const isTime = !Number.isNaN(time) && new Date(time).toISOString().startsWith(text.slice(0, -1));
+        if (!isTime)
             throw this.wrong(name, 'time');
         return time;
     }

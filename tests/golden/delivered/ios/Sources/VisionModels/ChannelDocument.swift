@@ -92,9 +92,11 @@ struct ChannelDocument: Sendable {
         var time = tm()
         (time.tm_year, time.tm_mon, time.tm_mday) = (parts[0] - 1900, parts[1] - 1, parts[2])
         (time.tm_hour, time.tm_min, time.tm_sec) = (parts[3], parts[4], parts[5])
-        let isDate = (1...12).contains(parts[1]) && (1...31).contains(parts[2])
-        guard isDate, parts[3] < 24, parts[4] < 60, parts[5] < 61 else { return nil }
-        return Int(timegm(&time))
+        let seconds = timegm(&time)
+        // A day that no month has has become one of the next month.
+        let isDate = time.tm_mon == parts[1] - 1 && time.tm_mday == parts[2]
+        guard isDate, parts[3] < 24, parts[4] < 60, parts[5] < 60 else { return nil }
+        return Int(seconds)
     }
 
     private struct Schema: Decodable {
