@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from packager.cli.sizes import SearchedShapes
     from packager.cli.text_tables import Table, Value
     from packager.core.values import Model
+    from packager.targets import Target
 
 LABELS = "labels.txt"
 """file beside mobpack.toml with the names of classes"""
@@ -148,36 +149,30 @@ def _model(model: "Model", out: Path, files: Mapping[str, Path | None]) -> list[
 
 
 def _targets() -> list[str]:
-    """The tables of the targets and of the runtime."""
+    """The tables of the targets, of which the first is not commented out, and of the runtime."""
+    from packager.targets import KNOWN_TARGETS, TARGETS
+
+    lines = []
+    for index, (name, kind) in enumerate(KNOWN_TARGETS.items()):
+        mark = "# " if index else ""
+        table = {f"[target.{name}]": kind.ABOUT, **kind.COMMON}
+        table |= _providers(TARGETS[name]()) if name in TARGETS else {}
+        lines += [_line(mark + text.removeprefix(mark), about) for text, about in table.items()]
+        lines.append("")
     return [
-        "[target.android]",
-        _line('group = "com.example"', "Maven group and start of the Kotlin package"),
-        _line('# variant = "small"', "which numbers ship; the model's own when absent"),
-        _line('# providers = ["xnnpack"]', f"tried in this order, CPU last: {_providers('android')}"),
-        "# min-sdk = 24",
-        "",
-        _line("# [target.ios]", "a Swift package: docs/ios.md"),
-        _line('# providers = ["coreml"]', f"tried in this order, CPU last: {_providers('ios')}"),
-        _line('# module = "ReaderKit"', "what Swift code imports; from the package's name when absent"),
-        "",
-        _line("# [target.react_native]", "an npm package: android and ios are built, too"),
-        _line('# package = "@example/reader"', "on npm; from the package's name when absent"),
-        "",
-        _line("# [target.flutter]", "a pub package over android, ios or both: docs/flutter.md"),
-        _line('# package = "reader"', "in pubspec.yaml; from the package's name when absent"),
-        "",
-        _line("# [target.web]", "an npm package for browsers and Node: docs/web.md"),
-        _line('# package = "@example/reader-web"', "on npm; from the package's name when absent"),
-        "",
+        *lines,
         _line("# [runtime]", "an ONNX Runtime of your own: mobpack runtime recipe"),
         '# android = "runtime.aar"',
     ]
 
 
-def _providers(target: str) -> str:
+def _providers(target: "Target") -> dict[str, str]:
+    """The key with the providers of a target that has any by default."""
     from packager.providers import providers_of
 
-    return ", ".join(f'"{name}"' for name in sorted(providers_of(target)))
+    known = ", ".join(f'"{name}"' for name in sorted(providers_of(target.NAME)))
+    given = ", ".join(map(toml_string, target.providers))
+    return {f"# providers = [{given}]": f"tried in this order, CPU last: {known}"} if given else {}
 
 
 def _line(text: str, comment: str) -> str:

@@ -70,7 +70,6 @@ def _cache_in(folder: Path, table: CacheTable) -> CacheTable:
 
 def _in(folder: Path, table: RuntimeTable) -> RuntimeTable:
     """`table` with the paths in it made absolute."""
-    android = table.android if table.is_published or not table.android else str(folder / table.android)
-    ios = table.ios if table.is_address or not table.ios else str(folder / table.ios)
+    files = {name: str(folder / path) for name, path in table.local.items()}
     config = folder / table.config if table.config else None
-    return table.model_copy(update={"android": android, "ios": ios, "config": config})
+    return table.model_copy(update={**files, "config": config})

@@ -1,6 +1,7 @@
 """The table of a runtime of the user's own."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self
 
@@ -8,6 +9,7 @@ from pydantic import model_validator
 
 from packager.config.strict import Strict
 from packager.core.errors import SettingError
+from packager.targets import TARGETS
 
 COORDINATES = re.compile(r"[A-Za-z0-9_.-]+:[A-Za-z0-9_.-]+:[A-Za-z0-9_.+-]+")
 """`group:artifact:version`, in a Maven repository"""
@@ -43,7 +45,7 @@ class RuntimeTable(Strict):
             raise SettingError(
                 f"'{given[0]}' has no effect without 'android'", hint='name the runtime: android = "FILE.aar"'
             )
-        if self.config and not self.android and not self.ios:
+        if self.config and not self.named:
             raise SettingError(
                 "'config' has no effect without 'android' or 'ios'", hint="name the runtime that it belongs to"
             )
@@ -73,6 +75,18 @@ class RuntimeTable(Strict):
             raise SettingError(
                 "'ios-checksum' applies to https addresses only", hint="remove it: the checksum of a file is computed"
             )
+
+    @property
+    def named(self) -> Mapping[str, str]:
+        """Target -> its runtime, for targets that the table has a key for: a file, a folder, coordinates or an
+        address."""
+        return {name: found for name in TARGETS if (found := getattr(self, name, ""))}
+
+    @property
+    def local(self) -> Mapping[str, Path]:
+        """The runtimes among them that are files or folders."""
+        elsewhere = {self.android if self.is_published else "", self.ios if self.is_address else ""}
+        return {name: Path(found) for name, found in self.named.items() if found not in elsewhere}
 
     @property
     def is_published(self) -> bool:

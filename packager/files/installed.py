@@ -1,11 +1,13 @@
 """Where mobpack itself lies: its code, its templates and its pins."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any
+from typing import cast
+
+from packager.files.pins import Pins
 
 PACKAGE = Path(__file__).parents[1]
 """`packager/`"""
@@ -19,15 +21,15 @@ def templates_folder() -> Path:
     return installed if installed.is_dir() else PACKAGE.parent / "templates"
 
 
-def read_pins() -> Mapping[str, Any]:
+def read_pins() -> Pins:
     """The pins of mobpack."""
     return pins_in(PACKAGE)
 
 
 @cache
-def pins_in(package: Path) -> Mapping[str, Any]:
+def pins_in(package: Path) -> Pins:
     """The pins of this or of another version of `packager/`."""
-    return tomllib.loads((package / PINS).read_text(encoding="utf-8"))
+    return cast("Pins", tomllib.loads((package / PINS).read_text(encoding="utf-8")))
 
 
 @cache

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, cast
 
 from packager.compile.operators import operator_config
 from packager.core.errors import ConfigError, nearest
@@ -255,7 +255,7 @@ def _texts(target: str, *, version: str, name: str, key: str, contents: tuple[st
 
 def _onnxruntime_version(target: str) -> str:
     """`1.2.3` of `group:artifact:1.2.3` or `pod 1.2.3`."""
-    pins = downloads.pins()[target]
+    pins = cast("Mapping[str, Mapping[str, str]]", downloads.pins())[target]
     return re.split("[: ]", pins["onnxruntime"])[-1] if "onnxruntime" in pins else str(pins["version"])
 
 

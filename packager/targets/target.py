@@ -238,6 +238,10 @@ class PrintedOf(Protocol[GivenView]):
     """whether its code takes models from a channel (`[package] channel`)"""
     VARIES: ClassVar[bool]
     """whether its code opens another variant of a model on some chips (`variant` in tuned settings)"""
+    ABOUT: ClassVar[str]
+    """kind of its packages, and the page about them, for comments in a project file"""
+    COMMON: ClassVar[Mapping[str, str]]
+    """lines of its table in a new project file -> comments; keys that a project may leave out are commented out"""
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def render(self, view: GivenView) -> Sources:

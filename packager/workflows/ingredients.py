@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 from packager import models
 from packager.config import Config, ModelTable
@@ -116,7 +117,7 @@ def stated(
     installed = installed or Installed()
     found = inputs_of(config, targets, project.file if has_file else None)
     code = [path for text in functions_of(config) for path in modules_of(module_file(text, folder), folder)]
-    files = sorted({*found.files, *code, *_own_runtimes(config), *_keys(config)})
+    files = sorted({*found.files, *code, *_keys(config)})
     return Lock(
         tables={
             BUILD: {"mobpack": installed.code, **_options(project, targets)},
@@ -151,15 +152,6 @@ def _keys(config: Config) -> Iterator[Path]:
     """Files that [package] names: public keys that apps trust."""
     for value in vars(config.package).values():
         yield from (each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, Path))
-
-
-def _own_runtimes(config: Config) -> Iterator[Path]:
-    """The project's own ONNX Runtime for Android; the one for iOS is among the other inputs."""
-    named = Path(config.runtime.android) if config.runtime.android and not config.runtime.is_published else None
-    if named and named.is_dir():
-        yield from (path for path in named.rglob("*") if path.is_file())
-    elif named and named.is_file():
-        yield named
 
 
 def _beyond(config: Config, targets: Sequence[str]) -> Iterator[str]:
@@ -284,7 +276,8 @@ def _precision_of(name: str, table: ModelTable, store: Store, console: Console) 
 
 def _runtime(table: Target, name: str) -> Facts:
     """The runtime that packages depend on or contain, and its sha256 where one is pinned."""
-    checksum = downloads.pins().get(name, {}).get("checksum", "")
+    pinned = cast("Mapping[str, Mapping[str, str]]", downloads.pins())
+    checksum = pinned.get(name, {}).get("checksum", "")
     return {"value": table.published_runtime(), **({"sha256": checksum} if checksum else {})}
 
 

@@ -48,7 +48,7 @@ def unlisted(config: Config, targets: Sequence[str]) -> str:
         refuse_code(config)
     except ConfigError:
         return "code of the project"
-    if config.runtime.android or config.runtime.ios:
+    if config.runtime.named:
         return "an ONNX Runtime of the project's own"
     known = config.targets()
     return next((known[name].outside() for name in targets if name in known and known[name].outside()), "")
@@ -105,12 +105,10 @@ def module_file(function: str, folder: Path) -> Path:
 
 
 def runtime_files(config: Config) -> Iterator[Path]:
-    """The local ONNX Runtime of `[runtime]`, and the operator configuration beside it."""
-    runtime = config.runtime
-    if runtime.ios:  # an address is not a file and adds none
-        path = Path(runtime.ios)
+    """The local ONNX Runtimes of `[runtime]`, and the operator configurations beside them."""
+    for path in config.runtime.local.values():
         yield path
-        yield from [runtime.config] if runtime.config else sorted(path.parent.glob("*.config"))
+        yield from [config.runtime.config] if config.runtime.config else sorted(path.parent.glob("*.config"))
 
 
 def files_in(path: Path) -> Iterator[Path]:

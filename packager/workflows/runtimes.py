@@ -18,10 +18,10 @@ def choose_runtimes(config: Config, targets: Sequence[str], store: Store, consol
 
     Raises ConfigError for what does not go together with them.
     """
-    named = {"android": config.runtime.android, "ios": config.runtime.ios}
+    named = config.runtime.named
     chosen: dict[str, Chosen] = {}
     for name in targets:
-        if not named.get(name):
+        if name not in named:
             continue
         with console.step(f"read the runtime {Path(named[name]).name}"):
             chosen[name] = choose_runtime(config, name, store)

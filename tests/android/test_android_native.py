@@ -12,7 +12,7 @@ from packager.engines.environments import zig
 from packager.files import elf
 from packager.files.processes import commands, downloads
 from packager.files.store import Store
-from packager.targets.android import Android, native
+from packager.targets.android import Android, assembly, native
 from packager.targets.android.view import AndroidView
 from tests.golden.cases import PLAIN_FILE, choice, plan, specs
 
@@ -97,10 +97,7 @@ assert read(None, None, ctypes.c_int64(0)) is None
 
 def test_a_package_has_the_processors_of_its_runtime_and_one_for_the_cpu_alone_has_none(store: Store) -> None:
     found = {
-        providers: [
-            path.parts[1]
-            for path in Android(providers=providers)._libraries(view_of(Android(providers=providers)), store)
-        ]
+        providers: [path.parts[1] for path in assembly.libraries(view_of(Android(providers=providers)), store)]
         for providers in ((), ("xnnpack",), ("qnn", "xnnpack"))
     }
     assert found == {(): [], ("xnnpack",): list(ABIS), ("qnn", "xnnpack"): ["arm64-v8a"]}
@@ -109,7 +106,7 @@ def test_a_package_has_the_processors_of_its_runtime_and_one_for_the_cpu_alone_h
 def test_a_package_of_files_in_ort_format_has_none(store: Store) -> None:
     target = Android(providers=("xnnpack",))
     view = view_of(target, Path("model.ort"))
-    assert not target._libraries(view, store)
+    assert not assembly.libraries(view, store)
     rendered = target.render(view).texts
     assert not [name for name, text in rendered.items() if "NativeAssignment" in text]
 

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +45,7 @@ def edited(edit: Callable[[dict[str, Any]], object], phase: str = FAILS) -> Call
 
 def no_times(stage: Stage) -> None:
     for each in NO_TIMES:
-        stage.channel.publish(lambda document, time=each: document.update(expires=time))
-        stage.update(FAILS, FIRST)
+        edited(partial(dict[str, Any].update, expires=each))(stage)
 
 
 def served(serve: Callable[[Channel], object], phase: str = FAILS, version: str = FIRST) -> Callable[[Stage], None]:

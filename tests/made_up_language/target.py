@@ -91,6 +91,8 @@ class Python:
     DECRYPTS: ClassVar[bool] = False
     UPDATES: ClassVar[bool] = False
     VARIES: ClassVar[bool] = False
+    ABOUT: ClassVar[str] = "a wheel"
+    COMMON: ClassVar[Mapping[str, str]] = {}
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     variant: str = "source"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from packager.cli import commands
 from packager.files.store import Store
-from packager.targets.android import kotlin, target, units
+from packager.targets.android import assembly, kotlin, units
 
 
 def write_none(path: Path, module: units.Module, store: Store) -> Path:
@@ -19,5 +19,5 @@ def write_none(path: Path, module: units.Module, store: Store) -> Path:
 if __name__ == "__main__":
     units.write_classes = write_none
     # In a place of their own in the store: the same project is also built with classes.
-    target.ASSEMBLY = replace(target.ASSEMBLY, name="android-without-classes")
+    assembly.ASSEMBLY = replace(assembly.ASSEMBLY, name="android-without-classes")
     commands()

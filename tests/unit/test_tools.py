@@ -3,7 +3,6 @@
 import hashlib
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -61,7 +60,7 @@ def test_caches_and_hashes_hold_whole_files(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize("name", sorted(downloads.pins()["files"]))
 def test_every_pinned_file_has_a_version_a_hash_and_a_client(name: str) -> None:
-    entry: dict[str, Any] = downloads.pins()["files"][name]
+    entry = downloads.pins()["files"][name]
     assert re.fullmatch("[0-9a-f]{64}", entry["sha256"])
     versions = {"npm": r"[^@]@\d+\.\d+\.\d+", "pip": r"==\d", "apt": r"=\S*\d", "maven": r":\d[^:]*:\w+$"}
     assert re.search(versions[entry["client"]], entry["package"])

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 from packager.core.console import Console
 from packager.core.errors import ToolError
@@ -23,6 +23,7 @@ from packager.engines.environments.environment import (
 )
 from packager.files.processes import commands, downloads
 
+WebRuntime: TypeAlias = Literal["wasm", "webgpu"]
 PACKAGE = "onnxruntime-web"
 DIST = "package/dist/"
 CHILD = Path(__file__).parents[1] / "session" / "session_child.mjs"
@@ -41,7 +42,7 @@ class Web:
     """The ONNX Runtime of `[target.web] runtime = "wasm"`."""
 
     NAME: ClassVar[str] = "web"
-    RUNTIME: ClassVar[str] = "wasm"
+    RUNTIME: ClassVar[WebRuntime] = "wasm"
     about: ClassVar[str] = "ONNX Runtime for browsers, on Node.js: what web packages run on (33 MB)"
     PROGRAM: ClassVar[Path] = CHILD
     ENTRIES: ClassVar[Mapping[str, str]] = {}
@@ -101,7 +102,7 @@ class WebWithGpu(Web):
     """The ONNX Runtime of `[target.web] runtime = "webgpu"`. Node.js has no WebGPU: it runs on the processor there."""
 
     NAME: ClassVar[str] = "web-webgpu"
-    RUNTIME: ClassVar[str] = "webgpu"
+    RUNTIME: ClassVar[WebRuntime] = "webgpu"
     about: ClassVar[str] = "ONNX Runtime for browsers with WebGPU, on Node.js: what web packages with it run on"
     INSTEAD: ClassVar[str] = (
         'set runtime = "wasm" in [target.web], which has 16-bit integers, 64-bit floats and strings; '
@@ -132,7 +133,7 @@ def version_of(program: str) -> str:
     return commands.run([program, "--version"], what="asking Node.js for its version").strip()
 
 
-def runtime_file(part: str, runtime: str = "wasm") -> Path:
+def runtime_file(part: Literal["script", "binary"], runtime: WebRuntime = "wasm") -> Path:
     """The `script` or the `binary` (WebAssembly) of ONNX Runtime for `runtime`, downloaded on first use.
 
     Raises ToolError if it cannot be fetched.
@@ -155,8 +156,8 @@ def _folder() -> Path:
 
 def _wanted() -> list[str]:
     """The files of the npm package that packages contain."""
-    variants = [each for each in downloads.pins()["web"].values() if isinstance(each, dict)]
-    return sorted(name for each in variants for name in each.values())
+    pinned = downloads.pins()["web"]
+    return sorted(name for each in (pinned["wasm"], pinned["webgpu"]) for name in (each["script"], each["binary"]))
 
 
 def _unpack(folder: Path) -> None:

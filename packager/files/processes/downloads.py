@@ -5,15 +5,15 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from packager.core.errors import ToolError
 from packager.files import host
 from packager.files.hashes import known_sha256, sha256_of
 from packager.files.installed import read_pins
+from packager.files.pins import Pins
 from packager.files.processes import children
 from packager.files.processes.children import python
 from packager.files.processes.commands import last_lines, refuse_full_disk
@@ -52,7 +52,7 @@ class Pin:
     """Python version of the wheel, if it is for one only: `3.11`"""
 
 
-def pins() -> Mapping[str, Any]:
+def pins() -> Pins:
     """The content of `pins.toml`."""
     return read_pins()
 

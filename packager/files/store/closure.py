@@ -205,7 +205,7 @@ def pins_of(code: Code, texts: Iterable[str]) -> Mapping[str, object]:
     texts = list(texts)
     tables = {name for text in texts for name in references(text).tables}
     found = {name: value for name, value in pinned.items() if name != FILES and (name in tables or "" in tables)}
-    files = pinned.get(FILES, {})
+    files = pinned["files"]
     return {**found, **{f"{FILES}.{name}": files[name] for text in texts for name in _files_in(text, tuple(files))}}
 
 

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import ClassVar, Literal
 
 from packager.core import components
 from packager.core.class_names import class_name
 from packager.core.components import Parts
 from packager.core.console import Announce, silent
-from packager.core.described import API
 from packager.core.errors import SettingError, nearest
 from packager.core.findings import Report
 from packager.core.names import EXAMPLE_GROUP
@@ -19,43 +18,33 @@ from packager.core.tuned import Tuned, refuse_chips
 from packager.core.values import Artifact, Model, Package, Plan, Sources
 from packager.description import Language
 from packager.engines.environments.runtime import Runtime
-from packager.files import host
-from packager.files.hashes import sha256_of
 from packager.files.processes import downloads
-from packager.files.store import Step, Store
+from packager.files.store import Store
 from packager.providers import CPU, PROVIDERS, provider_of, providers_of
-from packager.render.templates import write_sources
 from packager.targets import delivery, signed_list, tuning
-from packager.targets.android import aar, files, gradle, kotlin, native, tensors, typed, units
+from packager.targets.android import aar, assembly, files, gradle, kotlin, native, tensors, typed
 from packager.targets.android.files import Files
 from packager.targets.android.golden import golden_views
 from packager.targets.android.layout import lay_out
 from packager.targets.android.names import KEYWORDS, ONNXRUNTIME, package_part
 from packager.targets.android.readme import readme
 from packager.targets.android.runtime import (
-    allowed,
     has_assignment,
     has_telemetry,
     inside,
     runtime_files,
-    runtime_name,
     runtime_part,
     runtime_view,
 )
 from packager.targets.android.sources import (
     ASSETS_ROOT,
     CONSUMER_RULES,
-    LIBRARIES_ROOT,
     MANIFEST,
     README,
-    kotlin_files,
-    module,
     module_texts,
-    printed,
 )
 from packager.targets.android.view import AndroidView, Asset, GoldenView, License, ModelView
 from packager.targets.target import (
-    SBOM,
     Built,
     DefaultProviders,
     PackagedRuntime,
@@ -65,23 +54,6 @@ from packager.targets.target import (
     runtime_range,
 )
 from packager.vectors import NO_VECTORS, Golden
-
-ASSEMBLY = Step(
-    name="android",
-    caller=__name__,
-    computed_by=(
-        "packager.render.templates",
-        "packager.targets.android.aar",
-        "packager.targets.android.gradle",
-        "packager.targets.android.kotlin",
-        "packager.targets.android.runtime",
-        "packager.targets.android.sources",
-        "packager.targets.android.units",
-    ),
-    templates=("android/AndroidManifest.xml.j2", "android/consumer-rules.pro.j2", "android/gradle", "android/stubs"),
-)
-RELEASED = "../../maven"
-"""path from an emitted Gradle project to the Maven repository of its release"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +73,12 @@ class Android:
     DECRYPTS: ClassVar[bool] = True
     UPDATES: ClassVar[bool] = True
     VARIES: ClassVar[bool] = True
+    ABOUT: ClassVar[str] = "an .aar: docs/android.md"
+    COMMON: ClassVar[Mapping[str, str]] = {
+        f'group = "{EXAMPLE_GROUP}"': "Maven group and start of the Kotlin package",
+        '# variant = "small"': "which numbers ship; the model's own when absent",
+        "# min-sdk = 24": "oldest supported Android API level",
+    }
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     group: str = EXAMPLE_GROUP
@@ -170,7 +148,7 @@ class Android:
 
     def published_runtime(self) -> str:
         """Maven coordinates of the ONNX Runtime that the package depends on."""
-        pinned = downloads.pins()["android"]
+        pinned: Mapping[str, object] = downloads.pins()["android"]
         names = (provider_of(provider).ANDROID_RUNTIME for provider in self.providers)
         return str(pinned[next((name for name in names if name != CPU.ANDROID_RUNTIME), CPU.ANDROID_RUNTIME)])
 
@@ -200,7 +178,6 @@ class Android:
         namespace = f"{self.group}.{package_part(package.name)}"
         models = [plan.model for plan in plans]
         variants = {plan.model.name: plan.variants for plan in plans}
-        contracts = {model.name: model.contract for model in models}
         files.refuse_apart(plans, package)
         laid_out = files.lay_out(plans, package)
         tested = {name: golden_views(name, each, package, golden) for name, each in laid_out.items()}
@@ -238,12 +215,16 @@ class Android:
                 has_self_test=any(tested.values()) or bool(package.delivery),
             ),
             models=tuple(model_view(model) for model in models),
-            typed_files=typed.files(contracts.values()),
+            typed_files=typed.files(model.contract for model in models),
             assets=_assets(laid_out, tested),
             licenses=_licenses(models),
             own=runtime,
             onnxruntime=runtime.coordinates if runtime else self.published_runtime(),
             libraries=kotlin.libraries(),
+            min_sdk=self.min_sdk,
+            providers=self.providers,
+            abis=self._abis(runtime),
+            is_built_by_gradle=self.assembler == "gradle",
             allowed_runtimes=None if runtime else self.allowed_runtimes(),
         )
 
@@ -264,6 +245,14 @@ class Android:
 
     def _runtime_version(self, own: PackagedRuntime | None) -> str:
         return own.version if own else self.published_runtime().rpartition(":")[2]
+
+    def _abis(self, own: PackagedRuntime | None) -> tuple[str, ...]:
+        """Android's names of the processors that the runtime has code for: an app must not have more."""
+        if own and own.abis:
+            return own.abis
+        pinned = downloads.pins()["android"]
+        runtimes: Mapping[str, object] = pinned
+        return next(tuple(abis) for name, abis in pinned["abis"].items() if runtimes[name] == self.published_runtime())
 
     def _delivered_runtime(self, own: PackagedRuntime | None) -> str:
         if own is None:
@@ -314,120 +303,18 @@ class Android:
 
     def project(self, view: AndroidView, sources: Sources, store: Store) -> Sources:
         """The sources as a Gradle project."""
-        return self._project(view, sources, self._libraries(view, store))
-
-    def _project(self, view: AndroidView, sources: Sources, libraries: Mapping[PurePosixPath, Path]) -> Sources:
-        compiled = {LIBRARIES_ROOT / path.relative_to("jni"): file for path, file in libraries.items()}
-        sources = Sources(texts=sources.texts, files={**sources.files, **compiled})
-        if view.onnxruntime:
-            runtime = gradle.GradleDependency(
-                configuration="implementation", notation=view.onnxruntime, allowed=allowed(view)
-            )
-        else:
-            jar = str(aar.RUNTIME_JAR)
-            runtime = gradle.GradleDependency(configuration="implementation", notation=jar, is_file=True)
-        used = (gradle.GradleDependency(configuration="api", notation=library) for library in view.libraries)
-        seen = gradle.GradleDependency(configuration="compileOnly", notation=downloads.pins()["android"]["annotations"])
-        return gradle.gradle_project(
-            sources,
-            group=self.group,
-            artifact=view.package.name,
-            version=view.package.version,
-            namespace=view.namespace,
-            min_sdk=self.min_sdk,
-            dependencies=(runtime, *used, seen),
-            repository=RELEASED if view.own and view.own.ship == "maven" else "",
-            has_telemetry=has_telemetry(view),
-            providers=self.providers,
-        )
+        return assembly.project(view, sources, assembly.libraries(view, store))
 
     def assemble(
         self, view: AndroidView, sources: Sources, store: Store, announce: Announce = silent
     ) -> tuple[Artifact, ...]:
         """The .aar and a jar of the Kotlin sources; also the .aar of the runtime, if that is a separate artifact."""
-        stem = f"{view.package.name}-{view.package.version}"
-        own = view.own
-        announce("compile the C of its library")
-        libraries = self._libraries(view, store)
-        inputs = [
-            self.assembler,
-            self.min_sdk,
-            view.onnxruntime,
-            allowed(view),
-            [own.sha256, own.name, own.ship] if own else [],
-            downloads.pins()["android"],
-            {str(path): text for path, text in sources.texts.items()},
-            {str(path): sha256_of(file) for path, file in (*sources.files.items(), *libraries.items())},
-            {each.name: sha256_of(each.file) for each in view.licenses},
-            kotlin.compiler_version(),
-            kotlin.stubs(view.runtime.onnxruntime),
-        ]
-
-        def make(folder: Path) -> None:
-            announce("compile its Kotlin")
-            with store.scratch() as work:
-                self._write_aar(folder / f"{stem}.aar", view, sources, libraries, store, work)
-            aar.write_sources_jar(folder / f"{stem}-sources.jar", kotlin_files(sources))
-            (folder / README.name).write_text(sources.texts[README], encoding="utf-8", newline="\n")
-            if own and own.ship == "maven":
-                aar.write_runtime_aar(folder / runtime_name(own), own, min_sdk=self.min_sdk)
-
-        made = store.results(ASSEMBLY, inputs, make)
-        names = {"aar": f"{stem}.aar", "sources-jar": f"{stem}-sources.jar", "readme": README.name}
-        if own and own.ship == "maven":
-            names["runtime-aar"] = runtime_name(own)
-        return tuple(artifact(made / name, target=self.NAME, kind=kind) for kind, name in names.items())
+        made = assembly.assemble(view, sources, store, announce)
+        return tuple(artifact(path, target=self.NAME, kind=kind) for kind, path in made.items())
 
     def layout(self, view: AndroidView, artifacts: Sequence[Artifact], dist: Path, sbom: str = "") -> list[Shipped]:
         """The library, and a Maven repository with it."""
         return lay_out(view, artifacts, dist, sbom)
-
-    def _libraries(self, view: AndroidView, store: Store) -> Mapping[PurePosixPath, Path]:
-        """The part of the package that is in C, by path in the .aar; empty for a package that needs none."""
-        if not view.runtime.library:
-            return {}
-        return native.libraries(view.namespace, view.runtime.onnxruntime, self._abis(view.own), store)
-
-    def _abis(self, own: PackagedRuntime | None) -> Sequence[str]:
-        """Android's names of the processors that the runtime has code for: an app must not have more."""
-        if own and own.abis:
-            return own.abis
-        pinned = downloads.pins()["android"]
-        return next(abis for name, abis in pinned["abis"].items() if pinned[name] == self.published_runtime())
-
-    def _write_aar(
-        self,
-        path: Path,
-        view: AndroidView,
-        sources: Sources,
-        libraries: Mapping[PurePosixPath, Path],
-        store: Store,
-        work: Path,
-    ) -> None:
-        about = {place.name: sources.texts[place] for place in (API, SBOM) if place in sources.texts}
-        if self.assembler == "gradle":
-            project = work / view.package.name
-            write_sources(self._project(view, sources, libraries), project)
-            host.replace(gradle.build_with_gradle(project), path)
-            aar.add(path, about, view.namespace)
-            return
-        aar.write_aar(
-            path,
-            manifest=sources.texts[MANIFEST],
-            classes_jar=units.write_classes(work / "classes.jar", module(view, sources), store),
-            consumer_rules=sources.texts[CONSUMER_RULES],
-            readme=sources.texts[README],
-            about=about,
-            assets={
-                **{PurePosixPath(asset.path): asset.file for asset in view.assets},
-                **printed(sources, ASSETS_ROOT),
-            },
-            libraries=libraries,
-            licenses={PurePosixPath(each.name): each.file for each in view.licenses},
-            namespace=view.namespace,
-            min_compile_sdk=self.min_sdk,
-            runtime=inside(view),
-        )
 
 
 def _provider_hint(provider: str) -> str:

@@ -350,5 +350,10 @@ class AndroidView:
     """coordinates of the runtime that the package depends on; empty if it is bundled"""
     libraries: tuple[str, ...]
     """coordinates of the Kotlin libraries whose types are in public signatures"""
+    min_sdk: int
+    providers: tuple[str, ...]
+    abis: tuple[str, ...]
+    """Android's names of the processors that it has code for"""
+    is_built_by_gradle: bool
     allowed_runtimes: RuntimeRange | None = None
     """releases of the published runtime that apps may bring instead"""

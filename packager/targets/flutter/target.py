@@ -81,6 +81,10 @@ class Flutter:
     DECRYPTS: ClassVar[bool] = True
     UPDATES: ClassVar[bool] = True
     VARIES: ClassVar[bool] = True
+    ABOUT: ClassVar[str] = "a pub package over android, ios or both: docs/flutter.md"
+    COMMON: ClassVar[Mapping[str, str]] = {
+        '# package = "reader"': "in pubspec.yaml; from the package's name when absent",
+    }
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""

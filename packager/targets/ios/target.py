@@ -54,6 +54,10 @@ class Ios:
     DECRYPTS: ClassVar[bool] = True
     UPDATES: ClassVar[bool] = True
     VARIES: ClassVar[bool] = True
+    ABOUT: ClassVar[str] = "a Swift package: docs/ios.md"
+    COMMON: ClassVar[Mapping[str, str]] = {
+        '# module = "ReaderKit"': "what Swift code imports; from the package's name when absent",
+    }
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     module: str = ""
@@ -105,8 +109,9 @@ class Ios:
         refuse_chips(self.tuned, self.providers, last=CPU.NAME, variant=self.variant)
         if self.module:
             swift.module_name("", self.module)
-        for key in ("min_ios", "min_macos"):
-            _refuse_too_old(key.replace("_", "-"), getattr(self, key), downloads.pins()["ios"][key.replace("_", "-")])
+        pinned = downloads.pins()["ios"]
+        _refuse_too_old("min-ios", self.min_ios, pinned["min-ios"])
+        _refuse_too_old("min-macos", self.min_macos, pinned["min-macos"])
         swift_runtime.refuse_settings(self.runtime_package, self.runtime_product, self.runtime_from)
         if self.allowed_runtimes() and self.runtime_from:
             raise SettingError(

@@ -55,6 +55,10 @@ class ReactNative:
     DECRYPTS: ClassVar[bool] = False
     UPDATES: ClassVar[bool] = True
     VARIES: ClassVar[bool] = True
+    ABOUT: ClassVar[str] = "an npm package over android and ios: docs/react-native.md"
+    COMMON: ClassVar[Mapping[str, str]] = {
+        '# package = "@example/reader"': "on npm; from the package's name when absent",
+    }
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""

@@ -56,6 +56,10 @@ class Web:
     DECRYPTS: ClassVar[bool] = False
     UPDATES: ClassVar[bool] = True
     VARIES: ClassVar[bool] = False
+    ABOUT: ClassVar[str] = "an npm package for browsers and Node: docs/web.md"
+    COMMON: ClassVar[Mapping[str, str]] = {
+        '# package = "@example/reader-web"': "on npm; from the package's name when absent",
+    }
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""
@@ -135,7 +139,8 @@ class Web:
             npm_name=npm_name,
             is_for_pages=True,
         )
-        script, binary = (environment.runtime_file(part, self.runtime) for part in ("script", "binary"))
+        script = environment.runtime_file("script", self.runtime)
+        binary = environment.runtime_file("binary", self.runtime)
         return WebView(
             package=package,
             names=_names(
