@@ -15,7 +15,7 @@ import numpy
 import onnx
 
 from packager.compile import session
-from packager.engines.environments.android import Android, ProbeJob
+from packager.engines.environments.android import Android, ProbeInput, ProbeJob
 from packager.files.processes import commands
 from packager.files.user_cache import cache_folder
 
@@ -94,11 +94,11 @@ def to_ort(model: Path, output: Path, folder: Path) -> None:
         raise RuntimeError(answer["error"])
 
 
-def random_inputs(model: Path, folder: Path) -> list[dict[str, object]]:
+def random_inputs(model: Path, folder: Path) -> list[ProbeInput]:
     """Zeros and ones; a dimension without a size is 1 if it is the first, else 128."""
     graph = onnx.load(model, load_external_data=False).graph
     weights = {each.name for each in graph.initializer}
-    inputs: list[dict[str, object]] = []
+    inputs: list[ProbeInput] = []
     for index, each in enumerate(value for value in graph.input if value.name not in weights):
         tensor = each.type.tensor_type
         shape = [size.dim_value or (128 if axis else 1) for axis, size in enumerate(tensor.shape.dim)]
@@ -107,12 +107,12 @@ def random_inputs(model: Path, folder: Path) -> list[dict[str, object]]:
         file.write_bytes(numpy.random.default_rng(index).integers(0, 2, shape).astype(element).tobytes())
         names = {"float32": "float", "float64": "double"}
         inputs.append(
-            {"name": each.name, "type": names.get(element.name, element.name), "shape": shape, "file": str(file)}
+            ProbeInput(name=each.name, type=names.get(element.name, element.name), shape=tuple(shape), file=str(file))
         )
     return inputs
 
 
-def cost(form: Form, inputs: list[dict[str, object]], repeats: int) -> Cost:
+def cost(form: Form, inputs: list[ProbeInput], repeats: int) -> Cost:
     job = replace(form.job, is_explained=False, inputs=inputs, warm_runs=3)
     answers = [Android().probe(form.path, job) for _ in range(repeats)]
 

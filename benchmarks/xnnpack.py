@@ -23,7 +23,7 @@ from packager.core.findings import Partition
 from packager.core.values import Compiled, Model, baseline
 from packager.engines.environments import SIGNED
 from packager.engines.environments.android import Android as Device
-from packager.engines.environments.android import ProbeJob
+from packager.engines.environments.android import ProbeInput, ProbeJob
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.samples.fit import DTYPES, FLOATS
@@ -77,13 +77,13 @@ def _names(model: Model) -> set[str]:
     return {each.name for each in specs} | {size for each in specs for size in each.shape if isinstance(size, str)}
 
 
-def run(compiled: Compiled, provider: str, inputs: "list[dict[str, object]]") -> float:
+def run(compiled: Compiled, provider: str, inputs: "list[ProbeInput]") -> float:
     job = ProbeJob(entries={**SIGNED, **compiled.settings}, level="all", is_explained=False, inputs=inputs)
     job = replace(job, provider=provider, warm_runs=WARM_RUNS)
     return float(statistics.median(Device().probe(compiled.path, job)["run_ms"][1:]))
 
 
-def random_inputs(model: Model, folder: Path) -> Iterator[dict[str, object]]:
+def random_inputs(model: Model, folder: Path) -> Iterator[ProbeInput]:
     """Normal numbers, or zeros and ones; a size that is still free is 1."""
     for index, spec in enumerate(model.signature.inputs):
         shape = [size if isinstance(size, int) else 1 for size in spec.shape]
@@ -91,7 +91,7 @@ def random_inputs(model: Model, folder: Path) -> Iterator[dict[str, object]]:
         numbers = generator.standard_normal(shape) if spec.element in FLOATS else generator.integers(0, 2, shape)
         file = folder / f"input-{index}.bin"
         file.write_bytes(numbers.astype(DTYPES[spec.element]).tobytes())
-        yield {"name": spec.name, "type": str(spec.element), "shape": shape, "file": str(file)}
+        yield ProbeInput(name=spec.name, type=str(spec.element), shape=tuple(shape), file=str(file))
 
 
 def line(row: Row) -> str:

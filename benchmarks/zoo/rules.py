@@ -124,9 +124,7 @@ def difference(model: Model, path: Path, settings: Mapping[str, str], scratch: P
 def own(path: Path, model: Model, scratch: Path) -> float:
     """The same between the user's model and itself with constants that differ in their last bits."""
     given = {
-        str(each["name"]): numpy.fromfile(str(each["file"]), DTYPES[ElementType(str(each["type"]))]).reshape(
-            each["shape"]
-        )
+        each.name: numpy.fromfile(each.file, DTYPES[ElementType(each.type)]).reshape(each.shape)
         for each in random_inputs(model, scratch)
     }
     original = independent.run(independent.opened(path, is_optimized=False), given)

@@ -3,10 +3,11 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from packager.cli.text_files import Beside
 from packager.cli.text_tables import IDS, Table, Value, proved
+from packager.core.parsing import Json
 
 if TYPE_CHECKING:
     from packager.core.signature import TensorSpec
@@ -120,7 +121,7 @@ def _output(about: Beside) -> Table:
     return Table(side="outputs", name=LOGITS, keys=keys, comments=comments, doubt=doubt)
 
 
-def _start(settings: Mapping[str, Any]) -> Iterator[int]:
+def _start(settings: Json) -> Iterator[int]:
     """Ids that the decoder begins with, in the order of transformers."""
     first = settings.get("decoder_start_token_id")
     yield from _ids(first if first is not None else settings.get("bos_token_id"))[:1]
@@ -132,7 +133,7 @@ def _ids(value: object) -> Sequence[int]:
     return [each for each in found if isinstance(each, int)]
 
 
-def _most(settings: Mapping[str, Any]) -> int:
+def _most(settings: Json) -> int:
     """Number of new tokens; 0 if none is known. `max_length` counts the first token, too."""
     new, all_of_them = settings.get("max_new_tokens"), settings.get("max_length")
     if isinstance(new, int):

@@ -3,9 +3,9 @@
 import functools
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -166,7 +166,7 @@ def cache_table(option: str | None) -> "CacheTable":
     return named(CacheTable(), option)
 
 
-def print_json(document: dict[str, Any]) -> None:
+def print_json(document: Mapping[str, object]) -> None:
     from packager.core.characters import to_json
 
     click.echo(to_json({"schema-version": 1, **document}, indent=2))

@@ -1,9 +1,10 @@
 """Reads the files that authors of a model of texts leave beside it: tokenizer, limits, pooling and classes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from packager.core.parsing import Json
 
 PATTERNS = ("tokenizer.json", "vocab.txt", "*.tiktoken", "*.model")
 """files of tokenizers, the most exact first"""
@@ -21,16 +22,16 @@ class Beside:
     """The files that lie beside a model. Files that are absent, or no JSON objects, say nothing."""
 
     tokenizer: Path | None
-    content: Mapping[str, Any]
+    content: Json
     """of the tokenizer, if it is JSON"""
-    config: Mapping[str, Any]
-    settings: Mapping[str, Any]
+    config: Json
+    settings: Json
     """tokenizer_config.json"""
-    generation: Mapping[str, Any]
+    generation: Json
     """generation_config.json"""
-    preprocessor: Mapping[str, Any]
+    preprocessor: Json
     """preprocessor_config.json, of sounds and pictures"""
-    sentences: Mapping[str, Any]
+    sentences: Json
     """sentence_bert_config.json"""
     similarity: str
     """function that compares vectors, of config_sentence_transformers.json; empty if it names none"""
@@ -124,7 +125,7 @@ def _tokenizers(folders: list[Path]) -> Iterator[Path]:
             yield settings
 
 
-def _object(path: Path) -> Mapping[str, Any]:
+def _object(path: Path) -> Json:
     found = _json(path)
     return found if isinstance(found, dict) else {}
 

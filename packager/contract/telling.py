@@ -5,12 +5,13 @@ from dataclasses import asdict
 from typing import Any, get_args
 
 from packager.core.contract import Contract, TypedInput, TypedOutput
+from packager.core.parsing import Json
 from packager.core.signature import ElementType, Signature, TensorSpec
 
 KINDS: Mapping[str, type[Any]] = {each.__name__: each for each in (*get_args(TypedInput), *get_args(TypedOutput))}
 
 
-def to_json(contract: Contract) -> dict[str, Any]:
+def to_json(contract: Contract) -> dict[str, object]:
     """JSON-compatible value without what random inputs are drawn from; `from_json` makes an equal contract of it."""
     own = contract.own
     return {
@@ -20,7 +21,7 @@ def to_json(contract: Contract) -> dict[str, Any]:
     }
 
 
-def from_json(document: Mapping[str, Any]) -> Contract:
+def from_json(document: Json) -> Contract:
     own = document["own"]
     return Contract(
         inputs=tuple(map(_typed, document["inputs"])),
@@ -31,11 +32,11 @@ def from_json(document: Mapping[str, Any]) -> Contract:
     )
 
 
-def _specs(specs: tuple[TensorSpec, ...]) -> list[dict[str, Any]]:
+def _specs(specs: tuple[TensorSpec, ...]) -> list[dict[str, object]]:
     return [asdict(each) for each in specs]
 
 
-def _typed(document: Mapping[str, Any]) -> Any:
+def _typed(document: Json) -> Any:
     values = {key: _value(value) for key, value in document.items() if key != "kind"}
     return KINDS[document["kind"]](**values)
 
@@ -46,5 +47,5 @@ def _value(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _spec(document: Mapping[str, Any]) -> TensorSpec:
+def _spec(document: Json) -> TensorSpec:
     return TensorSpec(**{**document, "element": ElementType(document["element"]), "shape": tuple(document["shape"])})

@@ -9,9 +9,9 @@ import json
 import re
 import struct
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from packager.core.errors import MobpackError
 
@@ -35,6 +35,10 @@ WHOLE = re.compile(r"-?[0-9]{1,18}")
 """A whole number that fits into 64 bits."""
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError, struct.error)
 """Errors of taking values out of a document that has another form than it should."""
+
+
+Json: TypeAlias = Mapping[str, Any]
+"""An object of JSON in any form: its reader makes a value of it, or passes it on."""
 
 
 class TooDeepError(ValueError):

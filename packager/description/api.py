@@ -1,7 +1,8 @@
 """Types of `api.json`; docs/api.schema.json is generated from them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from packager.core.names import kebab_case
 from packager.core.signature import TensorSpec
@@ -68,7 +69,7 @@ class ModelApi:
 class PackageApi:
     """The public API of a package."""
 
-    __pydantic_config__: ClassVar[dict[str, Any]] = {
+    __pydantic_config__: ClassVar[Mapping[str, object]] = {
         "alias_generator": kebab_case,
     }
 

@@ -1,13 +1,14 @@
 """catboost: models that CatBoost has saved as `.cbm`; their trees are written as ONNX one by one."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from packager.core import parsing
 from packager.core.errors import ModelError
+from packager.core.parsing import Json
 from packager.engines.environments.framework import Framework
 from packager.importers import trees
 from packager.importers.importer import Arrays, Converted, ImportSource, Input
@@ -59,7 +60,7 @@ class CatBoost:
         return CatBoostModel(model=model, ensemble=ensemble_of(content, loss, source.text))
 
 
-def ensemble_of(content: Mapping[str, Any], loss: str, text: str) -> Ensemble:
+def ensemble_of(content: Json, loss: str, text: str) -> Ensemble:
     """Raises ModelError for features that are not numbers."""
     features = content["features_info"]
     for kind, words in {"categorical_features": "categories", "text_features": "texts"}.items():
@@ -80,7 +81,7 @@ def ensemble_of(content: Mapping[str, Any], loss: str, text: str) -> Ensemble:
     )
 
 
-def split_of(split: Mapping[str, Any], features: Sequence[Mapping[str, Any]], left: int, right: int) -> TreeSplit:
+def split_of(split: Json, features: Sequence[Json], left: int, right: int) -> TreeSplit:
     """A number above the border goes right."""
     feature = features[split["float_feature_index"]]
     return TreeSplit(
@@ -93,7 +94,7 @@ def split_of(split: Mapping[str, Any], features: Sequence[Mapping[str, Any]], le
     )
 
 
-def oblivious(tree: Mapping[str, Any], features: Sequence[Mapping[str, Any]], width: int, scale: float) -> Tree:
+def oblivious(tree: Json, features: Sequence[Json], width: int, scale: float) -> Tree:
     """A tree with one split for each level; the split of level i is bit i of a leaf's number."""
     splits = tree["splits"] or []
     nodes: list[TreeSplit | Leaf] = []
@@ -105,7 +106,7 @@ def oblivious(tree: Mapping[str, Any], features: Sequence[Mapping[str, Any]], wi
     return Tree(nodes=nodes, target=0)
 
 
-def grown(root: Mapping[str, Any], features: Sequence[Mapping[str, Any]], scale: float) -> Tree:
+def grown(root: Json, features: Sequence[Json], scale: float) -> Tree:
     """A tree whose branches split on their own."""
     nodes: list[TreeSplit | Leaf] = [Leaf(values=())]
     waiting = [(0, root)]

@@ -1,12 +1,12 @@
 """lightgbm: boosters that LightGBM has saved as text; their trees are written as ONNX one by one."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from packager.core.errors import ModelError
+from packager.core.parsing import Json
 from packager.engines.environments.framework import Framework
 from packager.importers import trees
 from packager.importers.importer import Arrays, Converted, ImportSource, Input
@@ -58,7 +58,7 @@ class LightGBM:
         return LightGBMModel(booster=booster, ensemble=ensemble_of(content, source.text))
 
 
-def ensemble_of(content: Mapping[str, Any], text: str) -> Ensemble:
+def ensemble_of(content: Json, text: str) -> Ensemble:
     """Raises ModelError for leaves that are not constant."""
     objective, *settings = content.get("objective", "regression").split()
     options = dict(each.split(":", 1) for each in settings if ":" in each)
@@ -76,7 +76,7 @@ def ensemble_of(content: Mapping[str, Any], text: str) -> Ensemble:
     )
 
 
-def tree_of(root: Mapping[str, Any], target: int, scale: float, text: str) -> Tree:
+def tree_of(root: Json, target: int, scale: float, text: str) -> Tree:
     nodes: list[TreeSplit | Leaf | None] = [None]
     waiting = [(0, root)]
     while waiting:
@@ -91,13 +91,13 @@ def tree_of(root: Mapping[str, Any], target: int, scale: float, text: str) -> Tr
     return Tree(nodes=[node for node in nodes if node is not None], target=target)
 
 
-def leaf_of(node: Mapping[str, Any], scale: float, text: str) -> Leaf:
+def leaf_of(node: Json, scale: float, text: str) -> Leaf:
     if node.get("leaf_coeff"):
         raise ModelError(f"{text}: leaves with linear models (linear_tree)", hint="train with linear_tree=False")
     return Leaf(values=(node["leaf_value"] * scale,))
 
 
-def split_of(node: Mapping[str, Any], left: int) -> TreeSplit:
+def split_of(node: Json, left: int) -> TreeSplit:
     """Categories of the set go left, NaN right; among numbers, NaN is 0 where training saw no missing values."""
     if node["decision_type"] == "==":
         return TreeSplit(

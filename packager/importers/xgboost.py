@@ -2,13 +2,13 @@
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from packager.core import parsing
 from packager.core.errors import ModelError
+from packager.core.parsing import Json
 from packager.engines.environments.framework import Framework
 from packager.importers import trees
 from packager.importers.importer import Arrays, Converted, ImportSource, Input
@@ -65,7 +65,7 @@ class XGBoost:
         return XGBoostModel(booster=booster, content=content, ensemble=ensemble_of(content, booster, source.text))
 
 
-def ensemble_of(learner: Mapping[str, Any], booster: Any, text: str) -> Ensemble:
+def ensemble_of(learner: Json, booster: Any, text: str) -> Ensemble:
     """Raises ModelError for a booster that is not made of trees with one number in a leaf."""
     machine, scales = learner["gradient_booster"], None
     if machine["name"] == "dart":
@@ -95,7 +95,7 @@ def ensemble_of(learner: Mapping[str, Any], booster: Any, text: str) -> Ensemble
     )
 
 
-def base_of(learner: Mapping[str, Any], count: int, link: str) -> list[float]:
+def base_of(learner: Json, count: int, link: str) -> list[float]:
     """The first term of every sum, by target. The file has it as the link's result."""
     values = [float(each) for each in learner["learner_model_param"]["base_score"].strip("[]").split(",")]
     if link == "sigmoid":
@@ -105,7 +105,7 @@ def base_of(learner: Mapping[str, Any], count: int, link: str) -> list[float]:
     return values if len(values) == count else values * count
 
 
-def tree_of(tree: Mapping[str, Any], target: int, scale: float) -> Tree:
+def tree_of(tree: Json, target: int, scale: float) -> Tree:
     import numpy
 
     values = [float(each) for each in numpy.array(tree["split_conditions"], numpy.float32)]  # decimals of float32
@@ -131,7 +131,7 @@ def tree_of(tree: Mapping[str, Any], target: int, scale: float) -> Tree:
     return Tree(nodes=nodes, target=target)
 
 
-def sets_of(tree: Mapping[str, Any]) -> dict[int, frozenset[int]]:
+def sets_of(tree: Json) -> dict[int, frozenset[int]]:
     """Categories of the nodes that have some."""
     parts = zip(tree["categories_nodes"], tree["categories_segments"], tree["categories_sizes"], strict=True)
     return {node: frozenset(tree["categories"][start : start + size]) for node, start, size in parts}
@@ -140,7 +140,7 @@ def sets_of(tree: Mapping[str, Any]) -> dict[int, frozenset[int]]:
 @dataclass(frozen=True, kw_only=True)
 class XGBoostModel:
     booster: Any
-    content: Mapping[str, Any]
+    content: Json
     ensemble: Ensemble
 
     @property

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from packager.core.names import kebab_case
+from packager.core.strict_tables import DOCUMENT
 from packager.core.values import Format, Style
 
 Number = float | Literal["infinity", "-infinity", "not a number"]
@@ -323,10 +323,7 @@ class LatencyEntry:
 class ReportDocument:
     """Report of a check or a build about the files that ship."""
 
-    __pydantic_config__: ClassVar[dict[str, Any]] = {
-        "alias_generator": kebab_case,
-        "extra": "forbid",
-    }
+    __pydantic_config__: ClassVar[Mapping[str, object]] = DOCUMENT
 
     schema_version: Literal[1]
     mobpack: str

@@ -1,12 +1,13 @@
 """Reads samples of any source one at a time."""
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from packager.core.errors import ConfigError
+from packager.core.parsing import Json
 from packager.core.sample_settings import Settings
 from packager.core.values import Model
 from packager.samples import arrays, audio, folder, function, images, raw
@@ -20,7 +21,7 @@ READER = f"{__name__}:open_described"
 
 def describe(
     source: str, model: Model, settings: Settings, *, folder: Path | None = None, skip: int = 0
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """JSON-compatible description of the samples of `source` for `model`, for `open_described`.
 
     Relative paths and modules start at `folder`, by default the current one. The first `skip` samples are skipped; they
@@ -29,7 +30,7 @@ def describe(
     return to_json(source_of(source, model, settings, folder=folder, skip=skip))
 
 
-def open_described(description: Mapping[str, Any]) -> "Iterator[dict[str, Any]]":
+def open_described(description: Json) -> "Iterator[dict[str, Any]]":
     """The samples, each a dict of input name to array with exactly the model's declared shape and type.
 
     Raises ConfigError for the first sample that does not fit.

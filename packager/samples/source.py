@@ -1,11 +1,11 @@
 """Location and purpose of samples, as a value that can be passed to another process."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from packager.core.errors import ConfigError
+from packager.core.parsing import Json
 from packager.core.sample_settings import AudioSettings, ImageSettings, Settings
 from packager.core.user_functions import is_function
 from packager.core.values import ElementType, Model, TensorSpec
@@ -68,7 +68,7 @@ def source_of(
     )
 
 
-def to_json(source: SampleSource) -> dict[str, Any]:
+def to_json(source: SampleSource) -> dict[str, object]:
     """JSON-compatible value, from which `from_json` makes an equal source."""
     return {
         "text": source.text,
@@ -84,7 +84,7 @@ def to_json(source: SampleSource) -> dict[str, Any]:
     }
 
 
-def from_json(document: Mapping[str, Any]) -> SampleSource:
+def from_json(document: Json) -> SampleSource:
     return SampleSource(
         text=document["text"],
         folder=Path(document["folder"]),
@@ -101,7 +101,7 @@ def from_json(document: Mapping[str, Any]) -> SampleSource:
     )
 
 
-def _spec(document: Mapping[str, Any]) -> TensorSpec:
+def _spec(document: Json) -> TensorSpec:
     return TensorSpec(**{**document, "element": ElementType(document["element"]), "shape": tuple(document["shape"])})
 
 

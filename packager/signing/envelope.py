@@ -1,13 +1,13 @@
 """DSSE envelopes in Sigstore bundles (v0.3), the JSON form of every signature that mobpack writes."""
 
 import base64
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from packager.core import parsing
 from packager.core.characters import to_json
 from packager.core.errors import GateError
+from packager.core.parsing import Json
 
 MEDIA_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
 MEDIA_TYPES = "application/vnd.dev.sigstore.bundle"
@@ -88,7 +88,7 @@ def parsed(content: bytes, where: str) -> Bundle:
     )
 
 
-def _signer(material: Mapping[str, Any], where: str) -> tuple[str, tuple[bytes, ...]]:
+def _signer(material: Json, where: str) -> tuple[str, tuple[bytes, ...]]:
     """Hint of the key, or the certificates."""
     if "x509CertificateChain" in material:
         chain = _of(_of(material, "x509CertificateChain", dict, where), "certificates", list, where)

@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from packager.core.errors import ConfigError, GateError
+from packager.core.parsing import Json
 from packager.files.hashes import sha256_of
 from packager.signing.envelope import AGAIN, Bundle, written
 from packager.signing.statements import STATEMENT, ReleaseName, payload, statement_in
@@ -28,7 +28,7 @@ class SignedFiles:
     """path -> sha256"""
     ignored: tuple[str, ...]
     """paths from the top of the folder that it leaves out on purpose"""
-    release: Mapping[str, Any]
+    release: Json
     """package, version and number of the release; empty in bundles of others"""
 
 

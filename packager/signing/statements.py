@@ -3,11 +3,11 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from packager.core import parsing
 from packager.core.characters import to_json
 from packager.core.errors import GateError
+from packager.core.parsing import Json
 from packager.signing.envelope import AGAIN, IN_TOTO, NOT_JSON, Bundle
 
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -58,7 +58,7 @@ def _digest_set(digest: str) -> dict[str, str]:
     return {name: sha256, **({"sha256": sha256} if kind == EXECUTABLE else {})}
 
 
-def statement_in(bundle: Bundle, predicate_type: str, where: str) -> dict[str, Any]:
+def statement_in(bundle: Bundle, predicate_type: str, where: str) -> Json:
     """The statement that `bundle` signs. Raises GateError if it is none of `predicate_type` (empty: of any)."""
     if bundle.payload_type != IN_TOTO:
         raise GateError(f"{where} signs '{bundle.payload_type}', not a statement about files", hint=AGAIN)
@@ -76,7 +76,7 @@ def statement_in(bundle: Bundle, predicate_type: str, where: str) -> dict[str, A
     return document
 
 
-def subjects_of(statement: Mapping[str, Any], where: str) -> dict[str, str]:
+def subjects_of(statement: Json, where: str) -> dict[str, str]:
     """Paths -> digests of the entries that a statement is about: a sha256, of others than files after their kind."""
     try:
         return {str(each["name"]): _digest_in(each["digest"]) for each in statement["subject"]}
@@ -84,6 +84,6 @@ def subjects_of(statement: Mapping[str, Any], where: str) -> dict[str, str]:
         raise GateError(f"{where} names no files with a sha256", hint=AGAIN) from error
 
 
-def _digest_in(digests: Mapping[str, Any]) -> str:
+def _digest_in(digests: Json) -> str:
     kinds = [name.removeprefix(KIND) for name in digests if name.startswith(KIND)]
     return f"{kinds[0]}:{digests[KIND + kinds[0]]}" if kinds else str(digests["sha256"])

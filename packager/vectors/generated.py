@@ -25,11 +25,11 @@ A recipe is what a tensor is made of: four signed numbers of 64 bits, seed, low,
 0 for floats, where they play no part. Strings have no recipe.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from packager.core.parsing import Json
 from packager.core.values import ElementType, TensorSpec
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def stored(recipe: ValuesRecipe) -> "numpy.ndarray":
     return numpy.array([seed, recipe.low, recipe.high, recipe.row], numpy.int64)
 
 
-def to_json(recipe: ValuesRecipe) -> dict[str, Any]:
+def to_json(recipe: ValuesRecipe) -> dict[str, object]:
     """The recipe as JSON: not all programs that read JSON have 64-bit integers."""
     return {
         "kind": KIND,
@@ -133,7 +133,7 @@ def to_json(recipe: ValuesRecipe) -> dict[str, Any]:
     }
 
 
-def from_json(document: Mapping[str, Any]) -> ValuesRecipe:
+def from_json(document: Json) -> ValuesRecipe:
     return ValuesRecipe(
         element=ElementType(document["element"]),
         shape=tuple(document["shape"]),

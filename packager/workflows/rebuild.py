@@ -5,13 +5,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from packager import __version__
 from packager.config import Config
 from packager.core import parsing, user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError
+from packager.core.parsing import Json
 from packager.distribution import provenance
 from packager.distribution.locking import LOCK, Lock, LockChange, compare, read
 from packager.distribution.locking.lock import BUILD
@@ -61,7 +61,7 @@ class Original:
     """The release to rebuild."""
 
     folder: Path
-    manifest: Mapping[str, Any]
+    manifest: Json
     statement: Statement | None
 
     @property
@@ -218,7 +218,7 @@ def _witness(original: Original) -> str:
     return f"its {MANIFEST} or {FILE_NAME}" if original.statement else f"its {MANIFEST}"
 
 
-def _other_versions(manifest: Mapping[str, Any]) -> str:
+def _other_versions(manifest: Json) -> str:
     then = {"mobpack": str(manifest.get("mobpack")), **manifest.get("converter", {})}
     now = {name: __version__ if name == OWN else version(name) for name in then}
     return ", ".join(f"{name} {then[name]}, here {now[name]}" for name in then if then[name] != now[name])

@@ -12,7 +12,7 @@ from packager import models as onnx_models
 from packager.compile import plan
 from packager.core.errors import ModelError
 from packager.core.values import baseline
-from packager.engines.environments.android import Android, ProbeJob
+from packager.engines.environments.android import Android, ProbeInput, ProbeJob
 from packager.files.store import Store
 from packager.models.graphs import read_graph
 from packager.targets.android import Android as Target
@@ -70,7 +70,7 @@ def answers(path: Path, provider: Any, feeds: Mapping[str, Any], folder: Path) -
     for name, array in feeds.items():
         (folder / name).write_bytes(array.tobytes())
         kind = NAMES.get(str(array.dtype), str(array.dtype))
-        inputs.append({"name": name, "type": kind, "shape": list(array.shape), "file": str(folder / name)})
+        inputs.append(ProbeInput(name=name, type=kind, shape=array.shape, file=str(folder / name)))
     entries = {"session.qdqisint8allowed": "1"}
     try:
         said = Android().ask(

@@ -9,6 +9,7 @@ import onnx
 import pytest
 
 from packager.core.errors import ConfigError, ModelError
+from packager.core.parsing import Json
 from packager.files.processes import commands, limits
 from tests.cases.cli import Mobpack, mobpack
 from tests.cases.onnx_text import onnx_model, saved, weight
@@ -154,7 +155,7 @@ time.sleep(json.loads(open(sys.argv[1]).read())["seconds"])
 """
 
 
-def told(folder: Path, seconds: float) -> dict[str, int]:
+def told(folder: Path, seconds: float) -> Json:
     program = folder / "program.py"
     program.write_text(TELLING, encoding="utf-8")
     return commands.run_job([program], {"seconds": seconds}, folder, crash="it crashed", hint="mend it")

@@ -9,6 +9,7 @@ from textwrap import dedent
 import pytest
 
 from packager.core.errors import ConfigError, ModelError
+from packager.core.parsing import Json
 from packager.files.processes.channel import ChildProgram, CrashError, run_with_progress
 
 Written = Callable[[str], Path]
@@ -34,7 +35,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Written:
     return written
 
 
-def run(folder: Path, seen: list[int]) -> dict[str, object]:
+def run(folder: Path, seen: list[int]) -> Json:
     return run_with_progress("told", {"count": 2}, folder, seen.append, crash="it crashed", hint="mend it")
 
 

@@ -4,15 +4,15 @@ import os
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import numpy
 import onnx
 import pytest
 
 from packager.core.errors import ModelError, ToolError
+from packager.core.parsing import Json
 from packager.engines.environments import android_probe
-from packager.engines.environments.android import Android, ProbeJob
+from packager.engines.environments.android import Android, ProbeInput, ProbeJob
 from packager.engines.environments.android_probe import places
 from packager.files.processes import downloads
 from tests.cases.onnx_text import onnx_model
@@ -71,7 +71,7 @@ def saved(folder: Path, graph: str) -> Path:
     return folder / "model.onnx"
 
 
-def taken(answer: dict[str, Any]) -> dict[str, Counter[str]]:
+def taken(answer: Json) -> dict[str, Counter[str]]:
     """Provider -> how many nodes of each operator it took."""
     found: dict[str, Counter[str]] = {}
     for subgraph in answer["subgraphs"]:
@@ -110,7 +110,7 @@ def test_an_android_before_nnapi_gives_it_nothing(android: Android, convolution:
 def test_a_model_is_run_on_given_numbers(android: Android, tmp_path: Path) -> None:
     model = saved(tmp_path, "(float[1,3] x) => (float[1,3] y) { y = Add (x, x) }")
     (tmp_path / "x.bin").write_bytes(numpy.array([1, 2, 3.5], "<f4").tobytes())
-    inputs = [{"name": "x", "type": "float", "shape": [1, 3], "file": str(tmp_path / "x.bin")}]
+    inputs = [ProbeInput(name="x", type="float", shape=(1, 3), file=str(tmp_path / "x.bin"))]
 
     answer = android.probe(model, ProbeJob(inputs=inputs, warm_runs=2, is_explained=False), outputs=tmp_path)
 

@@ -9,6 +9,7 @@ import onnxruntime
 import pytest
 
 from packager.core.errors import ModelError, ToolError
+from packager.core.parsing import Json
 from packager.engines.environments import CHILD, ENVIRONMENTS
 from packager.files.processes import commands, downloads
 from packager.verification.partition.measured import OfferedNodes, measure
@@ -67,7 +68,7 @@ def accounted_for(assignment: OfferedNodes) -> bool:
     return taken | set(assignment.gone) == set(assignment.names) and not taken & set(assignment.gone)
 
 
-def run(job: Mapping[str, object], folder: Path, *, name: str = "runtime") -> dict[str, object]:
+def run(job: Mapping[str, object], folder: Path, *, name: str = "runtime") -> Json:
     environment = ENVIRONMENTS[name]()
     full = {"provider_options": {}, "entries": {}, "data_folder": None, "optimize": True, **job}
     return commands.run_job(

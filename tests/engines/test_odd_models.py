@@ -14,6 +14,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from packager.core.errors import ModelError
+from packager.core.parsing import Json
 from packager.core.values import Compiled, Plan, Style
 from packager.engines.environments import ensure
 from packager.engines.environments.runtime import Runtime
@@ -129,7 +130,7 @@ def planned_or_refused(folder: Path, name: str, wanted: Wanted) -> Plan | ModelE
     return made
 
 
-def run_all(folder: Path, plans: Mapping[Row, Plan | ModelError]) -> dict[str, str]:
+def run_all(folder: Path, plans: Mapping[Row, Plan | ModelError]) -> Json:
     files: dict[str, tuple[str, dict[str, str], str]] = {}
     for index, ((name, _), made) in enumerate(plans.items()):
         if isinstance(made, ModelError):

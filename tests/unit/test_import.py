@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from packager.cli import commands
 from packager.core.console import Console
 from packager.core.errors import ConfigError, MobpackError, ModelError, ToolError
+from packager.core.parsing import Json
 from packager.engines.environments.framework import Framework
 from packager.files.store import Store
 from packager.importers import IMPORTERS, Arrays, Converted, ImportSource, Input
@@ -128,7 +129,7 @@ def test_dimensions_and_inputs_vary(tmp_path: Path) -> None:
     # Before each size the parent is told the next one: some frameworks crash on what is too small.
     for kind in ("samples", "recorded"):
         (tmp_path / kind).mkdir()
-    told: list[dict[str, object]] = []
+    told: list[Json] = []
     job = ImportJob(importer="", text="", path="", folder=str(tmp_path), samples="", sample_count=2, sizes={})
     varied = sampling.record(Listens(), job, told.append)
     assert [each["x_1"] for each in varied.sizes] == [512 * 32, 512 * 40]

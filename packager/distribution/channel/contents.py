@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.core.errors import ConfigError
+from packager.core.parsing import Json
 from packager.distribution.channel.contracts import contract_hash
 from packager.distribution.channel.document import Allowed, ChannelFile, ModelFile, Setting
 from packager.distribution.release.contents import AGAIN, manifest_of, model_name, unpack
@@ -75,7 +76,7 @@ def contents(dist: Path, scratch: Path) -> ReleasedModels:
     )
 
 
-def _refuse_encrypted(dist: Path, document: Mapping[str, Any]) -> None:
+def _refuse_encrypted(dist: Path, document: Json) -> None:
     if document["options"].get("encryption"):
         raise ConfigError(
             f"the models of {dist} are encrypted: apps cannot yet decrypt models from a channel",
@@ -83,7 +84,7 @@ def _refuse_encrypted(dist: Path, document: Mapping[str, Any]) -> None:
         )
 
 
-def _model(model: Mapping[str, Any], document: Mapping[str, Any], packed: Mapping[str, _Packed]) -> ReleasedModel:
+def _model(model: Json, document: Json, packed: Mapping[str, _Packed]) -> ReleasedModel:
     name = str(model["name"])
     settings = document["options"].get("contract", {}).get(name, {})
     plans = [each for each in document["plans"] if each["model"] == name]
@@ -91,9 +92,7 @@ def _model(model: Mapping[str, Any], document: Mapping[str, Any], packed: Mappin
     return ReleasedModel(name=name, contract=contract_hash(model, settings), files=tuple(files))
 
 
-def _file(
-    plan: Mapping[str, Any], choice: Mapping[str, Any], document: Mapping[str, Any], packed: Mapping[str, _Packed]
-) -> ModelFile:
+def _file(plan: Json, choice: Json, document: Json, packed: Mapping[str, _Packed]) -> ModelFile:
     target = str(plan["target"])
     compiled = {each["sha256"]: each for each in document["compiled"]}[choice["sha256"]]
     names: Sequence[str] = compiled["data-files"]
@@ -114,9 +113,7 @@ def _file(
     )
 
 
-def _self_test(
-    model: str, sha256: str, document: Mapping[str, Any], packed: Mapping[str, _Packed]
-) -> Mapping[str, tuple[Any, ...]]:
+def _self_test(model: str, sha256: str, document: Json, packed: Mapping[str, _Packed]) -> Mapping[str, tuple[Any, ...]]:
     """The samples that a file of a model is tried with, where the packages have some."""
     for each in document.get("golden", ()):
         if each["model"] != model or sha256 not in each["for"] or each["sha256"] not in packed:

@@ -1,9 +1,8 @@
 """Hash of a model's API, by which an app knows that its generated code fits a model that was built later."""
 
 import hashlib
-from collections.abc import Mapping
-from typing import Any
 
+from packager.core.parsing import Json
 from packager.distribution.differences.models import MEANING
 from packager.signing.statements import payload
 
@@ -11,7 +10,7 @@ VERSION = 1
 """raised when the same API gets another hash"""
 
 
-def contract_hash(model: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+def contract_hash(model: Json, settings: Json) -> str:
     """Hex sha256 of the API of a model: its name, the names, types and shapes of its tensors, its contract with the
     labels, and what its outputs mean.
 
@@ -30,5 +29,5 @@ def contract_hash(model: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
     return hashlib.sha256(payload(document)).hexdigest()
 
 
-def _tensor(tensor: Mapping[str, Any]) -> dict[str, Any]:
+def _tensor(tensor: Json) -> dict[str, object]:
     return {key: tensor[key] for key in ("name", "identifier", "element", "shape")}

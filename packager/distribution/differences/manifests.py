@@ -7,6 +7,7 @@ from typing import Any
 
 from packager.core import parsing, user_files
 from packager.core.errors import ConfigError
+from packager.core.parsing import Json
 from packager.distribution.release import MANIFEST
 from packager.distribution.release.evidence import EVIDENCE
 from packager.distribution.release.manifest import SCHEMA_VERSION
@@ -31,9 +32,9 @@ class Model:
     parameters: int
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
-    contract: Mapping[str, Any] | None
+    contract: Json | None
     """as in the manifest; None for a model of tensors, and in manifests without contracts"""
-    settings: Mapping[str, Any]
+    settings: Json
     """tables of its inputs and outputs in mobpack.toml; empty without any"""
 
 
@@ -124,7 +125,7 @@ def read(folder: Path) -> Manifest:
         ) from error
 
 
-def _compared(folder: Path, document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+def _compared(folder: Path, document: Json) -> Sequence[Json]:
     """Results of runners, as the machine of the build measured them; earlier manifests have it themselves."""
     path = folder / EVIDENCE
     if "parity" not in document and path.is_file():
@@ -132,7 +133,7 @@ def _compared(folder: Path, document: Mapping[str, Any]) -> Sequence[Mapping[str
     return list(document.get("parity", ()))
 
 
-def _manifest(found: Mapping[str, Any], compared: Sequence[Mapping[str, Any]]) -> Manifest:
+def _manifest(found: Json, compared: Sequence[Json]) -> Manifest:
     options = found["options"]
     contracts = _table(options.get("contract", {}))
     artifacts = tuple(_artifact(each) for each in found["artifacts"])
@@ -175,7 +176,7 @@ def _part(found: Any) -> dict[str, Any]:
     return {**found, "identifier": str(found["identifier"]), "kind": str(found["kind"]), **words}
 
 
-def _model(found: Mapping[str, Any], settings: Mapping[str, Any]) -> Model:
+def _model(found: Json, settings: Json) -> Model:
     return Model(
         name=str(found["name"]),
         sha256=str(found["sha256"]),
@@ -191,7 +192,7 @@ def _model(found: Mapping[str, Any], settings: Mapping[str, Any]) -> Model:
     )
 
 
-def _tensor(found: Mapping[str, Any]) -> Tensor:
+def _tensor(found: Json) -> Tensor:
     return Tensor(
         name=str(found["name"]),
         identifier=str(found["identifier"]),
@@ -200,7 +201,7 @@ def _tensor(found: Mapping[str, Any]) -> Tensor:
     )
 
 
-def _plan(found: Mapping[str, Any], compiled: list[Mapping[str, Any]]) -> Plan:
+def _plan(found: Json, compiled: list[Json]) -> Plan:
     used = {str(each["sha256"]) for each in found["choices"]}
     files = [each for each in compiled if each["model"] == found["model"] and each["sha256"] in used]
     return Plan(
@@ -219,7 +220,7 @@ def _plan(found: Mapping[str, Any], compiled: list[Mapping[str, Any]]) -> Plan:
     )
 
 
-def _measurements(found: Mapping[str, Any]) -> list[Measurement]:
+def _measurements(found: Json) -> list[Measurement]:
     return [
         Measurement(
             model=str(found["model"]),
@@ -244,7 +245,7 @@ def _number(found: Any) -> float:
     return float(found)
 
 
-def _artifact(found: Mapping[str, Any]) -> Artifact:
+def _artifact(found: Json) -> Artifact:
     return Artifact(
         target=str(found["target"]),
         kind=str(found["kind"]),

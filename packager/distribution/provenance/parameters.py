@@ -1,8 +1,8 @@
 """The command that a release was built with."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from packager.core.parsing import Json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class BuildParameters:
         }
 
 
-def parameters_of(document: Mapping[str, Any]) -> BuildParameters:
+def parameters_of(document: Json) -> BuildParameters:
     """The parameters in a statement. Raises KeyError and TypeError for another document."""
     return BuildParameters(
         targets=tuple(map(str, document["targets"])),

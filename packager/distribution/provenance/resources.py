@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from packager.core.parsing import Json
 from packager.distribution.locking import Facts, Lock
 from packager.distribution.locking.lock import (
     BUILD,
@@ -80,7 +81,7 @@ def states(lock: Lock) -> dict[str, dict[str, str | int]]:
     }
 
 
-def lock_of(found: Sequence[Mapping[str, Any]], machine: Mapping[str, Mapping[str, str | int]]) -> Lock:
+def lock_of(found: Sequence[Json], machine: Mapping[str, Mapping[str, str | int]]) -> Lock:
     """The lock that descriptors and states were made of, without options. Raises KeyError and TypeError for others."""
     names = {digest: key for key, digest in DIGESTS.items()}
     tables: dict[str, dict[str, Facts]] = {

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from packager.core import parsing
 from packager.core.errors import ConfigError, ToolError, nearest
+from packager.core.parsing import Json
 from packager.distribution.publishing.addresses import checked, host_of
 from packager.distribution.publishing.registry import (
     ConflictError,
@@ -92,7 +93,7 @@ class Npm:
             version=version,
         )
 
-    def _registry(self, described: Mapping[str, Any], name: str) -> str:
+    def _registry(self, described: Json, name: str) -> str:
         own = _named_registry(described)
         if own and self.address and own != self.address:
             raise ConfigError(
@@ -224,7 +225,7 @@ def _is_same(dist: Any, request: RegistryRequest) -> bool:
     return isinstance(dist, dict) and dist.get("shasum") == sha1
 
 
-def _named_registry(described: Mapping[str, Any]) -> str:
+def _named_registry(described: Json) -> str:
     """The registry that a package names for itself; empty if it names none."""
     return str(described.get("publishConfig", {}).get("registry", "")).rstrip("/")
 
@@ -239,7 +240,7 @@ def _configured_registry(name: str) -> str:
     raise ToolError("npm names no registry", hint="write --to npm=https://HOST/PATH")
 
 
-def _package_json(path: Path) -> Mapping[str, Any]:
+def _package_json(path: Path) -> Json:
     try:
         with tarfile.open(path, "r:gz") as archive:
             entry = archive.extractfile("package/package.json")

@@ -4,14 +4,15 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, TypeVar
+from typing import IO, TypeVar
 
 from packager.core import parsing, user_files
 from packager.core.errors import ConfigError, GateError, ToolError
+from packager.core.parsing import Json
 from packager.distribution.release.publish import MANIFEST
 from packager.files.hashes import sha256_of
 from packager.files.zips import CHUNK_BYTES, DAMAGE, Content, ZipLink, package_entries
@@ -48,7 +49,7 @@ class Manifest:
     files: tuple[Listed, ...]
     trusted_keys: tuple[str, ...]
     """hex sha256 of the keys that its apps verify models with; empty if they do not"""
-    document: Mapping[str, Any]
+    document: Json
 
 
 def manifest_of(dist: Path) -> Manifest:
@@ -70,7 +71,7 @@ def manifest_of(dist: Path) -> Manifest:
     return Manifest(release=release, files=files, trusted_keys=trusted_keys, document=document)
 
 
-def _listed(entry: Mapping[str, Any]) -> Listed:
+def _listed(entry: Json) -> Listed:
     path = str(entry["path"])
     if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
         raise ValueError(f"'{path}' is outside of the release")

@@ -16,6 +16,7 @@ from typing import Any
 from packager.compile.ep_context import compatibility_of
 from packager.core.characters import to_json
 from packager.core.errors import ConfigError, ToolError
+from packager.core.parsing import Json
 from packager.core.values import Choice, Plan, Style
 from packager.files.atomic import atomic_file, copy_rest
 from packager.files.hashes import sha256_of
@@ -244,7 +245,7 @@ def _data_folder(bundles: Bundles, shared: frozenset[str]) -> dict[str, str]:
     return {DATA_FOLDER_OPTION: bundles.data.reference if bundles.data.digest in shared else "."}
 
 
-def _sorted(entries: Mapping[str, Any]) -> dict[str, Any]:
+def _sorted(entries: Json) -> dict[str, Any]:
     return dict(sorted(entries.items()))
 
 
@@ -257,7 +258,7 @@ def _placed(home: PurePosixPath, bundles: Bundles, shared: frozenset[str]) -> di
     }
 
 
-def _json(document: Mapping[str, Any]) -> str:
+def _json(document: Json) -> str:
     # keys are sorted, except for variants: ONNX Runtime breaks ties by their order in the file
     return to_json(document, indent=2) + "\n"
 
@@ -299,7 +300,7 @@ def validate(folder: Path) -> Validation:
     )
 
 
-def _validated(component: Mapping[str, Any]) -> ValidatedComponent:
+def _validated(component: Json) -> ValidatedComponent:
     return ValidatedComponent(
         name=component["name"],
         providers={variant["name"]: variant["provider"] for variant in component["variants"]},

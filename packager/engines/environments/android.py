@@ -12,9 +12,10 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from packager.core.errors import ModelError, ToolError
+from packager.core.parsing import Json
 from packager.engines.environments import bionic, onnxruntime_android
 from packager.engines.environments.environment import folder_for, make_once, not_installed
 from packager.files.processes import commands, downloads
@@ -66,7 +67,7 @@ class Android:
             "NNAPI_FEATURE_LEVEL": str(self.nnapi_feature_level),
         }
 
-    def probe(self, model: Path, job: "ProbeJob", *, outputs: Path | None = None) -> dict[str, Any]:
+    def probe(self, model: Path, job: "ProbeJob", *, outputs: Path | None = None) -> Json:
         """Like `ask`, but raises ModelError if the runtime rejects the model."""
         answer = self.ask(model, job, outputs=outputs)
         if "error" in answer:
@@ -76,7 +77,7 @@ class Android:
             )
         return answer
 
-    def ask(self, model: Path, job: "ProbeJob", *, outputs: Path | None = None) -> dict[str, Any]:
+    def ask(self, model: Path, job: "ProbeJob", *, outputs: Path | None = None) -> Json:
         """Answer of `android_probe.py` for `model`; output files go to `outputs`, if given.
 
         Raises ToolError if the environment is not installed, and ModelError if the runtime crashes.
@@ -102,6 +103,15 @@ class Android:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProbeInput:
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    file: str
+    """file with raw little-endian numbers"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ProbeJob:
     """How to load a model, and what to report."""
 
@@ -119,9 +129,8 @@ class ProbeJob:
     """whether to pass the file as mapped bytes instead of its path"""
     is_explained: bool = True
     """whether to report which provider took which node; costs time and memory, so disable it for measurements"""
-    inputs: Sequence[Mapping[str, Any]] = ()
-    """`{"name", "type", "shape", "file"}` of each input, the files with raw little-endian numbers; without inputs the
-    model is not run"""
+    inputs: Sequence[ProbeInput] = ()
+    """without inputs the model is not run"""
     warm_runs: int = 0
     """number of runs after the first"""
 

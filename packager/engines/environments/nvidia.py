@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from packager.core import parsing
 from packager.core.errors import ToolError
+from packager.core.parsing import Json
 from packager.engines.environments.cuda import locked_version
 from packager.engines.environments.environment import Environment
 from packager.files.processes import commands
@@ -136,7 +136,7 @@ def _probe(
         return Facts(failure=f"{command[0]} is not a working Python")
 
 
-def facts_of(answer: Mapping[str, Any]) -> Facts:
+def facts_of(answer: Json) -> Facts:
     """The program's output as a value."""
     driver = answer["driver"]
     return Facts(

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from packager.core.parsing import Json
 from packager.engines.environments.wheels import Wheels
 from packager.engines.runners.process import Host, ProcessSession
 from packager.engines.runners.runner import Runnable, Session
@@ -21,7 +22,7 @@ def cannot_read(model: Runnable) -> str:
 
 
 def opened(
-    engine: Path, environment: Wheels, model: Runnable, folder: Path, extra: Mapping[str, Any] | None = None
+    engine: Path, environment: Wheels, model: Runnable, folder: Path, extra: Mapping[str, object] | None = None
 ) -> Session:
     """A session of `model` in the Python file `engine`, which `environment` runs.
 
@@ -31,7 +32,7 @@ def opened(
     return served(job, environment, folder)
 
 
-def served(job: Mapping[str, Any], environment: Wheels, folder: Path) -> Session:
+def served(job: Mapping[str, object], environment: Wheels, folder: Path) -> Session:
     return ProcessSession(host(environment), job, folder)
 
 
@@ -45,7 +46,7 @@ def host(environment: Wheels) -> Host:
     )
 
 
-def described(model: Runnable, folder: Path) -> Mapping[str, Any]:
+def described(model: Runnable, folder: Path) -> Json:
     """The graph in a file below `folder`, with its external data beside it, and its inputs and outputs."""
     from onnx import load_model_from_string, shape_inference
 
@@ -72,7 +73,7 @@ def placed(proto: "ModelProto", model: Runnable, folder: Path) -> Path:
     return write_beside(proto, model.data_folder or model.path.parent, beside / "model.onnx")[0]
 
 
-def specified(value: "ValueInfoProto") -> Mapping[str, Any]:
+def specified(value: "ValueInfoProto") -> Mapping[str, object]:
     """Name, numpy's name of the type, and sizes. Sequences and maps have no type here."""
     from onnx import TensorProto
     from onnx.helper import tensor_dtype_to_np_dtype

@@ -1,12 +1,13 @@
 """Sessions in a child process, with any interpreter and runtime."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from packager.core.errors import ModelError, ToolError
+from packager.core.parsing import Json
 from packager.engines.runners.runner import Loading, Outcome, Pace, Times
 from packager.files.processes import commands, limits
 from packager.files.processes.channel import ChildProgram, CrashError
@@ -38,7 +39,7 @@ class Host:
 class ProcessSession:
     """A model that is open in a child process, which runs one sample after the other."""
 
-    def __init__(self, host: Host, job: Mapping[str, Any], folder: Path) -> None:
+    def __init__(self, host: Host, job: Mapping[str, object], folder: Path) -> None:
         """Raises ModelError if the runtime refuses the model or crashes, ToolError if `host` does not work."""
         self._host = host
         self._program = _started(host, job, folder)
@@ -84,9 +85,9 @@ class ProcessSession:
     ) -> None:
         self._program.end(is_in_order=kind is None and not self._host.is_disposable)
 
-    def _answer(self, ask: Any, what: str) -> dict[str, Any]:
+    def _answer(self, ask: Callable[[], Json], what: str) -> Json:
         try:
-            answer: dict[str, Any] = ask()
+            answer = ask()
         except CrashError as error:
             commands.refuse_cut_library(error.signal, self._host.owner)
             hint = error.hint(SAMPLES_HINT)
@@ -102,7 +103,7 @@ class ProcessSession:
         return answer
 
 
-def _started(host: Host, job: Mapping[str, Any], folder: Path) -> ChildProgram:
+def _started(host: Host, job: Mapping[str, object], folder: Path) -> ChildProgram:
     try:
         variables = host.environment
         return ChildProgram([host.program], job, folder, command=host.command, environment=variables, is_limited=True)
@@ -112,13 +113,13 @@ def _started(host: Host, job: Mapping[str, Any], folder: Path) -> ChildProgram:
         raise commands.damaged(host.owner, str(error)) from error
 
 
-def _loading(answer: Mapping[str, Any]) -> Loading:
+def _loading(answer: Json) -> Loading:
     took = answer.get("load_ns")
     seconds = None if took is None else took / 1e9
     return Loading(seconds=seconds, base_bytes=answer.get("base_bytes"), threads=answer.get("threads"))
 
 
-def _refuse(answer: Mapping[str, Any], host: Host) -> None:
+def _refuse(answer: Json, host: Host) -> None:
     """Raises if the model was not opened, or if the provider takes nothing of it."""
     if "idle" in answer:
         raise ModelError(answer["idle"], hint="disable this runner for this model")

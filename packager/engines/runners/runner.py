@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 ONNX_RUNTIME = "ONNX Runtime"
 """The engine that packages contain."""
@@ -177,7 +177,7 @@ class Runner(Protocol):
 
 def job(
     model: Runnable, provider: str, entries: Mapping[str, str], options: Mapping[str, str] | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The job with which `session/session_child.py` opens `model` with `provider`."""
     return {
         "task": "serve",

@@ -1,10 +1,10 @@
 """Runs TensorRT through its own Python API, in this Python or in an interpreter that the user names."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from packager.core.parsing import Json
 from packager.engines.environments import nvidia
 from packager.engines.environments.nvidia import Facts, Module
 from packager.engines.runners.process import Host, ProcessSession
@@ -122,7 +122,7 @@ def listed(capabilities: tuple[tuple[int, int], ...]) -> str:
     return ", ".join(f"{major}.{minor}" for major, minor in capabilities)
 
 
-def described(model: Runnable, folder: Path) -> Mapping[str, Any]:
+def described(model: Runnable, folder: Path) -> Json:
     """Facts about `model` for TensorRT. Writes its graph to `folder` with a name for every node, which the parser's
     errors then contain, and without integers that TensorRT refuses."""
     from onnx import load

@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from packager.core.errors import ModelError, ToolError
+from packager.core.parsing import Json
 from packager.engines.environments import CHILD, SIGNED
-from packager.engines.environments.android import Android, ProbeJob
+from packager.engines.environments.android import Android, ProbeInput, ProbeJob
 from packager.engines.environments.runtime import shipped_version
 from packager.engines.runners.process import Host, ProcessSession
 from packager.engines.runners.runner import Loading, Outcome, Pace, Runnable, Session, Times, job
@@ -122,16 +123,16 @@ class AndroidSession:
     ) -> None:
         """Nothing runs between two samples."""
 
-    def _written(self, feed: "Mapping[str, ndarray[Any, Any]]") -> Iterator[Mapping[str, Any]]:
+    def _written(self, feed: "Mapping[str, ndarray[Any, Any]]") -> Iterator[ProbeInput]:
         """The inputs in the probe's format; those of the next sample replace them."""
         for index, (name, array) in enumerate(feed.items()):
             path = self._folder / f"input-{index}.bin"
             path.write_bytes(array.tobytes())
             kind = ELEMENTS[array.dtype.name]
-            yield {"name": name, "type": kind, "shape": list(array.shape), "file": str(path)}
+            yield ProbeInput(name=name, type=kind, shape=array.shape, file=str(path))
 
 
-def _job(model: Runnable, *, is_explained: bool = False, inputs: tuple[Mapping[str, Any], ...] = ()) -> ProbeJob:
+def _job(model: Runnable, *, is_explained: bool = False, inputs: tuple[ProbeInput, ...] = ()) -> ProbeJob:
     return ProbeJob(
         provider=Xnnpack.NAME,
         entries={**SIGNED, **model.settings},
@@ -142,7 +143,7 @@ def _job(model: Runnable, *, is_explained: bool = False, inputs: tuple[Mapping[s
     )
 
 
-def _placed(answer: Mapping[str, Any]) -> dict[str, int]:
+def _placed(answer: Json) -> dict[str, int]:
     """Provider -> number of nodes it takes."""
     if not answer.get("subgraphs") and answer.get("all_on"):
         return {answer["all_on"]: 1}

@@ -11,10 +11,11 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from packager.core import errors, parsing
 from packager.core.errors import MobpackError, ModelError, ToolError
+from packager.core.parsing import Json
 from packager.files.processes import children, limits
 from packager.files.processes.children import python
 from packager.files.processes.commands import crash_hint, crash_reason, last_lines
@@ -38,7 +39,7 @@ class CrashError(Exception):
 
 def run_with_progress(
     module: str,
-    job: Mapping[str, Any],
+    job: Mapping[str, object],
     folder: Path,
     progress: Callable[[int], None],
     *,
@@ -46,7 +47,7 @@ def run_with_progress(
     hint: str,
     inherits: Sequence[str] = MODELS,
     longest_s: float | None = None,
-) -> dict[str, Any]:
+) -> Json:
     """Runs `python -m module` on `job`, written to `folder`; passes every `done` that it prints to `progress`, and
     returns the last object it printed.
 
@@ -54,7 +55,7 @@ def run_with_progress(
     reports, ModelError that says `crash` and the signal if one kills it, or if it prints nothing for `longest_s`,
     OSError if its disk is full.
     """
-    answer: dict[str, Any] = {}
+    answer: Json = {}
     with ChildProgram(["-m", module], job, folder, inherits=inherits, is_limited=True) as program:
         program.close_stdin()
         try:
@@ -70,7 +71,7 @@ def run_with_progress(
     return answer
 
 
-def raise_failure(answer: Mapping[str, Any]) -> None:
+def raise_failure(answer: Json) -> None:
     """Raises the failure in an answer: `{"failed": class in packager.core.errors, "message", "hint"}`."""
     if "failed" in answer:
         raise getattr(errors, answer["failed"])(limits.explained(answer["message"]), hint=answer["hint"])
@@ -82,7 +83,7 @@ class ChildProgram:
     def __init__(
         self,
         program: Sequence[str | Path],
-        job: Mapping[str, Any],
+        job: Mapping[str, object],
         folder: Path,
         *,
         command: Sequence[str] = (),
@@ -118,13 +119,13 @@ class ChildProgram:
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         self.end(is_in_order=kind is None)
 
-    def lines(self, longest_s: float | None = None) -> Iterator[dict[str, Any]]:
+    def lines(self, longest_s: float | None = None) -> Iterator[Json]:
         """The objects it prints until it ends. Raises CrashError, OSError for a full disk, ModelError if memory ran
         out, RuntimeError for its own bugs, OverTimeError if all of them take longer than they may, and it is ended."""
         with limits.ended_after(longest_s, lambda: children.kill(self.process)):
             yield from self._lines()
 
-    def _lines(self) -> Iterator[dict[str, Any]]:
+    def _lines(self) -> Iterator[Json]:
         assert self.process.stdout
         for line in self.process.stdout:
             try:
@@ -137,7 +138,7 @@ class ChildProgram:
             yield answer
         self._refuse()
 
-    def ask(self, request: Mapping[str, Any], longest_s: float | None = None) -> dict[str, Any]:
+    def ask(self, request: Mapping[str, object], longest_s: float | None = None) -> Json:
         """Sends `request` and returns the next object it prints. Raises like `lines` if it ends instead, OverTimeError
         if it takes longer than it may, and is ended."""
         assert self.process.stdin
@@ -149,12 +150,12 @@ class ChildProgram:
             raise RuntimeError(f"{self.name} ended without an answer") from error
         return self.answer(longest_s)
 
-    def next_line(self, longest_s: float | None = None) -> dict[str, Any] | None:
+    def next_line(self, longest_s: float | None = None) -> Json | None:
         """The next object it prints, or None at its end. Raises like `ask`."""
         with limits.ended_after(longest_s, lambda: children.kill(self.process)):
             return next(self._lines(), None)
 
-    def answer(self, longest_s: float | None = None) -> dict[str, Any]:
+    def answer(self, longest_s: float | None = None) -> Json:
         """The next object it prints. Raises like `ask`."""
         found = self.next_line(longest_s)
         if found is not None:
@@ -222,7 +223,7 @@ class Channel:
         os.dup2(2, 1)
         return cls(requests, answers)
 
-    def say(self, answer: Mapping[str, Any]) -> None:
+    def say(self, answer: Mapping[str, object]) -> None:
         self.answers.write(json.dumps(answer) + "\n")
         self.answers.flush()
 

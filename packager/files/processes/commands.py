@@ -8,10 +8,10 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from packager.core import parsing
 from packager.core.errors import ModelError, ToolError
+from packager.core.parsing import Json
 from packager.files.processes import children, copies, limits
 from packager.files.processes.children import python
 from packager.files.processes.inherited import MODELS
@@ -55,7 +55,7 @@ def run(
 
 def run_job(
     program: Sequence[str | Path],
-    job: Mapping[str, Any],
+    job: Mapping[str, object],
     folder: Path,
     *,
     crash: str,
@@ -64,7 +64,7 @@ def run_job(
     command: Sequence[str] = (),
     owner: str = "",
     may_be_copied: bool = False,
-) -> dict[str, Any]:
+) -> Json:
     """Runs a Python program of ours in a child process on `job`, written to `folder`, and returns its answer.
 
     `folder` is its working folder: paths in `job` must be absolute. The program reads the JSON file that is its last

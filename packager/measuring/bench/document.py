@@ -1,9 +1,10 @@
 """Types of the JSON that `mobpack bench` writes; docs/bench.schema.json is generated from them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from packager.core.names import kebab_case
+from packager.core.strict_tables import DOCUMENT
 from packager.measuring.bench.statistics import Verdict
 
 
@@ -162,10 +163,7 @@ class ComparisonEntry:
 class BenchDocument:
     """Result of `mobpack bench`."""
 
-    __pydantic_config__: ClassVar[dict[str, Any]] = {
-        "alias_generator": kebab_case,
-        "extra": "forbid",
-    }
+    __pydantic_config__: ClassVar[Mapping[str, object]] = DOCUMENT
 
     schema_version: Literal[1]
     mobpack: str

@@ -11,6 +11,7 @@ from typing import Any
 
 from packager.core import parsing
 from packager.core.errors import ModelError, ToolError
+from packager.core.parsing import Json
 from packager.files.processes import children
 from packager.files.processes.commands import last_lines
 from packager.measuring.devices.link import DeviceProgram, GoneError, Link
@@ -47,7 +48,7 @@ class Conversation:
             self.close()
             raise
 
-    def ask(self, verb: str, words: Mapping[str, str], *, doing: str, timeout_s: float) -> dict[str, Any]:
+    def ask(self, verb: str, words: Mapping[str, str], *, doing: str, timeout_s: float) -> Json:
         """The answer to a request; `doing` says what it is about, for errors.
 
         Raises ModelError if the program crashes, ToolError if it is killed or does not answer in time, GoneError if the
@@ -92,7 +93,7 @@ class Conversation:
             pass  # it was closed
         self._lines.put("")
 
-    def _answer(self, doing: str, timeout_s: float) -> dict[str, Any]:
+    def _answer(self, doing: str, timeout_s: float) -> Json:
         line = self._line(timeout_s)
         if line is None:
             self._link.shell(self._serial, "true")

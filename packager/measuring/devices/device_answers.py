@@ -1,10 +1,10 @@
 """Answers of the program on a device, as values: models, times, tests. A device may answer anything: what has another
 form raises one of `parsing.DAMAGE`."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from packager.core.parsing import Json
 from packager.engines.runners import Times
 
 
@@ -75,7 +75,7 @@ class PackagedModel:
     tests_itself: bool
 
 
-def timed_of(answer: Mapping[str, Any]) -> Timed:
+def timed_of(answer: Json) -> Timed:
     """The answer to a request for times."""
     if answer["error"]:
         return Timed(times=Times(error=str(answer["error"])))
@@ -97,7 +97,7 @@ def _known(value: Any) -> int | None:
     return None if value is None else int(value)
 
 
-def tests_of(answer: Mapping[str, Any]) -> tuple[OutputTest, ...]:
+def tests_of(answer: Json) -> tuple[OutputTest, ...]:
     """The answer to a request for a self-test."""
     return tuple(
         OutputTest(
@@ -115,7 +115,7 @@ def tests_of(answer: Mapping[str, Any]) -> tuple[OutputTest, ...]:
     )
 
 
-def about_of(answer: Mapping[str, Any]) -> OpenedModel:
+def about_of(answer: Json) -> OpenedModel:
     """The answer to a request to open a model."""
     found = answer.get("assignment")
     return OpenedModel(
@@ -134,7 +134,7 @@ def about_of(answer: Mapping[str, Any]) -> OpenedModel:
     )
 
 
-def models_of(answer: Mapping[str, Any]) -> tuple[PackagedModel, ...]:
+def models_of(answer: Json) -> tuple[PackagedModel, ...]:
     """The answer to a request to describe a package."""
     return tuple(
         PackagedModel(

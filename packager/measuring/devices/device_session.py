@@ -6,10 +6,11 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from packager.core import parsing
 from packager.core.errors import ModelError, ToolError
+from packager.core.parsing import Json
 from packager.engines.runners import Loading, Outcome, Pace, Times
 from packager.measuring.devices import values
 from packager.measuring.devices.conversation import Conversation, unreadable
@@ -138,7 +139,7 @@ class DeviceSession:
             raw.unlink()
         return self._described
 
-    def _ask(self, verb: str, words: Mapping[str, str], doing: str, timeout_s: float | None = None) -> dict[str, Any]:
+    def _ask(self, verb: str, words: Mapping[str, str], doing: str, timeout_s: float | None = None) -> Json:
         answer = self._program.ask(verb, words, doing=doing, timeout_s=timeout_s or self._equipped.timeout_s)
         where = self._equipped.device.name
         if "broken" in answer or ("refused" in answer and MISSING.search(str(answer["refused"]))):

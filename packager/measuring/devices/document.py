@@ -1,14 +1,13 @@
 """Types of the JSON that `mobpack device` writes; docs/devices.schema.json is generated from them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from packager.core.names import kebab_case
+from packager.core.strict_tables import DOCUMENT
 from packager.measuring.bench.document import ComparisonEntry, RowEntry
 from packager.measuring.devices.conditions import Conditions
 from packager.measuring.devices.device_answers import Assigned, OutputTest
-
-STRICT: dict[str, Any] = {"alias_generator": kebab_case, "extra": "forbid"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +109,7 @@ class NotMeasured:
 class DeviceDocument:
     """Result of `mobpack device bench`."""
 
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, object]] = DOCUMENT
 
     schema_version: Literal[1]
     mobpack: str
@@ -145,7 +144,7 @@ class TestRow:
 class TestDocument:
     """Result of `mobpack device self-test`."""
 
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, object]] = DOCUMENT
 
     schema_version: Literal[1]
     mobpack: str

@@ -3,7 +3,9 @@
 import struct
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from packager.core.parsing import Json
 
 if TYPE_CHECKING:
     import numpy
@@ -41,7 +43,7 @@ def write(arrays: "Mapping[str, numpy.ndarray]", path: Path) -> dict[str, str]:
     return described
 
 
-def read(entry: Mapping[str, Any], content: bytes) -> "numpy.ndarray":
+def read(entry: Json, content: bytes) -> "numpy.ndarray":
     """The array that an answer describes, in the `content` of its file."""
     import numpy
 

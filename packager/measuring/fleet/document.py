@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from packager.core.names import kebab_case
+from packager.core.strict_tables import DOCUMENT
 
 State = Literal["built", "unchanged", "failed", "skipped"]
 
@@ -92,10 +92,7 @@ class RunEntry:
 class FleetDocument:
     """The result of a fleet."""
 
-    __pydantic_config__: ClassVar[dict[str, Any]] = {
-        "alias_generator": kebab_case,
-        "extra": "forbid",
-    }
+    __pydantic_config__: ClassVar[Mapping[str, object]] = DOCUMENT
 
     schema_version: Literal[1]
     mobpack: str

@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from packager.core import parsing
+from packager.core.parsing import Json
 from packager.measuring.fleet.document import CellEntry
 from packager.targets import MODELS_IN
 
@@ -35,7 +35,7 @@ def _empty(target: str, variant: str) -> CellEntry:
     )
 
 
-def _cell(target: str, variant: str, manifest: Mapping[str, Any], report: Mapping[str, Any]) -> CellEntry:
+def _cell(target: str, variant: str, manifest: Json, report: Json) -> CellEntry:
     packages = [each for each in manifest["artifacts"] if each["target"] == target and each["kind"] in MODELS_IN]
     within = {target, *manifest.get("takes-in", {}).get(target, ())}
     files = {choice["sha256"] for plan in manifest["plans"] if plan["target"] in within for choice in plan["choices"]}

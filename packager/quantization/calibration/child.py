@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ConfigError, MobpackError, ModelError
+from packager.core.parsing import Json
 from packager.engines.session import exact
 from packager.engines.session.refusals import is_refusal
 from packager.files.processes.channel import Channel
@@ -48,7 +49,7 @@ class CalibrationJob:
     has_histograms: bool
     reader: str
     """`module:function` that turns `description` into samples"""
-    description: dict[str, Any]
+    description: Json
     count: int
     threads: int
     unfinished: str

@@ -16,6 +16,7 @@ from typing import Any
 from packager.contract.telling import from_json
 from packager.core import parsing
 from packager.core.errors import ConfigError, MobpackError, ModelError
+from packager.core.parsing import Json
 from packager.core.user_functions import found
 from packager.files.processes.channel import Channel
 from packager.graph.weights.streaming import in_order
@@ -39,7 +40,7 @@ class ScoringJob:
     code_folder: str
     """folder in which the module of a user's metric is looked for first"""
     reader: str
-    description: dict[str, Any]
+    description: Json
     count: int
     """number of samples; a user's metric has data of its own"""
     folder: str
@@ -48,7 +49,7 @@ class ScoringJob:
     """folder for the float model's outputs for the samples; some may exist already"""
     threads: int
     """samples that run at the same time"""
-    contract: dict[str, Any] | None = None
+    contract: Json | None = None
     """of the graphs, as JSON"""
 
 

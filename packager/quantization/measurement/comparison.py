@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import MobpackError, ModelError
+from packager.core.parsing import Json
 from packager.engines.session.refusals import is_refusal
 from packager.files.processes.channel import Channel
 from packager.graph.rewriting.stretched import FLOATS, Stretched, values_of
@@ -37,7 +38,7 @@ class ComparisonJob:
     values: list[str]
     """of both graphs, in the order of the float one"""
     reader: str
-    description: dict[str, Any]
+    description: Json
     count: int
     chosen: list[int]
     """numbers of the samples that are compared"""

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ConfigError, ModelError
+from packager.core.parsing import Json
 from packager.engines.session import exact
 from packager.engines.session.refusals import is_refusal
 
@@ -58,7 +59,7 @@ def run(session: Any, names: Sequence[str], inputs: "Mapping[str, NDArray[Any]]"
         ) from error
 
 
-def read(reader: str, description: Mapping[str, Any], count: int) -> "Iterator[dict[str, NDArray[Any]]]":
+def read(reader: str, description: Json, count: int) -> "Iterator[dict[str, NDArray[Any]]]":
     """The samples of `reader`. Raises ConfigError if there are not `count` of them."""
     module, function = reader.split(":")
     found = 0

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from packager.core.errors import ModelError, ToolError
+from packager.core.parsing import Json
 from packager.engines.environments import CHILD, ENVIRONMENTS, SIGNED, Environment, ensure, qnn, webgpu
 from packager.engines.session.branches import restore_ends
 from packager.engines.session.refusals import explain
@@ -175,7 +176,7 @@ def mark(model: Path, data_folder: Path | None, scratch: Path) -> Marked:
     return Marked(path=path, data_folder=data_folder, nodes=nodes, names=names)
 
 
-def assignment(answer: Mapping[str, Any], marked: Marked, *, by: str, refusal: str = "") -> OfferedNodes:
+def assignment(answer: Json, marked: Marked, *, by: str, refusal: str = "") -> OfferedNodes:
     """The assignment in a child's answer about the marked nodes."""
     subgraphs = tuple(_subgraphs(answer, marked.names))
     followers = _followers(subgraphs, marked.nodes, marked.names)
@@ -192,9 +193,7 @@ def ready(name: str) -> Environment:
     return environment
 
 
-def run_child(
-    environment: Environment, job: Mapping[str, Any], scratch: Path, *, program: Path = CHILD
-) -> dict[str, Any]:
+def run_child(environment: Environment, job: Mapping[str, object], scratch: Path, *, program: Path = CHILD) -> Json:
     """The answer of `program`, which runs in `environment`."""
     return commands.run_job(
         [program],
@@ -236,7 +235,7 @@ def _name(node: "NodeProto") -> str:
     return str(node.name or next((name for name in node.output if name), ""))
 
 
-def _subgraphs(answer: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Subgraph]:
+def _subgraphs(answer: Json, names: tuple[str, ...]) -> Iterator[Subgraph]:
     for subgraph in answer.get("subgraphs", ()):  # none if even the ONNX graph is refused
         nodes = tuple(
             OfferedNode(

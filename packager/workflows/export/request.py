@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from packager.core.errors import ConfigError
+from packager.core.parsing import Json
 from packager.verification.parity.allclose import ATOL, RTOL
 
 OPSET = 18
@@ -81,7 +82,7 @@ class ExportJob:
         )
 
     @classmethod
-    def read(cls, document: dict[str, Any]) -> Self:
+    def read(cls, document: Json) -> Self:
         """Reads a Job from its JSON document."""
         lists = {key: tuple(document[key]) for key in ("input_names", "output_names")}
         axes = tuple(Axis(**each) for each in document["dynamic"])

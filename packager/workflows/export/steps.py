@@ -3,10 +3,11 @@
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError
+from packager.core.parsing import Json
 from packager.files.atomic import atomic_files
 from packager.files.hashes import sha256_of
 from packager.files.processes import limits
@@ -104,7 +105,7 @@ def refuse_missing() -> None:
 
 def export(request: ExportRequest, scratch: Path, console: Console) -> Exported:
     """Exports and records in a process of its own. Raises the error that it reports, or ModelError if it crashes."""
-    answer: dict[str, Any] = {}
+    answer: Json = {}
     job = asdict(ExportJob.of(request, scratch))
     module = ["-m", "packager.workflows.export.child"]
     with ChildProgram(module, job, scratch, inherits=users_code(), is_limited=True) as program:
@@ -206,6 +207,6 @@ def recorded_in(folder: Path, exported: Exported) -> RecordedOutputs:
     )
 
 
-def as_json(result: ExportResult) -> dict[str, Any]:
+def as_json(result: ExportResult) -> dict[str, object]:
     """The result for `--json`."""
     return result.as_json({"torch": result.torch})

@@ -11,10 +11,9 @@ import json
 import logging
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from packager.core.errors import MobpackError, ModelError
 from packager.files.atomic import NO_SPACE
@@ -24,10 +23,10 @@ from packager.workflows.importing import sampling
 from packager.workflows.importing.request import ImportJob
 
 GRAPH = "graph.onnx"
-Say = Callable[[dict[str, Any]], None]
+Say = Callable[[Mapping[str, object]], None]
 
 
-def imported(job: ImportJob, say: Say) -> dict[str, Any]:
+def imported(job: ImportJob, say: Say) -> dict[str, object]:
     """Every step that needs the framework. Raises MobpackError."""
     importer = IMPORTERS[job.importer]()
     source = ImportSource(text=job.text, path=Path(job.path))

@@ -43,7 +43,7 @@ class RecordedSamples:
     """shapes of the outputs, for each sample"""
 
 
-def record(loaded: Loaded, job: ImportJob, say: Callable[[dict[str, Any]], None]) -> RecordedSamples:
+def record(loaded: Loaded, job: ImportJob, say: Callable[[Mapping[str, object]], None]) -> RecordedSamples:
     """Runs the framework on every sample. Raises ModelError if it rejects all of them, ConfigError if it rejects one of
     the user's."""
     refuse_unknown_sizes(loaded.inputs, job.sizes)

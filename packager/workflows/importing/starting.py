@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import packager
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ToolError, nearest
+from packager.core.parsing import Json
 from packager.files.processes import limits
 from packager.files.processes.channel import ChildProgram, CrashError, raise_failure
 from packager.files.processes.inherited import users_code
@@ -73,7 +73,7 @@ def run(importer: Importer, source: ImportSource, request: ImportRequest, scratc
     """Runs the import in the importer's environment. Raises ToolError if that is missing, the error that the process
     reports, or ModelError if it crashes."""
     job: ImportJob | None = job_of(importer, source, request, scratch)
-    answer: dict[str, Any] = {}
+    answer: Json = {}
     while job:
         answer, job = _answered(importer, source, job, scratch, console)
     raise_failure(answer)
@@ -82,9 +82,9 @@ def run(importer: Importer, source: ImportSource, request: ImportRequest, scratc
 
 def _answered(
     importer: Importer, source: ImportSource, job: ImportJob, scratch: Path, console: Console
-) -> tuple[dict[str, Any], ImportJob | None]:
+) -> tuple[Json, ImportJob | None]:
     """The last line that the process prints; after a crash on random inputs, the job with larger ones."""
-    answer: dict[str, Any] = {}
+    answer: Json = {}
     larger = 0
     is_loaded = False
     with started(importer, job, scratch) as program:
@@ -107,7 +107,7 @@ def _answered(
     return answer, None
 
 
-def answer_of(answer: Mapping[str, Any]) -> Answer:
+def answer_of(answer: Json) -> Answer:
     """The Answer in what the process has printed last."""
     return Answer(
         inputs=tuple(Input(**{**each, "shape": tuple(each["shape"])}) for each in answer["inputs"]),

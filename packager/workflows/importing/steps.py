@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError
@@ -205,7 +205,7 @@ def recorded_in(folder: Path, answer: Answer) -> RecordedOutputs:
     )
 
 
-def as_json(result: ImportResult) -> dict[str, Any]:
+def as_json(result: ImportResult) -> dict[str, object]:
     """The result for `--json`."""
     origin = {"importer": result.importer, "framework": result.framework, "converter": result.converter}
     return result.as_json(origin)

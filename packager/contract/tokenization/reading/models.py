@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from math import isfinite
-from typing import Any
 
 from packager.contract.tokenization import units
 from packager.contract.tokenization.definition import BytePairs, Model, Unigram, WordPiece, Words
@@ -10,6 +9,7 @@ from packager.contract.tokenization.pairs import Merge
 from packager.contract.tokenization.reading.part import Part
 from packager.contract.tokenization.unigram import PENALTY
 from packager.core.errors import ConfigError
+from packager.core.parsing import Json
 
 ASCII = 0x80
 """bytes below it are characters, which need no token of the byte if they are tokens themselves"""
@@ -67,7 +67,7 @@ def _known(model: Part, vocabulary: Mapping[str, int], token: str) -> int:
     return vocabulary[token]
 
 
-def _refuse_bad_ids(model: Part, vocabulary: Mapping[str, Any]) -> None:
+def _refuse_bad_ids(model: Part, vocabulary: Json) -> None:
     for token, number in vocabulary.items():
         if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < 2**31:
             raise ConfigError(f"{model.place}: the id of {token!r} is {number!r}", hint="ids are integers from 0 on")

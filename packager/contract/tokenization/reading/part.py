@@ -1,11 +1,11 @@
 """JSON objects with their places in a file, which errors name."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from packager.core import parsing
 from packager.core.errors import ConfigError
+from packager.core.parsing import Json
 
 UNSUPPORTED = 'use another tokenizer, or tokenize in the app and pass numbers: kind = "tensor"'
 REQUIRED = object()
@@ -14,7 +14,7 @@ REQUIRED = object()
 class Part:
     """A JSON object with its place in the file, which errors name."""
 
-    def __init__(self, place: str, value: Mapping[str, Any]) -> None:
+    def __init__(self, place: str, value: Json) -> None:
         self.place = place
         self.value = value
 
@@ -60,7 +60,7 @@ class Part:
         found = self.get(key, list, [])
         return [Part(f"{self.place}: {key} {number}", self._object(each, key)) for number, each in enumerate(found)]
 
-    def _object(self, value: Any, key: str) -> Mapping[str, Any]:
+    def _object(self, value: Any, key: str) -> Json:
         if not isinstance(value, dict):
             raise ConfigError(
                 f"{self.place}: an entry of '{key}' is not an object", hint="download or save the file again"

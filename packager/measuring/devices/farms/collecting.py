@@ -3,13 +3,13 @@
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from packager.core import parsing
 from packager.core.errors import ToolError
+from packager.core.parsing import Json
 from packager.files.zips import DAMAGE, RUNTIME, opened_zip
 from packager.measuring.devices.farms.carrier import LARGEST, MARK, documents_in
 
@@ -30,7 +30,7 @@ class CollectedDocument:
 
     place: str
     """file that had it, in archives as `a.zip/b/c.txt`"""
-    document: Mapping[str, Any]
+    document: Json
 
 
 @dataclass
@@ -97,7 +97,7 @@ def _unpacked(place: str, file: Path, scratch: Path, collected: Collected, depth
         collected.problems.append(f"{place} is damaged: {error}")
 
 
-def _documents(place: str, file: Path, collected: Collected) -> list[Mapping[str, Any]]:
+def _documents(place: str, file: Path, collected: Collected) -> list[Json]:
     """The documents of one file: it is one, or has lines that carry some."""
     if PurePosixPath(place).name == FILE:
         content = file.read_bytes() if file.stat().st_size <= LARGEST else b""
@@ -109,7 +109,7 @@ def _documents(place: str, file: Path, collected: Collected) -> list[Mapping[str
     return [document for document in parsed if document is not None]
 
 
-def _parsed(place: str, content: bytes, collected: Collected) -> Mapping[str, Any] | None:
+def _parsed(place: str, content: bytes, collected: Collected) -> Json | None:
     try:
         document = parsing.json_of(content)
     except (ValueError, RecursionError) as error:

@@ -5,11 +5,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from packager.core.errors import ToolError
+from packager.core.parsing import Json
+from packager.core.strict_tables import DOCUMENT
 from packager.measuring.devices.device_answers import PackagedModel, about_of, tests_of, timed_of
-from packager.measuring.devices.document import STRICT, DeviceEntry, DeviceRow, NotMeasured, PackageEntry
+from packager.measuring.devices.document import DeviceEntry, DeviceRow, NotMeasured, PackageEntry
 from packager.measuring.devices.farms.collecting import CollectedDocument
 from packager.measuring.devices.link import Device
 from packager.measuring.devices.rows import DeviceContender, DeviceRound, DeviceSample, rows_of
@@ -40,9 +42,9 @@ class Exchange:
     model: str
     provider: str
     round: int
-    open: dict[str, Any]
-    time: dict[str, Any]
-    self_test: dict[str, Any] | None
+    open: Json
+    time: Json
+    self_test: Json | None
     threads: int = 0
     """0: those of the document"""
     options: dict[str, str] = field(default_factory=dict)
@@ -80,7 +82,7 @@ class SearchEntry:
 class FarmDocument:
     """Document that an app or a test leaves."""
 
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+    __pydantic_config__: ClassVar[Mapping[str, object]] = DOCUMENT
 
     schema_version: Literal[1]
     package: PackageEntry
@@ -227,7 +229,7 @@ def _add(contender: DeviceContender, each: Exchange) -> None:
         _compare(contender, each.self_test)
 
 
-def _compare(contender: DeviceContender, answer: Mapping[str, Any]) -> None:
+def _compare(contender: DeviceContender, answer: Json) -> None:
     if "outputs" not in answer:
         contender.differs = True
         return

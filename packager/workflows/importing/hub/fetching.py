@@ -4,10 +4,10 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from packager.core.console import Console, size
 from packager.core.errors import ToolError
+from packager.core.parsing import Json
 from packager.engines.environments.environment import make_once
 from packager.engines.environments.hub import HUB
 from packager.files.hashes import sha256_of
@@ -102,7 +102,7 @@ def refuse_other(files: Mapping[str, str], expected: Mapping[str, str], folder: 
             )
 
 
-def asked(job: Mapping[str, Any], scratch: Path, model: HubModel) -> dict[str, Any]:
+def asked(job: Json, scratch: Path, model: HubModel) -> Json:
     """The answer of the client. Raises ToolError if it is not installed, and the failure that it reports."""
     if HUB.missing():
         raise ToolError(

@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from packager.core.errors import ConfigError
+from packager.core.parsing import Json
 from packager.core.toml import read as read_toml
 
 SUFFIX = ".lock"
@@ -40,7 +40,7 @@ def read(path: Path, source: str) -> HubLock | None:
     return found if found.source == source else None
 
 
-def _of(document: Mapping[str, Any]) -> HubLock:
+def _of(document: Json) -> HubLock:
     files = {str(each["name"]): str(each["sha256"]) for each in document["file"]}
     return HubLock(source=document["source"], repository=document["repository"], commit=document["commit"], files=files)
 
