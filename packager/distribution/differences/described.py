@@ -1,11 +1,10 @@
-"""Models of a package alone, by the description inside, in the form in which a manifest has them."""
+"""Models of a package alone, by the description inside."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from packager.core.signature import TensorSpec
 from packager.description import MethodResult, ModelApi, PackageApi
-from packager.distribution.differences.manifests import Model, Tensor
+from packager.distribution.differences.manifests import Method, Model, Part, Tensor
 
 
 def models(api: PackageApi) -> dict[str, Model]:
@@ -32,21 +31,24 @@ def _tensors(found: Sequence[TensorSpec]) -> tuple[Tensor, ...]:
     )
 
 
-def _contract(model: ModelApi) -> dict[str, Any]:
+def _contract(model: ModelApi) -> Method:
     passed = [(each.name, each.kind) for each in model.parameters]
     carried = [(name, "state") for name in model.states]
-    return {
-        "method": model.method,
-        "inputs": [{"identifier": name, "kind": kind} for name, kind in (*passed, *carried)],
-        "outputs": [dict(_output(each)) for each in model.results],
-    }
+    return Method(
+        name=model.method,
+        inputs=tuple(Part(identifier=name, kind=kind) for name, kind in (*passed, *carried)),
+        outputs=tuple(_output(each) for each in model.results),
+    )
 
 
-def _output(result: MethodResult) -> Iterator[tuple[str, object]]:
-    yield from (("identifier", result.name), ("kind", result.kind))
-    words: Mapping[str, tuple[str, ...]] = {"labels": result.labels, "alphabet": result.alphabet}
-    yield from ((key, list(found)) for key, found in words.items() if found)
+def _output(result: MethodResult) -> Part:
+    words = {"labels": result.labels, "alphabet": result.alphabet}
     limits = {"top-k": result.top_k, "threshold": result.threshold}
-    yield from ((key, limit) for key, limit in limits.items() if limit is not None)
-    if result.labels and len(result.tensors) == 1:
-        yield "scores", result.tensors[0]  # with a number for each label
+    is_one_each = bool(result.labels) and len(result.tensors) == 1
+    return Part(
+        identifier=result.name,
+        kind=result.kind,
+        words={key: found for key, found in words.items() if found},
+        limits={key: limit for key, limit in limits.items() if limit is not None},
+        scores=result.tensors[0] if is_one_each else "",
+    )

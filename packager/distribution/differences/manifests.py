@@ -1,7 +1,7 @@
 """The parts of a manifest that are compared, typed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,9 @@ from packager.distribution.release.evidence import EVIDENCE
 from packager.distribution.release.manifest import SCHEMA_VERSION
 
 MAX_BYTES = 64 << 20
+WORDS = ("labels", "alphabet")
+LIMITS = ("top-k", "threshold", "start-size")
+"""settings that contracts have, too"""
 BROKEN = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 """Exceptions of JSON that is cut, too deep, or something else's."""
 
@@ -26,15 +29,36 @@ class Tensor:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Part:
+    """A value that apps pass to the method of a model, or get."""
+
+    identifier: str
+    kind: str
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """`labels` and `alphabet`, in the order of the model's numbers"""
+    limits: Mapping[str, object] = field(default_factory=dict)
+    """settings that decide how many results there are"""
+    scores: str = ""
+    """tensor with a number for each label; empty where there is none"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    name: str
+    inputs: tuple[Part, ...]
+    outputs: tuple[Part, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Model:
     name: str
     sha256: str
     parameters: int
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
-    contract: Json | None
-    """as in the manifest; None for a model of tensors, and in manifests without contracts"""
-    settings: Json
+    contract: Method | None
+    """None for a model of tensors, and in manifests without contracts"""
+    settings: Mapping[str, Mapping[str, Mapping[str, object]]]
     """tables of its inputs and outputs in mobpack.toml; empty without any"""
 
 
@@ -163,17 +187,22 @@ def _table(found: Any) -> dict[str, Any]:
     return found
 
 
-def _contract(found: Any) -> dict[str, Any]:
-    return {
-        "method": str(_table(found)["method"]),
-        "inputs": [_part(each) for each in found["inputs"]],
-        "outputs": [_part(each) for each in found["outputs"]],
-    }
+def _contract(found: Any) -> Method:
+    return Method(
+        name=str(_table(found)["method"]),
+        inputs=tuple(_part(each) for each in found["inputs"]),
+        outputs=tuple(_part(each) for each in found["outputs"]),
+    )
 
 
-def _part(found: Any) -> dict[str, Any]:
-    words = {key: list(map(str, found[key])) for key in ("labels", "alphabet") if key in _table(found)}
-    return {**found, "identifier": str(found["identifier"]), "kind": str(found["kind"]), **words}
+def _part(found: Any) -> Part:
+    return Part(
+        identifier=str(_table(found)["identifier"]),
+        kind=str(found["kind"]),
+        words={key: tuple(map(str, found[key])) for key in WORDS if key in found},
+        limits={key: found[key] for key in LIMITS if key in found},
+        scores=str(found.get("scores", "")),
+    )
 
 
 def _model(found: Json, settings: Json) -> Model:

@@ -1,19 +1,14 @@
 """Compares the models of two manifests: names, tensors, contracts, labels and what happens before and after a run."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from packager.distribution.differences.manifests import Model, Tensor
+from packager.distribution.differences.manifests import LIMITS, WORDS, Method, Model, Part, Tensor
 from packager.distribution.differences.values import Change, Level
 
-WORDS = ("labels", "alphabet")
-"""lists of words in the order of the model's numbers"""
 LENGTH = 3
 """number of words that a sentence shows"""
 MEANING = ("activation", "kind", "task", "scheme", "pooling", "format")
 """settings of outputs that decide what a number means"""
-SHOWN = ("top-k", "threshold", "start-size")
-"""settings that contracts have, too"""
 QUIET = ("labels", "alphabet", "tokenizer", "labels-sha256", "alphabet-sha256")
 """settings that are compared by what is in the files"""
 
@@ -74,8 +69,7 @@ def _model(old: Model, new: Model) -> Iterator[Change]:
 
 
 def _weights(old: Model, new: Model) -> Change:
-    outputs = (new.contract or {}).get("outputs", [])
-    if any(each.get("kind") == "embedding" for each in outputs):
+    if any(each.kind == "embedding" for each in _outputs(new)):
         return Change(
             level=Level.MINOR,
             where=new.name,
@@ -93,16 +87,19 @@ def _weights(old: Model, new: Model) -> Change:
 
 def _grown(old: Model, new: Model) -> frozenset[str]:
     """Outputs with scores of classes to which others were added at the end: their size follows."""
-    before = {each["identifier"]: each for each in (old.contract or {}).get("outputs", [])}
+    before = {each.identifier: each.words.get("labels", ()) for each in _outputs(old)}
     return frozenset(
-        str(each["scores"])
-        for each in (new.contract or {}).get("outputs", [])
-        if each.get("labels")
-        and "scores" in each
-        and (known := before.get(each["identifier"], {}).get("labels"))
-        and len(known) < len(each["labels"])
-        and list(each["labels"][: len(known)]) == list(known)
+        each.scores
+        for each in _outputs(new)
+        if each.scores
+        and (known := before.get(each.identifier))
+        and len(known) < len(labels := each.words.get("labels", ()))
+        and labels[: len(known)] == known
     )
+
+
+def _outputs(model: Model) -> tuple[Part, ...]:
+    return model.contract.outputs if model.contract else ()
 
 
 def _tensors(
@@ -171,51 +168,51 @@ def _shape(shape: Sequence[int | str | None]) -> str:
     return f"[{', '.join('?' if size is None else str(size) for size in shape)}]"
 
 
-def _contracts(model: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    if old["method"] != new["method"]:
+def _contracts(model: str, old: Method, new: Method) -> Iterator[Change]:
+    if old.name != new.name:
         yield Change(
             level=Level.MAJOR,
             where=model,
-            change=f"method {old['method']} is now {new['method']}",
+            change=f"method {old.name} is now {new.name}",
             reason="apps call it by its name",
         )
-    for kind in ("inputs", "outputs"):
-        before = {each["identifier"]: each for each in old[kind]}
-        after = {each["identifier"]: each for each in new[kind]}
+    for kind, parts, others in (("input", old.inputs, new.inputs), ("output", old.outputs, new.outputs)):
+        before = {each.identifier: each for each in parts}
+        after = {each.identifier: each for each in others}
         for name in dict.fromkeys([*before, *after]):
-            where = f"{model}: {kind[:-1]} {name}"
+            where = f"{model}: {kind} {name}"
             if name in before and name in after:
                 yield from _part(where, before[name], after[name])
             else:
-                yield _come_or_gone(where, kind, before.get(name), after.get(name))
+                part = before.get(name) or after[name]
+                yield _come_or_gone(where, kind, part.kind, is_new=name in after)
 
 
-def _come_or_gone(where: str, kind: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Change:
-    found = old or new or {}
-    change = f"{found['kind']} is {'new' if new else 'gone'}"
-    if found["kind"] == "state":
+def _come_or_gone(where: str, side: str, kind: str, *, is_new: bool) -> Change:
+    change = f"{kind} is {'new' if is_new else 'gone'}"
+    if kind == "state":
         reason = "runs depend on those before, or no longer: apps begin anew at other places"
-    elif kind == "inputs":
+    elif side == "input":
         reason = "apps must pass it, or can no longer"
     else:
         reason = "the method gives other values"
     return Change(level=Level.MAJOR, where=where, change=change, reason=reason)
 
 
-def _part(where: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    if old["kind"] != new["kind"]:
-        change = f"{old['kind']} is now {new['kind']}"
+def _part(where: str, old: Part, new: Part) -> Iterator[Change]:
+    if old.kind != new.kind:
+        change = f"{old.kind} is now {new.kind}"
         yield Change(level=Level.MAJOR, where=where, change=change, reason="apps pass or get another kind of value")
         return
     for key in WORDS:
-        if old.get(key, []) != new.get(key, []):
-            yield _words(where, key, list(old.get(key, [])), list(new.get(key, [])))
-    for key in SHOWN:
-        if old.get(key) != new.get(key):
+        if old.words.get(key, ()) != new.words.get(key, ()):
+            yield _words(where, key, list(old.words.get(key, ())), list(new.words.get(key, ())))
+    for key in LIMITS:
+        if old.limits.get(key) != new.limits.get(key):
             yield Change(
                 level=Level.MINOR,
                 where=where,
-                change=f"{key} {_value(old.get(key))} is now {_value(new.get(key))}",
+                change=f"{key} {_value(old.limits.get(key))} is now {_value(new.limits.get(key))}",
                 reason="the same call gives more or fewer results",
             )
 
@@ -264,9 +261,9 @@ def _settings(old: Model, new: Model) -> Iterator[Change]:
                 yield from _setting(f"{new.name}: {kind[:-1]} {name}", kind, before[name], after[name])
 
 
-def _setting(where: str, kind: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _setting(where: str, kind: str, old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[Change]:
     for key in sorted({*old, *new}):
-        if old.get(key) == new.get(key) or key in (*QUIET, *SHOWN):
+        if old.get(key) == new.get(key) or key in (*QUIET, *LIMITS):
             continue
         if key.endswith("-sha256") and (key not in old or key not in new):
             continue  # of manifests that did not say it
