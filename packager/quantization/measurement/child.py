@@ -26,6 +26,7 @@ from packager.quantization.measurement.metrics import ORIGINALS, Metric, built_i
 from packager.quantization.measurement.predicting import Predict
 from packager.quantization.measurement.reference import RecordedReference, reference
 from packager.quantization.measurement.running import opened, run
+from packager.samples import Samples
 
 Measure = Callable[[bytes, str], dict[str, Any]]
 """Graph and folder of its data -> the answer with its score."""
@@ -62,7 +63,7 @@ def prepared(job: ScoringJob, channel: Channel) -> tuple[Measure, dict[str, Any]
         return lambda graph, data_folder: {
             "score": function.measured(users, job.metric, _predict(job, graph, data_folder), code_folder)
         }, {"original": _original(job, users)}
-    samples = {"reader": job.reader, "description": job.description, "count": job.count}
+    samples = Samples(reader=job.reader, description=job.description, count=job.count)
     known = reference(
         Path(job.reference),
         Path(job.original),

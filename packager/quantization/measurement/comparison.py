@@ -22,6 +22,7 @@ from packager.graph.rewriting.stretched import FLOATS, Stretched, values_of
 from packager.graph.rewriting.stretches import GROUP_BYTES, grouped, sizes_of
 from packager.graph.weights.sums import Sums, sums_of
 from packager.quantization.measurement.running import as_runtime_wants, in_one_line, opened, read
+from packager.samples import Samples
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -53,8 +54,8 @@ def compared(job: ComparisonJob, channel: Channel) -> dict[str, Sums]:
     """Sums over the chosen samples, for the values that are floating point in both graphs."""
     totals: dict[str, Sums] = {}
     graphs: Graphs | None = None
-    samples = ((number, each) for number, each in enumerate(read(job.reader, job.description, job.count)))
-    chosen = ((number, each) for number, each in samples if number in job.chosen)
+    samples = Samples(reader=job.reader, description=job.description, count=job.count)
+    chosen = ((number, each) for number, each in enumerate(read(samples)) if number in job.chosen)
     for done, (number, sample) in enumerate(chosen, 1):
         graphs = graphs or _opened(job, sample)
         for name, sums in _of_sample(graphs, sample, number):

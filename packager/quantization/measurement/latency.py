@@ -69,7 +69,7 @@ def _sample(samples: Samples, folder: Path) -> Path:
     """A file with the first of `samples`."""
     import numpy
 
-    found = running.read(samples.reader, samples.description, samples.count)
+    found = running.read(samples)
     first = next(iter(islice(found, 1)), None)
     if first is None:
         raise ConfigError("no sample to time the model on", hint="give at least one")

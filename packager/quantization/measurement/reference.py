@@ -10,6 +10,7 @@ from packager.core import parsing
 from packager.core.errors import MobpackError, ModelError
 from packager.quantization.measurement.metrics import Outputs
 from packager.quantization.measurement.running import opened, read, run
+from packager.samples import Samples
 from packager.samples.recorded import INPUTS, OUTPUTS, is_recorded, record, recorded
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class RecordedReference:
 
 
 def reference(
-    folder: Path, graph: Path, data_folder: str, samples: Mapping[str, Any], progress: Callable[[int], None]
+    folder: Path, graph: Path, data_folder: str, samples: Samples, progress: Callable[[int], None]
 ) -> RecordedReference:
     """The recorded reference in `folder`, made now if it does not exist; `progress` gets the number of samples done.
 
@@ -56,7 +57,7 @@ def reference(
     outputs = tuple(value.name for value in session.get_outputs())
     folder.mkdir(exist_ok=True)
     count = 0
-    for count, sample in enumerate(read(**samples), 1):
+    for count, sample in enumerate(read(samples), 1):
         number = count - 1
         record(folder, number, INPUTS, [sample[name] for name in inputs])
         if not is_recorded(folder, number, OUTPUTS, len(outputs)):

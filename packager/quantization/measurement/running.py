@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ConfigError, ModelError
-from packager.core.parsing import Json
 from packager.engines.session import exact
 from packager.engines.session.refusals import is_refusal
+from packager.samples import Samples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,16 +59,16 @@ def run(session: Any, names: Sequence[str], inputs: "Mapping[str, NDArray[Any]]"
         ) from error
 
 
-def read(reader: str, description: Json, count: int) -> "Iterator[dict[str, NDArray[Any]]]":
-    """The samples of `reader`. Raises ConfigError if there are not `count` of them."""
-    module, function = reader.split(":")
+def read(samples: Samples) -> "Iterator[dict[str, NDArray[Any]]]":
+    """The samples, from their reader. Raises ConfigError if there are not as many as there should be."""
+    module, function = samples.reader.split(":")
     found = 0
-    for sample in getattr(import_module(module), function)(description):
+    for sample in getattr(import_module(module), function)(samples.description):
         found += 1
         yield sample
-    if found != count:
+    if found != samples.count:
         raise ConfigError(
-            f"{found} samples could be read, {count} were expected",
+            f"{found} samples could be read, {samples.count} were expected",
             hint="do not change the samples while they are read, and run again",
         )
 
