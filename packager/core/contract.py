@@ -351,6 +351,12 @@ class Contract:
         return self.outputs[0].DESCRIBED.verb if len(self.outputs) == 1 else SEVERAL
 
     @property
+    def top(self) -> int | None:
+        """Default number of results, where apps can choose another: they cannot where there are several outputs."""
+        only = self.outputs[0] if len(self.outputs) == 1 else None
+        return getattr(only, only.DESCRIBED.limits[0]) if only and only.DESCRIBED.limits else None
+
+    @property
     def is_batch(self) -> bool:
         """Whether apps may pass several texts at once: each output has a row for each of them."""
         return any(isinstance(each, TextInput) and each.is_batch for each in self.inputs)

@@ -84,5 +84,4 @@ def _result(typed: TypedOutput) -> MethodResult:
 
 def _options(contract: Contract) -> tuple[str, ...]:
     seed = contract.generated and contract.generated.seed
-    limits = any(each.DESCRIBED.limits for each in contract.outputs)
-    return (*(("top",) if limits else ()), *(("seed",) if seed else ()))
+    return (*(() if contract.top is None else ("top",)), *(("seed",) if seed else ()))

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 from packager.core.console import Console
 from packager.core.errors import ToolError
@@ -156,8 +156,9 @@ def _folder() -> Path:
 
 def _wanted() -> list[str]:
     """The files of the npm package that packages contain."""
-    pinned = downloads.pins()["web"]
-    return sorted(name for each in (pinned["wasm"], pinned["webgpu"]) for name in (each["script"], each["binary"]))
+    runtimes: tuple[WebRuntime, ...] = get_args(WebRuntime)
+    variants = [downloads.pins()["web"][runtime] for runtime in runtimes]
+    return sorted(name for each in variants for name in (each["script"], each["binary"]))
 
 
 def _unpack(folder: Path) -> None:

@@ -89,7 +89,8 @@ def _typed(contract: Contract, view: ModelView) -> TypedView:
     texts = {each.code_points.name: name for name, each in passed.items() if isinstance(each, TextInput)}
     parameters = _parameters(contract, view, passed, taken)
     is_several = contract.verb == SEVERAL
-    top, default_top = _top(contract, [each.identifier for each in parameters])
+    known = [each.identifier for each in parameters]
+    top = "" if contract.top is None else names.identifiers(["top"], prefix="top", taken=known)[0]
     found = results.results(contract, view, texts, "top" if top else "")
     about = "What the model gives." if is_several else found[0].about
     example = f"{contract.verb}({', '.join(_example(each) for each in parameters if not each.default)})"
@@ -103,7 +104,7 @@ def _typed(contract: Contract, view: ModelView) -> TypedView:
         kept=tuple(name for tensor, name in texts.items() if tensor in kept),
         ranks=contract.ranks,
         top=top,
-        default_top=default_top,
+        default_top=contract.top or 0,
         takes_bitmap=_takes_bitmap(contract),
         arguments=_arguments(contract, view, passed, taken),
         results=found,
@@ -284,15 +285,6 @@ def _state_sizes(contract: Contract, view: ModelView) -> dict[tuple[str, int], s
         for axis, size in enumerate(each.input.shape)
         if not isinstance(size, int)
     }
-
-
-def _top(contract: Contract, taken: Sequence[str]) -> tuple[str, int]:
-    """Name and default of the parameter for the number of classes; an empty name if there is none."""
-    first = contract.outputs[0]
-    limits = first.DESCRIBED.limits
-    if contract.verb == SEVERAL or not limits:
-        return "", 0
-    return names.identifiers(["top"], prefix="top", taken=taken)[0], getattr(first, limits[0])
 
 
 def _example(parameter: ParameterView) -> str:

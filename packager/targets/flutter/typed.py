@@ -77,8 +77,7 @@ def typed_view(model: Model, contract: Contract, class_name: str, outputs: Mappi
     parameters = tuple(_parameter(name, each, contract.generated) for name, each in made.items())
     is_single = contract.verb != SEVERAL
     first = contract.outputs[0]
-    limits = first.DESCRIBED.limits
-    top = str(getattr(first, limits[0])) if is_single and limits else ""
+    top = "" if contract.top is None else str(contract.top)
     texts = _texts(made)
     results = [shown(each, outputs, texts, top="top" if top else "") for each in contract.outputs]
     placed = [texts[getattr(each, field).name] for each in contract.outputs if (field := each.DESCRIBED.text)]

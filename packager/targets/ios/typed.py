@@ -243,12 +243,10 @@ def _given(given: ImageInput | AudioInput | TextInput | TensorInput, tensors: Te
 
 def _top(contract: Contract, identifier: str) -> Parameter | None:
     """The parameter for the number of classes; a Prediction always uses the contract's number."""
-    first = contract.outputs[0]
-    limits = first.DESCRIBED.limits
-    if contract.verb == SEVERAL or not limits:
+    if contract.top is None:
         return None
-    most = getattr(first, limits[0])
-    return Parameter(identifier=identifier, type="Int", default=f" = {most}", words="how many classes at most.")
+    default = f" = {contract.top}"
+    return Parameter(identifier=identifier, type="Int", default=default, words="how many classes at most.")
 
 
 def _declared(parameter: Parameter, *, is_labelled: bool) -> str:

@@ -113,8 +113,7 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
     types = {name: _type_of(each, class_name) for name, each in parameters.items()}
     is_single = contract.verb != SEVERAL
     first = contract.outputs[0]
-    limits = first.DESCRIBED.limits
-    top = str(getattr(first, limits[0])) if is_single and limits else ""
+    top = "" if contract.top is None else str(contract.top)
     texts = {each.code_points.name: name for name, each in parameters.items() if isinstance(each, TextInput)}
     placed = {getattr(each, field).name for each in contract.outputs if (field := each.DESCRIBED.text)}
     results = [shown(each, class_name, texts, top="top" if top else "") for each in contract.outputs]
