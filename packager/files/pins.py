@@ -48,15 +48,9 @@ IosPins = TypedDict(
 )
 
 
-class PinnedWeb(TypedDict):
-    script: str
-    binary: str
-
-
 class WebPins(TypedDict):
     version: str
-    wasm: PinnedWeb
-    webgpu: PinnedWeb
+    runtimes: Mapping[str, Mapping[str, str]]
 
 
 class ReactNativePins(TypedDict):

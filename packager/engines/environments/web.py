@@ -9,7 +9,7 @@ from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import ClassVar
 
 from packager.core.console import Console
 from packager.core.errors import ToolError
@@ -23,7 +23,6 @@ from packager.engines.environments.environment import (
 )
 from packager.files.processes import commands, downloads
 
-WebRuntime: TypeAlias = Literal["wasm", "webgpu"]
 PACKAGE = "onnxruntime-web"
 DIST = "package/dist/"
 CHILD = Path(__file__).parents[1] / "session" / "session_child.mjs"
@@ -42,7 +41,7 @@ class Web:
     """The ONNX Runtime of `[target.web] runtime = "wasm"`."""
 
     NAME: ClassVar[str] = "web"
-    RUNTIME: ClassVar[WebRuntime] = "wasm"
+    RUNTIME: ClassVar[str] = "wasm"
     about: ClassVar[str] = "ONNX Runtime for browsers, on Node.js: what web packages run on (33 MB)"
     PROGRAM: ClassVar[Path] = CHILD
     ENTRIES: ClassVar[Mapping[str, str]] = {}
@@ -88,10 +87,10 @@ class Web:
 
     def variables(self) -> Mapping[str, str]:
         """Names the files that `PROGRAM` loads, and keeps the user's own settings for Node.js from it."""
-        files = downloads.pins()["web"][self.RUNTIME]
+        files = downloads.pins()["web"]["runtimes"][self.RUNTIME]
         return {
-            "MOBPACK_WEB_SCRIPT": str(_folder() / str(files["script"])),
-            "MOBPACK_WEB_BINARY": str(_folder() / str(files["binary"])),
+            "MOBPACK_WEB_SCRIPT": str(_folder() / files["script"]),
+            "MOBPACK_WEB_BINARY": str(_folder() / files["binary"]),
             "NODE_OPTIONS": "",
             "NODE_PATH": "",
         }
@@ -102,7 +101,7 @@ class WebWithGpu(Web):
     """The ONNX Runtime of `[target.web] runtime = "webgpu"`. Node.js has no WebGPU: it runs on the processor there."""
 
     NAME: ClassVar[str] = "web-webgpu"
-    RUNTIME: ClassVar[WebRuntime] = "webgpu"
+    RUNTIME: ClassVar[str] = "webgpu"
     about: ClassVar[str] = "ONNX Runtime for browsers with WebGPU, on Node.js: what web packages with it run on"
     INSTEAD: ClassVar[str] = (
         'set runtime = "wasm" in [target.web], which has 16-bit integers, 64-bit floats and strings; '
@@ -133,7 +132,7 @@ def version_of(program: str) -> str:
     return commands.run([program, "--version"], what="asking Node.js for its version").strip()
 
 
-def runtime_file(part: Literal["script", "binary"], runtime: WebRuntime = "wasm") -> Path:
+def runtime_file(part: str, runtime: str = "wasm") -> Path:
     """The `script` or the `binary` (WebAssembly) of ONNX Runtime for `runtime`, downloaded on first use.
 
     Raises ToolError if it cannot be fetched.
@@ -142,12 +141,12 @@ def runtime_file(part: Literal["script", "binary"], runtime: WebRuntime = "wasm"
     if not folder.is_dir():
         Console().say(f"fetching ONNX Runtime for the web {version()}, 33 MB, once")
         make_once(folder, _unpack)
-    return folder / str(downloads.pins()["web"][runtime][part])
+    return folder / downloads.pins()["web"]["runtimes"][runtime][part]
 
 
 def version() -> str:
     """Version of ONNX Runtime in web packages: `1.30.0`."""
-    return str(downloads.pins()["web"]["version"])
+    return downloads.pins()["web"]["version"]
 
 
 def _folder() -> Path:
@@ -156,9 +155,7 @@ def _folder() -> Path:
 
 def _wanted() -> list[str]:
     """The files of the npm package that packages contain."""
-    runtimes: tuple[WebRuntime, ...] = get_args(WebRuntime)
-    variants = [downloads.pins()["web"][runtime] for runtime in runtimes]
-    return sorted(name for each in variants for name in (each["script"], each["binary"]))
+    return sorted(name for each in downloads.pins()["web"]["runtimes"].values() for name in each.values())
 
 
 def _unpack(folder: Path) -> None:

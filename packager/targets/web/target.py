@@ -139,8 +139,7 @@ class Web:
             npm_name=npm_name,
             is_for_pages=True,
         )
-        script = environment.runtime_file("script", self.runtime)
-        binary = environment.runtime_file("binary", self.runtime)
+        script, binary = (environment.runtime_file(part, self.runtime) for part in ("script", "binary"))
         return WebView(
             package=package,
             names=_names(
