@@ -181,16 +181,16 @@ OWN = """
     Detection Device DeviceConditions DeviceState DispatchSemaphore DispatchSource DispatchSourceMemoryPressure
     DispatchTime Distance DocumentException DocumentRefused DoubleBuffer Download Downloads Durable DurableFiles
     EncodedKeySpec Engine Entity EnumSet Envelope EnvelopeException ErrnoException ErrorConstructor
-    ExpressibleByFloatLiteral ExpressibleByIntegerLiteral Failing FailureEvent Fallback Fault Fed FedPixels FedState
-    FedStrings Feeding Field Fields Figures FileChanged FileDescriptor FileInputStream FileLock FileOutputStream
-    FileProtectionType Files FloatBuffer Folder FolderSource FoundationNetworking Frame Frames FrameSource Gate
-    GCMParameterSpec GeneralSecurityException GeneratedParts GeneratedText Golden GoldenSample GoldenTensor
-    GregorianCalendar GuardedFiles Half Header Heat Held Histogram HookOptions HttpURLConnection HTTPURLResponse
-    IllegalArgumentException IllegalStateException IndexOutOfBoundsException Inflate Inflated Inflater Info Input
-    Inputs InputTensors Installation Installed IntBuffer InterruptedException Interruption IOException JvmField
-    JvmOverloads JvmStatic Kept KeptRelease KeptResult KeyFactory Known Labels Lease Lent LinkageError
-    LinkedBlockingQueue Loaded LoadedModel LoadEvent Loading LoadOptions LoadProgress LocalizedError Locks
-    LongBuffer Mac Made MadeSource MalformedURLException MapMode Mapped MappedBytes Mask Memory MemoryLayout
+    ExpressibleByFloatLiteral ExpressibleByIntegerLiteral Failing FailureEvent Fallback Fastest Fault Fed FedPixels
+    FedState FedStrings Feeding Field Fields Figures FileChanged FileDescriptor FileInputStream FileLock
+    FileOutputStream FileProtectionType Files FloatBuffer Folder FolderSource FoundationNetworking Frame Frames
+    FrameSource Gate GCMParameterSpec GeneralSecurityException GeneratedParts GeneratedText Golden GoldenSample
+    GoldenTensor GregorianCalendar GuardedFiles Half Header Heat Held Histogram HookOptions HttpURLConnection
+    HTTPURLResponse IllegalArgumentException IllegalStateException IndexOutOfBoundsException Inflate Inflated
+    Inflater Info Input Inputs InputTensors Installation Installed IntBuffer InterruptedException Interruption
+    IOException JvmField JvmOverloads JvmStatic Kept KeptRelease KeptResult KeyFactory Known Labels Lease Lent
+    LinkageError LinkedBlockingQueue Loaded LoadedModel LoadEvent Loading LoadOptions LoadProgress LocalizedError
+    Locks LongBuffer Mac Made MadeSource MalformedURLException MapMode Mapped MappedBytes Mask Memory MemoryLayout
     MemoryPressure MessageDigest Metrics MetricValue ModelBusyException ModelCorruptedException ModelDefinition
     ModelDescriptor ModelDownloadException ModelError ModelErrorCode ModelException ModelFile ModelFiles ModelFormat
     ModelGuard ModelInfo ModelInput ModelKeyException ModelKeys ModelLoader ModelMetrics ModelObserver ModelOfPage
@@ -206,24 +206,23 @@ OWN = """
     ParcelFileDescriptor Part Patch PathSource Patience PictureLayout PictureOfImage PictureOptions
     PictureOrientation PicturePlane PictureTensors PixelBuffer PixelFormat PixelMemory PixelPlane Pixels Place
     PlacedFile PlainModel Plane PlatformFiles PlatformSetup Policies POSIXError POSIXErrorCode PowerManager
-    Prediction Presence ProgressListener Promised Proof ProofOptions ProviderAssignment
-    ProviderFacts ProviderName ProviderProof ProviderSetup
-    RandomAccessFile Ranked Reader Reading Receiver Recipe ReentrantLock ReentrantReadWriteLock Region
-    RejectedExecutionException ReleaseDownload ReleaseEvent ReleaseReason Reopening Resource Results ReturnedValue
-    Rollout Rows RunEvent Running RunOptions RuntimeException Safetensors Sampled SampleFile Samples SampleTest
-    Schema SealedBox SealedFile SecretKeySpec SecurityException SeedOptions Seen SelfTest SelfTester
-    SelfTestingModel Serialization Session SessionOptions Sessions SessionSettings Setting SHA256 Shaped Shared
-    SharedMemory ShortBuffer Signature Signed SignedList Similarity Sound SoundTensors Source SourceKind Spec
-    Specialization Start Stated Statement Stay StorageManager StructStat StructTimespec Subject SymmetricKey
-    SystemPictures Targets Tensor TensorInfo TensorInput Tensors TensorSpec TensorType TestedFile TextLists TextPart
-    Texts TextState ThreadingOptions ThreadPoolExecutor Threads Throws TimeUnit Transfer Trial TrialException TRUST
-    Trusted TrustProblem Tuned Tuning TypedModel UIApplication UIDevice UIImage UnsafeBufferPointer
-    UnsafeMutableBufferPointer UnsafeMutablePointer UnsafeMutableRawBufferPointer UnsafeMutableRawPointer
-    UnsafeRawBufferPointer UnsafeRawPointer UnsatisfiedLinkError UnsignedInteger Update UpdateConditions
-    UpdatedRelease UpdatedSource UpdateFailure UpdateOptions UpdatePhase UpdatePlatform Updater UpdateRecord
-    UpdateRequest UpdateState UpdateStates UpdateStore URLError URLResourceValues URLSessionConfiguration
-    URLSessionDataDelegate URLSessionDataTask URLSessionTask UrlSource UTF8 Value Verify Weights WeightsFile Words
-    WorkerThread Writer YuvConversion
+    Prediction Presence ProgressListener Promised Proof ProofOptions ProofRecord Prover ProviderAssignment
+    ProviderFacts ProviderName ProviderProof ProviderSetup RandomAccessFile Ranked Reader Reading Receiver Recipe
+    ReentrantLock ReentrantReadWriteLock Region RejectedExecutionException ReleaseDownload ReleaseEvent
+    ReleaseReason Reopening Resource Results ReturnedValue Rollout Rows RunEvent Running RunOptions RuntimeException
+    Safetensors Sampled SampleFile Samples SampleTest Schema SealedBox SealedFile SecretKeySpec SecurityException
+    SeedOptions Seen SelfTest SelfTester SelfTestingModel Serialization Session SessionOptions Sessions
+    SessionSettings Setting SHA256 Shaped Shared SharedMemory ShortBuffer Signature Signed SignedList Similarity
+    Sound SoundTensors Source SourceKind Spec Specialization Start Stated Statement Stay StorageManager StructStat
+    StructTimespec Subject SymmetricKey SystemPictures Targets Tensor TensorInfo TensorInput Tensors TensorSpec
+    TensorType TestedFile TextLists TextPart Texts TextState ThreadingOptions ThreadPoolExecutor Threads Throws
+    TimeUnit Transfer Trial TrialException TRUST Trusted TrustProblem Tuned Tuning TypedModel UIApplication UIDevice
+    UIImage UnsafeBufferPointer UnsafeMutableBufferPointer UnsafeMutablePointer UnsafeMutableRawBufferPointer
+    UnsafeMutableRawPointer UnsafeRawBufferPointer UnsafeRawPointer UnsatisfiedLinkError UnsignedInteger Update
+    UpdateConditions UpdatedRelease UpdatedSource UpdateFailure UpdateOptions UpdatePhase UpdatePlatform Updater
+    UpdateRecord UpdateRequest UpdateState UpdateStates UpdateStore URLError URLResourceValues
+    URLSessionConfiguration URLSessionDataDelegate URLSessionDataTask URLSessionTask UrlSource UTF8 Value Verify
+    Weights WeightsFile Words WorkerThread Writer YuvConversion
 """
 """names that generated code uses or exports besides the models' own, and those of its files"""
 

@@ -51,6 +51,7 @@ def runtime_view(
         has_generation=any(contract.generated for contract in contracts),
         has_pictures=any(isinstance(each, ImageInput) for contract in contracts for each in contract.inputs),
         has_self_test=has_self_test or delivery is not None,
+        has_proof=bool(providers) and (has_self_test or delivery is not None),
         class_names=tuple(class_names),
         trust=trust,
         is_encrypted=is_encrypted,

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from packager.core import names
 from packager.core.errors import ModelError
 from packager.core.values import ElementType, Model, Package, TensorSpec
+from packager.providers import CPU
 from packager.render.templates import swift_integer
 from packager.targets import dimensions
 from packager.targets.dimensions import DimensionView, Sizes
@@ -79,6 +80,7 @@ def model_view(
         golden=golden,
         typed=typed_view(model.contract, tensors),
         contract_hash=package.delivery.contracts[model.name] if package.delivery else "",
+        has_proof=bool(golden or package.delivery) and any(set(file.providers) - {CPU.NAME} for file in files),
     )
 
 

@@ -85,6 +85,8 @@ DELIVERY = (
     "UpdatedSource",
 )
 """files of packages that take models from a channel"""
+PROOF = ("DurableFiles", "Presence", "Proof", "ProofRecord", "Prover")
+"""files of packages that can prove providers"""
 TUNING = ("Tuning",)
 """files of packages with tuned settings"""
 LABELS = ("Labels",)
@@ -127,7 +129,7 @@ OF_LISTS = ("TextLists",)
 ALWAYS = (*SHARED, *COREML, *SELF_TEST)
 """names of files that no model's class may have"""
 FILES = (
-    *(*ALWAYS, *TRUST, *ENCRYPTION, *DELIVERY, *TUNING, *OF_LISTS),
+    *dict.fromkeys((*ALWAYS, *TRUST, *ENCRYPTION, *DELIVERY, *PROOF, *TUNING, *OF_LISTS)),
     *dict.fromkeys(name for names in OF_KINDS.values() for name in names),
 )
 """names of all files"""
@@ -158,7 +160,9 @@ def shared_files(view: IosView) -> tuple[str, ...]:
     optional = (*(COREML if view.runtime.uses_coreml else ()), *tests)
     verified = (*(TRUST if view.runtime.trust else ()), *(DELIVERY if view.runtime.delivery else ()))
     lists = OF_LISTS if any(contract.is_batch for contract in view.contracts) else ()
-    return (*SHARED, *optional, *verified, *decrypted, *tuned, *_of_kinds(view, OF_KINDS), *lists)
+    proved = PROOF if view.runtime.has_proof else ()
+    every = (*SHARED, *optional, *verified, *proved, *decrypted, *tuned, *_of_kinds(view, OF_KINDS), *lists)
+    return tuple(dict.fromkeys(every))
 
 
 def _of_kinds(view: IosView, names: Mapping[type, tuple[str, ...]]) -> tuple[str, ...]:

@@ -75,6 +75,8 @@ class RuntimeView:
     """whether a model generates a text"""
     has_self_test: bool
     """whether its models, or those of its channel, come with samples of what they computed"""
+    has_proof: bool
+    """whether providers can be proved on a device: there are some beside the CPU, and samples"""
     class_names: tuple[str, ...]
     """classes of the models"""
     trust: TrustView | None = None
@@ -196,6 +198,8 @@ class ModelView:
     """None for a model without a contract"""
     contract_hash: str = ""
     """of the model's API; empty for a package whose models come with the app alone"""
+    has_proof: bool = False
+    """whether its providers can be proved with samples"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,6 +30,27 @@ TensorInput<Object> inputOf(GoldenSample sample, TensorSpec spec, ByteData bytes
   return TensorInput(madeOf(spec.type, count, recipe), shape: tensor.shape);
 }
 
+/// Runs samples, whose values are `bytes`, and compares the outputs. A provider that rounds may be off by `least`.
+Future<List<OutputTest>> tested(
+  ModelDescriptor descriptor,
+  Golden golden,
+  ByteData bytes, {
+  required String file,
+  required double least,
+  required Future<List<Tensor<Object>>> Function(List<TensorInput<Object>> inputs) run,
+}) async {
+  final outputs = <OutputTest>[];
+  for (final (number, sample) in golden.samples.indexed) {
+    final found = await run([for (final spec in descriptor.inputs) inputOf(sample, spec, bytes)]);
+    for (final tensor in sample.outputs) {
+      final index = descriptor.outputs.indexWhere((spec) => spec.name == tensor.name);
+      final type = descriptor.outputs[index].type;
+      outputs.add(compared(number, tensor, bytes, type, found[index], golden.tested[file]!, least));
+    }
+  }
+  return outputs;
+}
+
 /// An output, compared with that of a sample; `least` is what a provider may be off by that rounds.
 OutputTest compared(
   int sample,

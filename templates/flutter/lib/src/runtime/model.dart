@@ -16,6 +16,8 @@ import 'memory.dart';
 import 'observing.dart';
 import 'onnxruntime.dart';
 import 'options.dart';
+import 'proof.dart';
+import 'proving.dart';
 import 'self_test.dart';
 import 'serving.dart';
 import 'session.dart';
@@ -33,7 +35,8 @@ final class LoadedModel {
     this._options,
     this._files,
     this._ending,
-    Session first, {
+    Session first,
+    this._proofs, {
     required bool hasUsualThreads,
   }) {
     final options = _options;
@@ -53,6 +56,7 @@ final class LoadedModel {
 
   final LoadOptions _options;
   final ModelFiles _files;
+  final List<ProviderProof> _proofs;
 
   /// Ends downloads for sessions that are opened again.
   final Cancellation _ending;
@@ -70,18 +74,23 @@ final class LoadedModel {
   List<ProviderAssignment>? get assignment => _serving.latest.outcome.assignment;
 
   /// Identifies the model.
-  ModelInfo get info => _serving.latest.outcome.info;
+  ModelInfo get info => _serving.latest.outcome.info.withProofs(_proofs);
 
   /// Opens a model with the first provider that starts, with `files` in place of those of the source.
   static Future<LoadedModel> load(ModelDescriptor descriptor, LoadOptions options, [ModelFiles? files]) async {
     final source = options.source;
     if (files == null && source is OpeningSource) return source.open(descriptor, options);
     final applied = descriptor.tuning?.applied(options, chip: chipName(), platform: platform) ?? options;
+    var proofs = const <ProviderProof>[];
     final (session, given) = await _observed(descriptor, applied, () async {
       applied.check();
       final given = files ?? await _filesOf(descriptor, applied);
       try {
-        return (await openSession(descriptor, applied, given, applied.providers, applied.threads), given);
+        final proof = applied.proof;
+        if (proof == null) return (await _opened(descriptor, applied, given, applied.providers), given);
+        final (session, verdicts) = await openProved(descriptor, applied, given, proof);
+        proofs = verdicts;
+        return (session, given);
       } on Object {
         await given.close();
         rethrow;
@@ -90,8 +99,23 @@ final class LoadedModel {
     final ending = Cancellation();
     given.opened(ending);
     final kept = applied.opened(ending);
-    return LoadedModel._(descriptor, kept, given, ending, session, hasUsualThreads: options.threads == 0);
+    return LoadedModel._(descriptor, kept, given, ending, session, proofs, hasUsualThreads: options.threads == 0);
   }
+
+  /// On the first of `providers` that starts, or on the CPU.
+  static Future<Session> _opened(
+    ModelDescriptor descriptor,
+    LoadOptions options,
+    ModelFiles files,
+    List<Provider>? providers, [
+    int threads = 0,
+  ]) => openSession(
+    descriptor,
+    options,
+    files,
+    providersOf(setupOf(descriptor), providers),
+    threads > 0 ? threads : options.threads,
+  );
 
   static Future<ModelFiles> _filesOf(ModelDescriptor descriptor, LoadOptions options) async =>
       decrypting(await guarded(filesOf(descriptor.package, options), descriptor), descriptor, options);
@@ -132,10 +156,7 @@ final class LoadedModel {
     ModelFiles files,
   ) => (provider, threads) async {
     final (session, _) = await _observed(descriptor, options, () async {
-      return (
-        await openSession(descriptor, options, files, [provider], threads > 0 ? threads : options.threads),
-        files,
-      );
+      return (await _opened(descriptor, options, files, [provider], threads), files);
     });
     return session;
   };
@@ -228,18 +249,16 @@ final class LoadedModel {
         : descriptor.golden.where((each) => each.tested.containsKey(info.file)).toList();
     final outputs = <OutputTest>[];
     for (final each in golden) {
-      final bytes = await _files.read(each.file);
-      for (final (number, sample) in each.samples.indexed) {
-        final inputs = [for (final spec in descriptor.inputs) inputOf(sample, spec, bytes)];
+      final found = await tested(
+        descriptor,
+        each,
+        await _files.read(each.file),
+        file: info.file,
+        least: _serving.latest.outcome.leastTolerance,
         // Not repeated on the CPU: the test is about the provider.
-        final found = await _called(inputs, null, (fed) => _serving.use((session) => _ran(session, fed, null)));
-        for (final tensor in sample.outputs) {
-          final index = descriptor.outputs.indexWhere((spec) => spec.name == tensor.name);
-          final type = descriptor.outputs[index].type;
-          final least = _serving.latest.outcome.leastTolerance;
-          outputs.add(compared(number, tensor, bytes, type, found[index], each.tested[info.file]!, least));
-        }
-      }
+        run: (inputs) => _called(inputs, null, (fed) => _serving.use((session) => _ran(session, fed, null))),
+      );
+      outputs.addAll(found);
     }
     return SelfTest(model: info.name, file: info.file, provider: provider, outputs: List.unmodifiable(outputs));
   }

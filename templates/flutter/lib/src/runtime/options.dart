@@ -6,6 +6,7 @@ import 'dart:typed_data';
 import 'cancellation.dart';
 import 'errors.dart';
 import 'policies.dart';
+import 'proof.dart';
 import 'providers.dart';
 
 export 'providers.dart' show Provider;
@@ -114,6 +115,7 @@ final class LoadOptions {
   const LoadOptions({
     this.source = const ModelSource.bundled(),
     this.providers,
+    this.proof,
     this.providerOptions = const {},
     this.threads = 0,
     this.tuned = true,
@@ -133,9 +135,14 @@ final class LoadOptions {
   /// Where its files come from.
   final ModelSource source;
 
-  /// Tried in this order, [Provider.cpu] after all others; the first one that starts runs the model. Null for the order
-  /// of the package.
+  /// Tried in this order, [Provider.cpu] after all others; the first one that starts runs the model, or with [proof] the
+  /// first one that is proved on this device. Null for the order of the package.
   final List<Provider>? providers;
+
+  /// Proves each provider on this device before it is used, once after an update of the app or the system: one that fails
+  /// on the model's samples, takes fewer nodes than it should, computes other numbers or is slower than the CPU is left
+  /// out. [ModelInfo.proofs] says why. Null for whatever starts.
+  final Proof? proof;
 
   /// Settings by provider, under ONNX Runtime's names for them. They override all others. The CPU has none.
   final Map<Provider, Map<String, String>> providerOptions;
@@ -206,6 +213,7 @@ final class LoadOptions {
   }) => LoadOptions(
     source: source,
     providers: providers,
+    proof: proof,
     providerOptions: providerOptions,
     threads: threads,
     tuned: tuned,
@@ -255,6 +263,7 @@ final class ModelInfo {
     required this.sha256,
     required this.sizeBytes,
     required this.onnxRuntimeVersion,
+    this.proofs = const [],
   });
 
   /// Its name in the package's configuration.
@@ -274,6 +283,20 @@ final class ModelInfo {
 
   /// Version of the ONNX Runtime in the app.
   final String onnxRuntimeVersion;
+
+  /// Verdicts of [LoadOptions.proof] on the providers, up to the first one that is proved; empty without that option.
+  final List<ProviderProof> proofs;
+
+  /// The same with verdicts.
+  ModelInfo withProofs(List<ProviderProof> proofs) => ModelInfo(
+    name: name,
+    version: version,
+    file: file,
+    sha256: sha256,
+    sizeBytes: sizeBytes,
+    onnxRuntimeVersion: onnxRuntimeVersion,
+    proofs: proofs,
+  );
 
   @override
   String toString() =>

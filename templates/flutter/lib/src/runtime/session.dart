@@ -27,20 +27,35 @@ const Map<String, String> _always = {
   'session.record_ep_graph_assignment_info': '1',
 };
 
-/// Opens a session of a model on the first provider that starts.
+/// Why a provider is left out that has no file.
+const String noFile = 'the package has no file for it';
+
+/// The version of ONNX Runtime that opens a model.
+///
+/// Throws ModelException for one that is too old, or not there.
+Future<String> runtimeVersion(ModelDescriptor descriptor, LoadOptions options) async =>
+    (await _runtimeOf(descriptor, options)).$2.version;
+
+Future<(RuntimeLibrary, OnnxRuntime)> _runtimeOf(ModelDescriptor descriptor, LoadOptions options) async {
+  final library = await findLibrary(descriptor.package, options.library, descriptor.library);
+  final runtime = OnnxRuntime.open(library);
+  _checkVersion(runtime.version, setupOf(descriptor), options);
+  return (library, runtime);
+}
+
+/// Opens a session of a model on the first of `providers` that starts, with the files that each has, or with one alone.
 ///
 /// Throws ModelException.
 Future<Session> openSession(
   ModelDescriptor descriptor,
   LoadOptions options,
   ModelFiles files,
-  List<Provider>? providers,
-  int threads,
-) async {
+  List<Provider> providers,
+  int threads, {
+  ModelFile? only,
+}) async {
   final setup = setupOf(descriptor);
-  final library = await findLibrary(descriptor.package, options.library, descriptor.library);
-  final runtime = OnnxRuntime.open(library);
-  _checkVersion(runtime.version, setup, options);
+  final (library, runtime) = await _runtimeOf(descriptor, options);
   final worker = await Worker.start();
   try {
     final fallbacks = <Fallback>[];
@@ -54,7 +69,7 @@ Future<Session> openSession(
       worker,
       threads > 0 ? threads : usualThreads,
     );
-    final outcome = await _open(attempt, providersOf(setup, providers), fallbacks);
+    final outcome = await _open(attempt, providers, fallbacks, only);
     return Session(descriptor, runtime, worker, outcome, List.unmodifiable(fallbacks));
   } on Object {
     await worker.close();
@@ -62,12 +77,12 @@ Future<Session> openSession(
   }
 }
 
-Future<Outcome> _open(_Attempt attempt, List<Provider> providers, List<Fallback> fallbacks) async {
+Future<Outcome> _open(_Attempt attempt, List<Provider> providers, List<Fallback> fallbacks, ModelFile? only) async {
   ModelException? failure;
   final chip = Platform.isAndroid ? chipName() : '';
   for (final provider in providers) {
-    final files = filesFor(provider, attempt.setup, chip);
-    if (files.isEmpty) fallbacks.add(Fallback(provider, 'the package has no file for it'));
+    final files = only == null ? filesFor(provider, attempt.setup, chip) : [only];
+    if (files.isEmpty) fallbacks.add(Fallback(provider, noFile));
     // A file that needs arithmetic that the device lacks has another one behind it.
     for (final file in files) {
       try {
@@ -150,6 +165,10 @@ final class Session implements Served {
 
   @override
   final List<Fallback> fallbacks;
+
+  /// The session, after others that were left out.
+  Session besides(List<Fallback> others) =>
+      Session(_descriptor, _runtime, _worker, outcome, List.unmodifiable([...others, ...fallbacks]));
 
   @override
   Provider get provider => outcome.provider;

@@ -72,6 +72,27 @@ extension type PageInfo._(JSObject _) implements JSObject {
 
   /// In the package.
   external String get onnxRuntimeVersion;
+
+  /// Verdicts of a proof.
+  external JSArray<PageProof> get proofs;
+}
+
+/// The verdict on a provider.
+extension type PageProof._(JSObject _) implements JSObject {
+  /// Its name.
+  external String get provider;
+
+  /// Whether it is proved.
+  external bool get isProved;
+
+  /// Why it is left out.
+  external String get reason;
+
+  /// Its fastest run, where it was measured.
+  external double? get seconds;
+
+  /// The CPU's.
+  external double? get cpuSeconds;
 }
 
 /// One output of a self-test.

@@ -10,6 +10,7 @@ import '../runtime/descriptor.dart';
 import '../runtime/errors.dart';
 import '../runtime/observing.dart';
 import '../runtime/options.dart';
+import '../runtime/proof.dart';
 import '../runtime/self_test.dart';
 import '../runtime/tensor.dart';
 import 'interop.dart';
@@ -66,6 +67,16 @@ final class LoadedModel {
       sha256: found.sha256,
       sizeBytes: found.sizeBytes,
       onnxRuntimeVersion: found.onnxRuntimeVersion,
+      proofs: [
+        for (final each in found.proofs.toDart)
+          ProviderProof(
+            _providerOf(each.provider),
+            isProved: each.isProved,
+            reason: each.reason,
+            seconds: each.seconds,
+            cpuSeconds: each.cpuSeconds,
+          ),
+      ],
     );
   }
 
@@ -92,7 +103,14 @@ final class LoadedModel {
     final wanted = {...?options.providers}..remove(Provider.cpu);
     final session = await withSignal(options.cancellation, (signal) async {
       final given = await _given(options, wanted, known);
-      return settled(definition.load(given.._setIf(signal != null, 'signal', signal)));
+      final proof = await _proof(descriptor, options);
+      return settled(
+        definition.load(
+          given
+            .._setIf(signal != null, 'signal', signal)
+            .._setIf(proof != null, 'proof', proof),
+        ),
+      );
     });
     final unknown = [
       for (final each in wanted)
@@ -225,6 +243,17 @@ Future<JSObject> _given(LoadOptions options, Set<Provider> wanted, List<String> 
     .._setIf(options.observer?.onRun != null, 'observer', _observer(options))
     .._setIf(options.providers != null, 'providers', asked.toJS)
     .._setIf(options.onProgress != null, 'onProgress', _progress(options).toJS);
+}
+
+/// The option `proof` as JavaScript takes it, whose code pages get with it alone.
+Future<JSObject?> _proof(ModelDescriptor descriptor, LoadOptions options) async {
+  final proof = options.proof;
+  if (proof == null) return null;
+  final module = await moduleOf(descriptor.package, 'web/lib/runtime/proving/proof.js', options.library);
+  final given = JSObject()
+    ..setProperty('limit'.toJS, (proof.limit.inMilliseconds / 1000).toJS)
+    ..setProperty('inBackground'.toJS, proof.inBackground.toJS);
+  return module.getProperty<JSFunction>('Proof'.toJS).callAsConstructor<JSObject>(given);
 }
 
 /// An observer of runs in JavaScript's: what else happens is known here.

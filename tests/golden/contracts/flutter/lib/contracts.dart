@@ -26,6 +26,7 @@ export 'src/runtime/picture.dart' hide PictureTensors;
 export 'src/runtime/planes.dart' show PicturePlane, Region;
 export 'src/runtime/policies.dart';
 export 'src/runtime/pressure.dart' show releaseUnusedModels;
+export 'src/runtime/proof.dart';
 export 'src/runtime/ranking.dart' show Ranked;
 export 'src/runtime/self_test.dart' show OutputTest, SelfTest;
 export 'src/runtime/similarity.dart';

@@ -7,7 +7,7 @@ import '../download.dart';
 import '../errors.dart';
 import '../observing.dart';
 import '../options.dart';
-import 'presence.dart';
+import '../presence.dart';
 import 'record.dart';
 import 'store.dart';
 

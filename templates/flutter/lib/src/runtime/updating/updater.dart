@@ -11,7 +11,7 @@ import '../requests.dart';
 import '../storage.dart';
 import 'opening.dart';
 import 'packaged.dart';
-import 'presence.dart';
+import '../presence.dart';
 import 'record.dart';
 import 'states.dart';
 import 'store.dart';

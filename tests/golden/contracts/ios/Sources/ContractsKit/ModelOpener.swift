@@ -19,14 +19,7 @@ final class OpenedFile: Sendable {
 
     init(_ start: Start, of model: ModelFiles, _ session: Session, isForHeat: Bool) throws {
         self.start = start
-        info = Info(
-            name: model.name,
-            version: model.version,
-            file: start.file.resource.path,
-            sha256: start.file.resource.sha256,
-            sizeBytes: start.file.sizeBytes,
-            onnxRuntimeVersion: session.runtime.version
-        )
+        info = Info(of: start, model, session.runtime)
         self.session = session
         assignment = try ProviderAssignment.of(session, asked: start.provider)
         self.isForHeat = isForHeat
@@ -34,6 +27,19 @@ final class OpenedFile: Sendable {
         guard start.provider == .cpu || assignment?.contains(where: { $0.provider == start.provider }) ?? true else {
             throw ModelError.runtime(message: "took no node of the model", code: 1)
         }
+    }
+}
+
+extension Info {
+    init(of start: Start, _ model: ModelFiles, _ runtime: Runtime) {
+        self.init(
+            name: model.name,
+            version: model.version,
+            file: start.file.resource.path,
+            sha256: start.file.resource.sha256,
+            sizeBytes: start.file.sizeBytes,
+            onnxRuntimeVersion: runtime.version
+        )
     }
 }
 
@@ -64,16 +70,24 @@ final class ModelOpener: Sendable {
         self.profile = profile ?? other.profile
     }
 
-    /// Tries the files of each provider in turn, a session each, and the CPU last.
+    /// Opens a session for runs.
     func open(_ loading: Loading = Loading()) throws -> ModelSession {
         guard (0...256).contains(options.threads) else { throw ModelError.threads(options.threads) }
         guard options.queue > 0 else { throw ModelError.queue(options.queue) }
-        var fallbacks: [Fallback] = []
+        return try open(on: providers, besides: [], loading)
+    }
+
+    static let noFile = "the package has no file of the model for it"
+
+    /// Tries the files of each provider in turn, a session each, and the CPU last. `fallbacks` are those of providers that
+    /// are left out.
+    func open(on providers: [Provider], besides fallbacks: [Fallback], _ loading: Loading) throws -> ModelSession {
+        var fallbacks = fallbacks
         var last: ModelError?
         for provider in providers {
             let files = model.files.filter { $0.providers.contains(provider) }
             if files.isEmpty {
-                fallbacks.append(Fallback(provider: provider, reason: "the package has no file of the model for it"))
+                fallbacks.append(Fallback(provider: provider, reason: ModelOpener.noFile))
             }
             for file in files {
                 do {
@@ -100,7 +114,7 @@ final class ModelOpener: Sendable {
         let isTooHot = isTooHot(for: start.provider)
         let opener = isTooHot ? ModelOpener(self, options.whenHot) : self
         let runtime = try Runtime.shared.get()
-        try opener.download(start.file, start.provider, runtime, loading)
+        try opener.download(start, runtime, loading)
         loading.cancellation?.waitToLeave()
         let session = try opener.openOnThreads(start.file, start.provider, runtime)
         if start.file.isOwn { try model.check(session) }
@@ -125,18 +139,18 @@ final class ModelOpener: Sendable {
         return ModelSession(try opener.open(start), by: opener, fallbacks: [])
     }
 
-    private var providers: [Provider] {
+    /// In the order in which they are tried.
+    var providers: [Provider] {
         var providers: [Provider] = []
         for provider in options.providers + [.cpu] where !providers.contains(provider) { providers.append(provider) }
         return providers
     }
 
-    /// Downloads what the provider opens, unless this runtime lacks the provider.
-    private func download(
-        _ file: ModelFile, _ provider: Provider, _ runtime: Runtime, _ loading: Loading
-    ) throws {
+    /// Downloads what a provider opens, unless this runtime lacks the provider.
+    func download(_ start: Start, _ runtime: Runtime, _ loading: Loading) throws {
         guard let downloads = folder.downloads else { return }
-        try add(provider, file, to: try SessionSettings(runtime))
+        let file = start.file
+        try add(start.provider, file, to: try SessionSettings(runtime))
         let missing = (file.weights + [file.resource]).filter { !folder.holds($0) }
         try downloads.fetch(missing, loading)
         for resource in missing { folder.hold(resource) }
@@ -199,7 +213,7 @@ final class ModelOpener: Sendable {
         return bytes
     }
 
-    private func add(_ provider: Provider, _ file: ModelFile, to settings: SessionSettings) throws {
+    func add(_ provider: Provider, _ file: ModelFile, to settings: SessionSettings) throws {
         switch provider {
         case .cpu:
             break

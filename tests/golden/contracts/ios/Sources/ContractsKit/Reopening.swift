@@ -86,8 +86,9 @@ final class Reopening: Sendable {
             sessions.free()
             return sessions.isClosed
         }
+        if wasClosed { return }
         opener.folder.letGo()
-        if !wasClosed { tell(.close) }
+        tell(.close)
     }
 
     /// Frees the session unless a run has it.

@@ -21,6 +21,11 @@ extension Folder {
 
     /// Downloaded files: kept until the app removes them, and not backed up.
     static func downloads() throws -> URL {
+        try kept("downloads")
+    }
+
+    /// A folder of this package in Application Support.
+    static func kept(_ name: String) throws -> URL {
         let files = FileManager.default
         let found = try ModelError.ofFiles(at: "the folder Application Support") {
             try files.url(for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
@@ -28,7 +33,7 @@ extension Folder {
         return
             found
             .appendingPathComponent(Bundle.main.bundleIdentifier ?? "ContractsKit", isDirectory: true)
-            .appendingPathComponent("mobpack/downloads", isDirectory: true)
+            .appendingPathComponent("mobpack/\(name)", isDirectory: true)
             .appendingPathComponent("ContractsKit", isDirectory: true)
     }
 

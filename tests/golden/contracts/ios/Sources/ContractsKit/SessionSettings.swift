@@ -7,6 +7,8 @@ import Foundation
 final class SessionSettings {
     let runtime: Runtime
     let handle: OpaquePointer
+    /// The provider's own.
+    private(set) var entries: [String: String] = [:]
     /// The folder where the provider keeps what it compiles; nil for none.
     var compiled: String?
     /// Variables that this process has used: models that are open have their files.
@@ -74,6 +76,7 @@ final class SessionSettings {
 
     /// Adds a provider with its own settings. ONNX Runtime copies the texts.
     func append(_ provider: String, _ entries: [String: String]) throws {
+        self.entries = entries
         let entries = entries.sorted { $0.key < $1.key }
         let keys = Texts(entries.map(\.key))
         let values = Texts(entries.map(\.value))

@@ -206,13 +206,16 @@ extension SelfTestingModel {
 }
 
 extension TypedModel {
-    func test(_ golden: [Golden], _ folder: Folder) throws -> SelfTest {
+    func test(
+        _ golden: [Golden], _ folder: Folder, until cancellation: Cancellation? = nil
+    ) throws -> SelfTest {
         let tester = SelfTester(golden: golden, folder: folder, options: session.opener.options)
         return try tester.test(info, provider) { sample in
             let tensors = InputTensors(sample)
             var input = Input(for: tensors)
             input.visit(tensors)
-            var output: Output = try run(input)
+            var output = Output()
+            try run(InputTensors.of(input), into: &output, until: cancellation)
             output.visit(OutputTensors(.compare(sample)))
         }
     }

@@ -257,7 +257,8 @@ public final class EveryThingV2: TypedModel, SelfTestingModel {
                 )
             )
         ],
-        golden: golden
+        golden: golden,
+        test: { try EveryThingV2($0).test($1, $2, until: $3) }
     )
 
     private static let golden: [Golden] = [

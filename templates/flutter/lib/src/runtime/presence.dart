@@ -4,8 +4,8 @@ import 'dart:ffi';
 import 'dart:io';
 import 'dart:math';
 
-import '../objective_c.dart';
-import '../system.dart';
+import 'objective_c.dart';
+import 'system.dart';
 
 /// PERCEPTIBLE_LOW_APP_ADJ of Android's ProcessList: processes above it do what nobody would miss at once.
 const int _missed = 250;

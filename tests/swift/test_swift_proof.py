@@ -1,0 +1,73 @@
+"""In Swift: providers are proved on the device before they run a model.
+
+The provider is a real plug-in of ONNX Runtime, which lies as it is told. C at the boundary of ONNX Runtime's functions
+adds it to sessions, as the package of a plug-in would.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cases import liar, proofs
+from tests.cases.proofs import CRASH, HANG, TOGETHER, Loads
+from tests.toolchain.swift import swift
+from tests.toolchain.swift_app import HOME, build_in
+from tests.toolchain.swift_packages import unpack
+
+Start = Callable[..., tuple[int, Loads]]
+
+
+def promise(package: Path) -> None:
+    source = package / "Sources" / "ProvedKit" / "Products.swift"
+    proofs.promise(source, "providers: [.liar", f"nodes: [.liar: {liar.NODES}], ")
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Start:
+    """Loads with behaviours in a process of its own, whose files lie in a folder: its exit code and its loads."""
+    swift()
+    folder = tmp_path_factory.mktemp("proved")
+    package = unpack(proofs.built(folder, "ios") / "swift", folder / "package")
+    sources = {"main.swift": HOME / "proving.swift", proofs.PLUGGED.name: proofs.PLUGGED}
+    app = build_in(package, "ProvedKit", sources, promise)
+    plugin = liar.library()
+
+    def started(home: Path, *behaviours: str, **variables: str) -> tuple[int, Loads]:
+        given = {"LIAR": str(plugin), **variables}
+        done = app.run(*behaviours, scratch=home, mounts=(plugin.parent,), environment=given)
+        return done.returncode, proofs.loads(done.output)
+
+    return started
+
+
+def test_each_lie_is_found_and_the_next_start_knows_it(start: Start, tmp_path: Path) -> None:
+    names = [each.name for each in TOGETHER]
+    code, first = start(tmp_path / "home", *names)
+    assert (code, [name for name, _ in first]) == (0, names)
+    for behaviour, (_, facts) in zip(TOGETHER, first, strict=True):
+        proofs.check(behaviour, facts)
+    assert start(tmp_path / "home", *names) == (0, first), "times in words, too"
+
+
+def test_a_provider_that_ended_the_process_is_not_tried_again(start: Start, tmp_path: Path) -> None:
+    code, found = start(tmp_path / "home", CRASH.name)
+    assert (code != 0, found) == (True, [])
+    code, [(_, facts)] = start(tmp_path / "home", CRASH.name)
+    assert code == 0
+    proofs.check(CRASH, facts)
+
+
+def test_a_provider_that_hangs_is_left_behind(start: Start, tmp_path: Path) -> None:
+    for _ in ("it hangs", "it is known"):
+        code, [(_, facts)] = start(tmp_path / "home", HANG.name)
+        assert code == 0
+        proofs.check(HANG, facts)
+
+
+def test_a_proof_in_the_background_holds_from_a_later_load(start: Start, tmp_path: Path) -> None:
+    code, [(_, first), *_, (_, last)] = start(tmp_path / "home", "honest", BACKGROUND="1")
+    assert code == 0
+    assert first["provider"] == "cpu"
+    assert first["fallbacks"] == first["told"] == ["was not examined: the proof goes on in the background"]
+    proofs.check(TOGETHER[0], last)
