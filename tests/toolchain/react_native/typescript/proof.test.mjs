@@ -168,7 +168,7 @@ test('loads at once have one proof, for which the others wait', async () => {
 test('a proof in the background holds from the next load', async () => {
   const state = await phone();
   const { provider, reasons, proofs } = await decided({ inBackground: true });
-  const reason = 'is not proved yet: its proof goes on in the background';
+  const reason = 'was not examined: the proof goes on in the background';
   assert.deepEqual([provider, reasons, proofs], ['cpu', [reason], [{ provider: 'xnnpack', isProved: false, reason }]]);
   await until(() => state.states()[0] === 'proved');
   assert.equal((await decided({ inBackground: true })).provider, 'xnnpack');

@@ -6,7 +6,7 @@ import { fingerprintOf } from './fingerprint.js';
 import { ProofRecord } from './record.js';
 import { ENDED, refused, Trials } from './trial.js';
 const NO_SAMPLES = 'the package has no samples of the model to prove it with';
-const LATER = 'is not proved yet: its proof goes on in the background';
+const LATER = 'was not examined: the proof goes on in the background';
 /**
  * The option `proof` of `load`: the first provider that is proved on this device runs the model, and the CPU where none
  * is. A provider is proved that starts, takes as many nodes as the build saw it take, computes the package's samples as

@@ -12,7 +12,7 @@ import { ProofRecord, type Entry } from './record.js';
 import { ENDED, refused, Trials, type Examined } from './trial.js';
 
 const NO_SAMPLES = 'the package has no samples of the model to prove it with';
-const LATER = 'is not proved yet: its proof goes on in the background';
+const LATER = 'was not examined: the proof goes on in the background';
 
 /** How providers are proved. */
 export interface ProofOptions {
