@@ -20,6 +20,7 @@ internal class PackagedClass private constructor(private val kind: Class<*>, pri
         "inputs" to (files.get("inputs") as List<*>).map { it?.get("name") },
         "outputs" to (files.get("outputs") as List<*>).map { it?.get("name") },
         "providers" to Class.forName("${kind.name.substringBeforeLast('.')}.Provider").enumConstants.orEmpty().toList(),
+        "proves" to runCatching { Class.forName("${kind.name.substringBeforeLast('.')}.Proof") }.isSuccess,
         "tests-itself" to kind.methods.any { it.name == SELF_TEST || it.name == OLD_SELF_TEST },
     )
 
@@ -58,8 +59,20 @@ internal class PackagedModel private constructor(
             "assignment" to assignment?.map {
                 mapOf("provider" to it?.get("provider").toString(), "nodes" to it?.get("nodes"), "macs" to it?.get("macs"))
             },
+            "proofs" to proofsIn(info).map {
+                mapOf(
+                    "is-proved" to it?.get("isProved"),
+                    "reason" to it?.get("reason"),
+                    "seconds" to it?.get("seconds"),
+                    "cpu-seconds" to it?.get("cpuSeconds"),
+                )
+            },
         )
     }
+
+    /** Older packages have none. */
+    private fun proofsIn(info: Any): List<*> =
+        if (info.javaClass.declaredFields.any { it.name == "proofs" }) info.get("proofs") as List<*> else emptyList<Any>()
 
     override fun run(feed: Feed, take: (Output) -> Unit) {
         val read = { result: OrtSession.Result -> result.forEach { take(Output(it.key, it.value)) } }
@@ -119,6 +132,7 @@ internal class PackagedModel private constructor(
             options.set("threads", request.number("threads").toInt())
             val own = request.group("option.")
             if (own.isNotEmpty()) options.set("providerOptions", mapOf(wanted.single() to own))
+            if (request.has("proof")) options.set("proof", Class.forName("$namespace.Proof").getConstructor().newInstance())
             // Times are those of the provider that was asked for, on as many threads as were asked for.
             for (policy in listOf("retryOnCpu", "fewerThreadsWhenHot", "releaseOnMemoryPressure")) {
                 options.get("policies")?.set(policy, false)

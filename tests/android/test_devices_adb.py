@@ -5,6 +5,7 @@ real; the files that D8 makes are copied, and the classes that they were made of
 """
 
 import json
+import re
 import threading
 import time
 import zipfile
@@ -98,6 +99,14 @@ def test_models_of_a_package_test_themselves_on_all_devices(lab: Lab, run: Run) 
     assert {(each["device"], each["provider"]): each["passed"] for each in found["rows"]} == {
         (phone.serial, provider): True for phone in (lab.pixel, lab.galaxy) for provider in ("cpu", "xnnpack")
     }
+    # Which of them is faster on this machine is not the test's business.
+    assert {(each["device"], each["provider"]) for each in found["verdicts"]} == {
+        (phone.serial, "xnnpack") for phone in (lab.pixel, lab.galaxy)
+    }
+    for each in found["verdicts"]:
+        assert each["is-proved"] == (each["reason"] == "")
+        assert re.fullmatch("|slower than the CPU: .* ms instead of .* ms", each["reason"])
+        assert min(each["ms"], each["cpu-ms"]) > 0
     outputs = [output for each in found["rows"] for output in each["outputs"]]
     assert {each["name"] for each in outputs} == {"output", "stateN"}
     assert all(0 < each["max-rel-error"] < 1e-4 for each in outputs if each["name"] == "stateN")

@@ -8,6 +8,7 @@ import threading
 import time
 import traceback
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,7 @@ from packager.measuring.devices.comparing import DeviceBaseline
 from packager.measuring.devices.conditions import Conditions, read
 from packager.measuring.devices.device_answers import OpenedModel, PackagedModel, Timed
 from packager.measuring.devices.device_opening import Equipped
+from packager.measuring.devices.document import Verdict
 from packager.measuring.devices.rows import DeviceContender, DeviceRound, DeviceSample, rows_of
 from packager.measuring.devices.storage import DeviceStorage
 from packager.workflows import reference
@@ -158,6 +160,19 @@ def test_an_earlier_run_is_compared_on_the_same_device_or_one_like_it() -> None:
     assert list(comparing.compared((other,), (measured(row(rounds=slow), device="Z9"),), before, 0)) == []
     with pytest.raises(ConfigError, match="--threads 0"):
         list(comparing.compared((other,), (), before, 2))
+
+
+def test_verdicts_of_many_devices_are_one_table() -> None:
+    """A device for which there is no verdict on a provider has an empty cell."""
+    slow = Verdict(device="A1", model="net", provider="nnapi", is_proved=False, reason="did not answer within 3.0 s")
+    good = replace(slow, provider="xnnpack", is_proved=True, reason="")
+    devices = (device(), device("Z9", model="Galaxy"))
+    [(title, columns, rows)] = words.verdict_tables(devices, (slow, good, replace(good, device="Z9")))
+    assert "Proofs" in title
+    assert columns == ("model", "provider", *map(words.name_of, devices))
+    assert rows == [["net", "nnapi", slow.reason, ""], ["net", "xnnpack", "proved", "proved"]]
+    skipped = replace(document(), verdicts=(replace(slow, provider="qnn"),))
+    assert [cell.note for line in page.matrix(skipped).lines for cell in line.cells][1:] == [slow.reason]
 
 
 def test_the_json_has_its_schema_and_is_read_as_a_baseline(tmp_path: Path) -> None:

@@ -30,6 +30,16 @@ class Assigned:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Proved:
+    """A provider that the package has proved, or left out."""
+
+    is_proved: bool
+    reason: str
+    ms: float | None
+    cpu_ms: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class OpenedModel:
     """A model that is open."""
 
@@ -43,6 +53,7 @@ class OpenedModel:
     file: str = ""
     sha256: str = ""
     size_bytes: int = 0
+    proofs: tuple[Proved, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +84,8 @@ class PackagedModel:
     providers: tuple[str, ...]
     """of the package, in lower case"""
     tests_itself: bool
+    proves: bool = False
+    """whether it can prove its providers"""
 
 
 def timed_of(answer: Json) -> Timed:
@@ -131,7 +144,20 @@ def about_of(answer: Json) -> OpenedModel:
         file=str(answer.get("file", "")),
         sha256=str(answer.get("sha256", "")),
         size_bytes=int(answer.get("size", 0)),
+        proofs=tuple(
+            Proved(
+                is_proved=bool(each["is-proved"]),
+                reason=str(each["reason"]),
+                ms=_ms(each["seconds"]),
+                cpu_ms=_ms(each["cpu-seconds"]),
+            )
+            for each in answer.get("proofs", ())
+        ),
     )
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else float(seconds) * 1e3
 
 
 def models_of(answer: Json) -> tuple[PackagedModel, ...]:
@@ -145,6 +171,7 @@ def models_of(answer: Json) -> tuple[PackagedModel, ...]:
             outputs=tuple(map(str, each["outputs"])),
             providers=tuple(str(name).lower() for name in each["providers"]),
             tests_itself=bool(each["tests-itself"]),
+            proves=bool(each.get("proves")),
         )
         for each in answer["models"]
     )

@@ -99,8 +99,10 @@ def of_package(
     *,
     threads: int = 0,
     options: Mapping[str, str] | None = None,
+    is_proved: bool = False,
 ) -> Opening:
-    """Asks a class of the package to load its model with `provider`; what it keeps goes to the folder `data`."""
+    """Asks a class of the package to load its model with `provider`, proved if that is wanted. What it keeps goes to
+    the folder `data`."""
     words = {
         "class": class_name,
         "provider": provider.upper(),
@@ -108,5 +110,6 @@ def of_package(
         "data": data,
         "libraries": equipped.program.libraries,
         **{f"option.{key}": text for key, text in (options or {}).items()},
+        **({"proof": "1"} if is_proved else {}),
     }
     return Opening(words=words, what=class_name.rpartition(".")[2])

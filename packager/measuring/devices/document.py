@@ -106,6 +106,23 @@ class NotMeasured:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """The decision of a package that proves its providers on a device."""
+
+    device: str
+    """serial number"""
+    model: str
+    provider: str
+    is_proved: bool
+    reason: str
+    """why the provider is left out, in the package's words; empty for one that is proved"""
+    ms: float | None = None
+    """shortest of three runs of a sample; null where the proof ended before"""
+    cpu_ms: float | None = None
+    """shortest of three on the CPU"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class DeviceDocument:
     """Result of `mobpack device bench`."""
 
@@ -124,6 +141,7 @@ class DeviceDocument:
     """name of the file with earlier results; empty without one"""
     comparisons: tuple[ComparisonEntry, ...]
     failed_gates: tuple[str, ...]
+    verdicts: tuple[Verdict, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,3 +169,4 @@ class TestDocument:
     package: PackageEntry
     devices: tuple[DeviceEntry, ...]
     rows: tuple[TestRow, ...]
+    verdicts: tuple[Verdict, ...] = ()

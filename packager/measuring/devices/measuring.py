@@ -10,7 +10,7 @@ from packager.measuring.devices import conditions
 from packager.measuring.devices.conditions import COOL, Conditions
 from packager.measuring.devices.device_opening import Equipped, of_package
 from packager.measuring.devices.device_session import DeviceSession
-from packager.measuring.devices.document import DeviceEntry, DeviceRow, NotMeasured
+from packager.measuring.devices.document import DeviceEntry, DeviceRow, NotMeasured, Verdict
 from packager.measuring.devices.link import READY, GoneError, pause
 from packager.measuring.devices.rows import DeviceContender, DeviceRound, rows_of
 
@@ -55,6 +55,7 @@ class MeasuredDevice:
     device: DeviceEntry
     rows: tuple[DeviceRow, ...]
     skipped: tuple[NotMeasured, ...]
+    verdicts: tuple[Verdict, ...] = ()
 
 
 def measure(

@@ -111,6 +111,7 @@ def matrix(found: DeviceDocument) -> MatrixView:
     order = {each.serial: number for number, each in enumerate(found.devices)}
     lines.sort(key=lambda line: order[line[0]])
     rows = {(each.device, each.provider, each.row.model): each for each in found.rows}
+    verdicts = {(each.device, each.provider, each.model): each for each in found.verdicts}
     reasons = {(each.device, each.provider, each.model): each.reason for each in found.skipped}
     return MatrixView(
         models=models,
@@ -119,7 +120,11 @@ def matrix(found: DeviceDocument) -> MatrixView:
                 device=words.name_of(named[device]),
                 provider=provider,
                 cells=tuple(
-                    _cell(rows.get((device, provider, model)), reasons.get((device, provider, model), ""))
+                    _cell(
+                        rows.get((device, provider, model)),
+                        reasons.get((device, provider, model), ""),
+                        words.verdict_of(verdicts.get((device, provider, model))),
+                    )
                     for model in models
                 ),
             )
@@ -128,14 +133,16 @@ def matrix(found: DeviceDocument) -> MatrixView:
     )
 
 
-def _cell(row: DeviceRow | None, reason: str) -> DeviceCellView:
+def _cell(row: DeviceRow | None, reason: str, verdict: str) -> DeviceCellView:
     if row is None:
-        return DeviceCellView(text="skipped" if reason else "", note=reason, tone="muted")
+        return DeviceCellView(text="skipped" if reason else "", note=verdict or reason, tone="muted")
     nodes = words.nodes_of(row.assigned, row.provider)
-    note = f"p90 {duration(row.row.p90_ms)}, {row.row.ratio:.2f} x CPU, nodes {nodes}"
+    parts = [f"p90 {duration(row.row.p90_ms)}, {row.row.ratio:.2f} x CPU, nodes {nodes}", verdict]
     is_wrong = row.row.differs or (row.row.error or 0.0) > words.LEAST_ERROR
     return DeviceCellView(
-        text=duration(row.row.p50_ms), note=note, tone="poor" if is_wrong else "fair" if row.row.is_noisy else "plain"
+        text=duration(row.row.p50_ms),
+        note="; ".join(filter(None, parts)),
+        tone="poor" if is_wrong else "fair" if row.row.is_noisy else "plain",
     )
 
 

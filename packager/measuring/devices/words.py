@@ -7,7 +7,14 @@ from packager.core.findings import Parity
 from packager.measuring.bench.words import compared, digits, duration, median_of
 from packager.measuring.devices.conditions import fastest
 from packager.measuring.devices.device_answers import Assigned
-from packager.measuring.devices.document import DeviceDocument, DeviceEntry, DeviceRow, TestDocument, TestRow
+from packager.measuring.devices.document import (
+    DeviceDocument,
+    DeviceEntry,
+    DeviceRow,
+    TestDocument,
+    TestRow,
+    Verdict,
+)
 from packager.measuring.devices.measuring import disturbances
 from packager.render.pages.numbers import plural
 
@@ -30,6 +37,7 @@ def tables(found: DeviceDocument) -> Iterator[Table]:
         rows = [row for row in found.rows if row.device == device.serial]
         if rows:
             yield name_of(device), COLUMNS, [cells(row) for row in rows]
+    yield from verdict_tables(found.devices, found.verdicts)
     if found.comparisons:
         named = {row.row.number: row.row for row in found.rows}
         columns = ("#", "file", "where", "before", "now", "times", "99 % of it", "verdict")
@@ -137,6 +145,23 @@ def test_tables(found: TestDocument) -> Iterator[Table]:
                 ("model", "provider", "result", "largest error", "nodes"),
                 [test_cells(row) for row in rows],
             )
+    yield from verdict_tables(found.devices, found.verdicts)
+
+
+def verdict_tables(devices: Sequence[DeviceEntry], verdicts: Sequence[Verdict]) -> Iterator[Table]:
+    """Models and providers below each other, devices beside each other."""
+    if not verdicts:
+        return
+    known = {(each.model, each.provider, each.device): each for each in verdicts}
+    lines = dict.fromkeys((each.model, each.provider) for each in verdicts)
+    shown = [each for each in devices if any(each.serial == verdict.device for verdict in verdicts)]
+    rows = [[*line, *(verdict_of(known.get((*line, each.serial))) for each in shown)] for line in lines]
+    yield "Proofs by the package, as in an app", ("model", "provider", *map(name_of, shown)), rows
+
+
+def verdict_of(verdict: Verdict | None) -> str:
+    """`proved`, or why the package leaves the provider out; empty without a verdict."""
+    return "" if verdict is None else "proved" if verdict.is_proved else verdict.reason
 
 
 def test_cells(row: TestRow) -> list[str]:

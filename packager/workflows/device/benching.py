@@ -9,11 +9,13 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
 from packager.files.atomic import atomic_file
 from packager.measuring.bench.statistics import CONFIDENCE
-from packager.measuring.devices import Device, comparing, gates
+from packager.measuring.devices import Device, GoneError, comparing, gates
 from packager.measuring.devices.comparing import DeviceBaseline
-from packager.measuring.devices.document import DeviceDocument, DeviceRow, MethodEntry, NotMeasured
+from packager.measuring.devices.device_opening import Equipped
+from packager.measuring.devices.document import DeviceDocument, DeviceRow, MethodEntry, NotMeasured, Verdict
 from packager.measuring.devices.gates import DeviceGate
 from packager.measuring.devices.measuring import DeviceMethod, MeasuredDevice, measure
+from packager.measuring.devices.proving import prove
 from packager.measuring.devices.rows import DeviceContender
 from packager.measuring.devices.samples import sample_of
 from packager.render.pages import parts
@@ -77,6 +79,7 @@ def bench(request: DeviceBenchRequest, console: Console) -> DeviceDocument:
             skipped=skipped,
             baseline=request.baseline.name if request.baseline else "",
             comparisons=compared,
+            verdicts=tuple(each for _, measured in done for each in measured.verdicts),
             failed_gates=tuple(gates.failures(request.gates, listed, rows, compared)),
         )
 
@@ -104,7 +107,19 @@ def _on_device(found: Ready, device: Device, request: DeviceBenchRequest, bar: B
             contenders.append(DeviceContender(model=model, provider=provider, sample=sample, folder=own))
     bar.add(len(contenders) * request.method.rounds)
     measured = measure(made, contenders, request.method, bar.advance)
-    return replace(measured, skipped=(*measured.skipped, *lacking))
+    verdicts = _verdicts(made, contenders) if measured.device.state == "measured" else ()
+    return replace(measured, skipped=(*measured.skipped, *lacking), verdicts=verdicts)
+
+
+def _verdicts(made: Equipped, contenders: Sequence[DeviceContender]) -> tuple[Verdict, ...]:
+    """The proofs of a device that was measured; those that it made until it went away, if it does."""
+    found: list[Verdict] = []
+    try:
+        for each in contenders:
+            found += prove(made, each.model, each.provider, each.folder)
+    except GoneError:
+        pass
+    return tuple(found)
 
 
 def numbered(rows: Sequence[DeviceRow]) -> tuple[DeviceRow, ...]:

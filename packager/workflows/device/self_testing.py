@@ -11,8 +11,9 @@ from packager.measuring.devices import Device, GoneError
 from packager.measuring.devices.device_answers import PackagedModel
 from packager.measuring.devices.device_opening import Equipped, of_package
 from packager.measuring.devices.device_session import DeviceSession
-from packager.measuring.devices.document import DeviceEntry, TestDocument, TestRow
+from packager.measuring.devices.document import DeviceEntry, TestDocument, TestRow, Verdict
 from packager.measuring.devices.measuring import INTERRUPTED, described
+from packager.measuring.devices.proving import prove
 from packager.render.pages.numbers import plural
 from packager.workflows.device.preparing import (
     Bar,
@@ -39,7 +40,7 @@ def self_test(wanted: Wanted, console: Console) -> TestDocument:
             bar = Bar(show)
             work = partial(_on_device, found, wanted=wanted, bar=bar)
             done, failures = on_each(devices, work, found.link.halt)
-        entries = {device.serial: entry for device, (entry, _) in done}
+        entries = {device.serial: entry for device, (entry, _, _) in done}
         entries |= {device.serial: failed(device, error) for device, error in failures}
         return TestDocument(
             schema_version=1,
@@ -49,29 +50,35 @@ def self_test(wanted: Wanted, console: Console) -> TestDocument:
                 *(entries[device.serial] for device in devices),
                 *absent_entries(found.chosen.absent),
             ),
-            rows=tuple(row for _, (_, rows) in done for row in rows),
+            rows=tuple(row for _, (_, rows, _) in done for row in rows),
+            verdicts=tuple(each for _, (_, _, verdicts) in done for each in verdicts),
         )
 
 
-def _on_device(found: Ready, device: Device, *, wanted: Wanted, bar: Bar) -> tuple[DeviceEntry, tuple[TestRow, ...]]:
+Tested = tuple[DeviceEntry, tuple[TestRow, ...], tuple[Verdict, ...]]
+
+
+def _on_device(found: Ready, device: Device, *, wanted: Wanted, bar: Bar) -> Tested:
     """The rows of a device that goes away, or on which the user interrupts, are those that it had until then."""
     made = equipped(found, device, wanted, Console(quiet=True))
     folder = found.scratch / f"device-{found.chosen.devices.index(device)}"
     folder.mkdir()
     rows: list[TestRow] = []
+    verdicts: list[Verdict] = []
     try:
         models = models_of(found, made, wanted, folder)
         tests = [(model, provider) for model in models for provider in providers_of(model, wanted)]
         bar.add(len(tests))
         for model, provider in tests:
             rows.append(_tested(made, model, provider, folder))
+            verdicts += prove(made, model, provider, folder)
             bar.advance()
     except (GoneError, KeyboardInterrupt) as error:
         if not rows:
             raise
         reason = error.message if isinstance(error, GoneError) else INTERRUPTED
-        return replace(described(made), state="failed", reason=reason), tuple(rows)
-    return described(made), tuple(rows)
+        return replace(described(made), state="failed", reason=reason), tuple(rows), tuple(verdicts)
+    return described(made), tuple(rows), tuple(verdicts)
 
 
 def _tested(made: Equipped, model: PackagedModel, provider: str, folder: Path) -> TestRow:
