@@ -25,9 +25,7 @@ def long_output(proto: onnx.ModelProto) -> None:
 
 
 @pytest.mark.parametrize("change", [long_input, long_output])
-def test_names_longer_than_those_of_files_are_names(
-    mobpack: Mobpack, tmp_path: Path, change: Callable[[onnx.ModelProto], None]
-) -> None:
+def test_long_names_are_names(mobpack: Mobpack, tmp_path: Path, change: Callable[[onnx.ModelProto], None]) -> None:
     proto = linear()
     change(proto)
     saved(tmp_path / "m.onnx", proto)

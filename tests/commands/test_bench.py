@@ -47,8 +47,8 @@ def test_the_schema_is_up_to_date() -> None:
     assert json.loads(SCHEMA.read_text(encoding="utf-8")) == reference.bench_schema()
 
 
-def test_a_model_is_timed_on_the_cpu(mobpack: Mobpack, net: Path) -> None:
-    """Rounds take 0.1 s: a clock of processors may count in ticks of 0.01 s."""
+def test_a_model_is_timed_on_the_cpu_and_a_batch_counts_its_items(mobpack: Mobpack, net: Path) -> None:
+    # Rounds take 0.1 s: a clock of processors may count in ticks of 0.01 s.
     answer = mobpack("bench", net, "--rounds", "2", "--seconds", "0.1", "--against", "cpu", "--json")
     assert answer.code == 0, answer.err
     assert errors(answer.out) == []
@@ -61,9 +61,6 @@ def test_a_model_is_timed_on_the_cpu(mobpack: Mobpack, net: Path) -> None:
     assert only["load-ms"] > 0
     assert only["cpu-ms"] > 0
     assert only["peak-bytes"] > only["base-bytes"] > 1 << 20
-
-
-def test_a_batch_counts_its_items(mobpack: Mobpack, net: Path) -> None:
     answer = quick(mobpack, net, "--against", "cpu", "--shape", "batch=8", "--json")
     found = json.loads(answer.out)
     assert found["inputs"] == [{"batch": 8, "model": "net", "samples": "random, seed 0", "shapes": ["x: 8 x 4"]}]
@@ -104,16 +101,14 @@ def test_a_project_needs_no_model(mobpack: Mobpack, net: Path, tmp_path: Path) -
         (("--baseline", "net.onnx"), "it holds no results of mobpack bench: it is not JSON", "mobpack bench --json"),
     ],
 )
-def test_refusals_come_first_and_say_what_to_do(
-    mobpack: Mobpack, net: Path, options: tuple[str, ...], message: str, hint: str
-) -> None:
+def test_refusals_come_first(mobpack: Mobpack, net: Path, options: tuple[str, ...], message: str, hint: str) -> None:
     answer = quick(mobpack, net, *options)
     assert (answer.code, answer.out) == (2, "")
     assert message in answer.err
     assert hint in answer.err
 
 
-def test_a_runner_that_is_not_there_is_skipped_with_what_to_do(
+def test_what_is_not_there_or_refused_is_told_and_the_rest_is_timed(
     mobpack: Mobpack, net: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     why = "not installed: run `mobpack doctor --install moon`"
@@ -121,11 +116,6 @@ def test_a_runner_that_is_not_there_is_skipped_with_what_to_do(
     answer = quick(mobpack, net, "--against", "moon")
     assert answer.code == 0, answer.err
     assert f"skipped: moon: {why}" in answer.out
-
-
-def test_a_refused_sample_is_told_and_the_others_are_timed(
-    mobpack: Mobpack, net: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     add(monkeypatch, Scripted(folder=tmp_path, refuses=True))
     answer = quick(mobpack, net, "--against", "scripted")
     assert answer.code == 0, answer.err
@@ -133,7 +123,7 @@ def test_a_refused_sample_is_told_and_the_others_are_timed(
     assert " cpu " in answer.out
 
 
-def test_a_runner_that_sleeps_is_found_slower(
+def test_a_runner_that_sleeps_is_slower_and_a_noisy_one_is_called_noisy(
     mobpack: Mobpack, net: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(monkeypatch, Scripted(folder=tmp_path, name="steady"), Scripted(folder=tmp_path, name="sleepy", sleeps=0.02))
@@ -142,17 +132,17 @@ def test_a_runner_that_sleeps_is_found_slower(
     assert by_runner["sleepy"]["p50-ms"] >= 20
     assert by_runner["steady"]["p50-ms"] == 1
     assert by_runner["sleepy"]["cpu-ms"] < by_runner["sleepy"]["p50-ms"]
-
-
-def test_a_noisy_runner_is_called_noisy(
-    mobpack: Mobpack, net: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     lists = ((MS,) * 20, (2 * MS,) * 20)
     add(monkeypatch, Scripted(folder=tmp_path, name="steady"), Scripted(folder=tmp_path, name="noisy", rounds=lists))
     answer = quick(mobpack, net, "--against", "steady,noisy")
     assert "#3 is noisy: medians of its rounds are 1.00 to 2.00 ms" in answer.err
     assert "#2 is noisy" not in answer.err
     assert "3 of 4 nodes, the rest on the CPU" in answer.out
+    halves = ((1.0,) * 20, (3.0,) * 20)
+    rows = [row(each, rounds=halves, is_noisy=True, cpu_ms=0.5) for each in range(1, 6)]
+    first, second = words.noise(rows)
+    assert first == "5 of 5 rows are noisy: medians of rounds differ by up to 3.00 times"
+    assert "had their core for 25% of the time" in second
 
 
 def test_a_fast_runner_that_computes_something_else_is_told(
@@ -163,7 +153,7 @@ def test_a_fast_runner_that_computes_something_else_is_told(
     assert "#2 computes something other than the original: an error of 200% of the scale" in answer.err
 
 
-def test_a_gate_that_is_not_met_ends_with_6(
+def test_a_gate_not_met_ends_with_6(
     mobpack: Mobpack, net: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(monkeypatch, Scripted(folder=tmp_path))
@@ -224,37 +214,32 @@ def test_an_interrupt_shows_what_is_done_and_writes_nothing(
     assert [len(each["rounds"]) for each in found["rows"]] == [2, 1]
 
 
-def test_emulators_are_never_timed() -> None:
+def test_emulators_and_16_bit_files_are_never_timed_here() -> None:
     assert "emulates" in Arm64(cpu="cortex-a53").cannot_time()
     assert Arm64().cannot_time() == ""
     for name in ("x86_64", "qnn", "webgpu", "reference", "recorded"):
         assert all(each.cannot_time() for each in RUNNERS[name]("")), name
     assert Cpu().cannot_time() == ""
-
-
-def test_a_file_for_16_bits_is_not_timed_on_this_processor() -> None:
     half = runners.Runnable(path=Path("m.ort"), needs_fp16=True)
     assert Cpu().cannot_open(half) == ""
     assert "16 bits" in Cpu().cannot_open(replace(half, threads=1))
 
 
-def test_a_timed_session_runs_as_the_runtime_does_by_itself(tmp_path: Path) -> None:
-    """Sessions for results rewrite graphs for the same numbers everywhere; timed ones do not."""
+def test_a_session_is_timed_as_the_runtime_runs_it_and_answers_when_it_refuses(tmp_path: Path) -> None:
+    # Sessions for results rewrite graphs for the same numbers everywhere; timed ones do not.
     model = runners.Runnable(path=saved(tmp_path / "net.onnx", onnx_model(COPY)), threads=2)
     assert runners.runner.job(model, "cpu", {})["threads"] == 2
     with Cpu().open(model, tmp_path) as session:
         assert session.loading.seconds is not None
     job = json.loads((tmp_path / "job.json").read_text(encoding="utf-8"))
     assert (job["entries"], job["threads"]) == ({}, 2)
-
-
-def test_what_a_session_refuses_is_an_answer_not_a_crash(tmp_path: Path) -> None:
     import numpy
 
     model = runners.Runnable(path=saved(tmp_path / "net.onnx", linear(columns=2)), threads=1)
     numpy.savez(tmp_path / "sample.npz", x=weight(1, 3))
     with Cpu().open(model, tmp_path) as session:
         assert "nvalid" in session.time(tmp_path / "sample.npz", runners.Pace(seconds=0.01)).error
+    assert "import packager" not in (PACKAGE / "engines" / "session" / "timing.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -281,7 +266,7 @@ def test_the_original_is_judged_where_nothing_else_is() -> None:
     assert len(list(gates.failures(gate, [row(1), row(2, runner="web")], ()))) == 2
 
 
-def test_a_baseline_of_another_machine_is_refused() -> None:
+def test_rows_are_compared_by_name_with_results_of_this_machine_and_version(tmp_path: Path) -> None:
     before = comparing.Baseline(name="old.json", document=results(row()))
     known = {"processor": "A processor", "threads": 1, "inputs": before.document.inputs}
     comparing.refuse_other(before, **known)  # type: ignore[arg-type]
@@ -294,8 +279,6 @@ def test_a_baseline_of_another_machine_is_refused() -> None:
         with pytest.raises(ConfigError, match=r"old\.json was measured (on|with) "):
             comparing.refuse_other(before, **{**known, **other})
 
-
-def test_rows_are_compared_by_name_not_by_hash(tmp_path: Path) -> None:
     def released(sha: str, middle: float) -> BenchDocument:
         times = [list(jittered(middle, seed=each)) for each in range(5)]
         return results(row(1, file=f"fixed .ort {sha}", is_original=False, rounds=times), row(2, runner="web"))
@@ -307,9 +290,6 @@ def test_rows_are_compared_by_name_not_by_hash(tmp_path: Path) -> None:
     found = list(comparing.compared(released("22222222", 3.0).rows, before))
     assert [(each.number, each.verdict) for each in found] == [(1, "slower"), (2, "no difference")]
     assert found[0].ratio == pytest.approx(1.5, rel=0.02)
-
-
-def test_results_of_a_newer_mobpack_are_named(tmp_path: Path) -> None:
     path = tmp_path / "new.json"
     path.write_text('{"schema-version": 2}', encoding="utf-8")
     with pytest.raises(ConfigError, match="schema-version 2, where 1 is known"):
@@ -322,14 +302,6 @@ def test_durations_have_three_digits() -> None:
     assert words.between(0.9, 1.25) == "0.90 to 1.25 ms"
 
 
-def test_many_noisy_rows_are_one_sentence() -> None:
-    lists = ((1.0,) * 20, (3.0,) * 20)
-    rows = [row(each, rounds=lists, is_noisy=True, cpu_ms=0.5) for each in range(1, 6)]
-    first, second = words.noise(rows)
-    assert first == "5 of 5 rows are noisy: medians of rounds differ by up to 3.00 times"
-    assert "had their core for 25% of the time" in second
-
-
 def test_the_page_has_every_row_and_is_the_same_for_the_same_results() -> None:
     rows = (row(1), row(2, runner="web", is_noisy=True, rounds=((2.0,) * 90 + (50.0,) * 10,), outliers=10))
     text = page.page(results(*rows, failed_gates=("p50=1ms: <too> slow",)))
@@ -338,7 +310,3 @@ def test_the_page_has_every_row_and_is_the_same_for_the_same_results() -> None:
     assert "p50=1ms: &lt;too&gt; slow" in text
     assert 'class="poor" x=' in text, "outliers are drawn"
     assert text.count('role="img"') == 2 + 2 + 1
-
-
-def test_the_programs_that_time_need_no_package() -> None:
-    assert "import packager" not in (PACKAGE / "engines" / "session" / "timing.py").read_text(encoding="utf-8")

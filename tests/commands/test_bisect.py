@@ -63,14 +63,11 @@ def bisect(folder: Path) -> Callable[..., Answer]:
     return run
 
 
-def test_two_sides_that_agree_end_well_and_leave_nothing(bisect: Callable[..., Answer], folder: Path) -> None:
+def test_sides_that_agree_leave_nothing_and_good_ranges_a_table(bisect: Callable[..., Answer], folder: Path) -> None:
     answer = bisect("original", "cpu")
     assert answer.returncode == 0, answer.stderr
     assert "net (3 random, seed 0; 1e-05 + 0.001 x scale allowed)" in answer.stdout
     assert not (folder / "mobpack-evidence").exists()
-
-
-def test_a_variant_in_good_ranges_shows_its_signal_to_noise_by_layer(bisect: Callable[..., Answer]) -> None:
     answer = bisect("original", "good", "--json")
     assert answer.returncode == 0, answer.stderr
     (found,) = json.loads(answer.stdout)["bisections"]
@@ -88,13 +85,10 @@ def test_a_variant_in_wrong_ranges_is_brought_down_to_the_node(bisect: Callable[
     assert (folder / "mobpack-evidence" / "evidence.json").is_file()
 
 
-def test_the_processor_of_a_runner_can_be_named(bisect: Callable[..., Answer]) -> None:
+def test_runners_are_named_with_their_processor_or_are_missing(bisect: Callable[..., Answer]) -> None:
     answer = bisect("good@cpu", "good@arm64:cortex-a99")
     assert answer.returncode == ConfigError.EXIT_CODE
     assert "--bisect good@arm64:cortex-a99: arm64 has no 'cortex-a99'" in answer.stderr
-
-
-def test_a_runner_that_is_missing_here_is_a_tool_error_that_says_what_to_do(bisect: Callable[..., Answer]) -> None:
     answer = bisect("cpu", "tensorrt-native")
     assert answer.returncode == ToolError.EXIT_CODE
     assert "mobpack: error: runner 'tensorrt-native' cannot run: " in answer.stderr

@@ -39,16 +39,13 @@ from tests.cases.random_nets import nets
 from tests.cases.rewriting_cases import outcome, run, samples_for, static
 
 
-def test_a_changed_weight_in_the_middle_is_found(tmp_path: Path) -> None:
+def test_a_changed_weight_is_found_and_the_table_ends_with_its_node(tmp_path: Path) -> None:
     found = bisected(tmp_path, side(tmp_path, chain(), "a"), side(tmp_path, chain(changed=11)), x())
     assert (found.kind, found.node, found.operator, found.value) == (BisectionKind.NODE, "layer11", "MatMul", "m11")
     assert found.local_error
     assert found.local_error.max_rel_error > 0.01
     assert "'layer11' (MatMul)" in found.words
     assert found.words.endswith(", on the sample")
-
-
-def test_the_table_ends_with_the_node_at_fault(tmp_path: Path) -> None:
     found = bisected(tmp_path, side(tmp_path, chain(), "a"), side(tmp_path, chain(changed=3)), x())
     assert [row.value for row in found.layers] == ["m0", "v0", "m1", "v1", "m2", "v2", "m3"]
     assert [row.max_rel_error for row in found.layers[:-1]] == [0] * 6
@@ -163,15 +160,12 @@ def test_a_good_variant_has_a_table_with_the_noise_of_every_layer(tmp_path: Path
 TWO = "(float[2, 8] x) => (float[2, 8] {}, float[2, 8] {}, float[2, 8] t) {{ {} t = Neg (x) }}"
 
 
-def test_outputs_in_another_order_are_named(tmp_path: Path) -> None:
+def test_outputs_in_another_order_or_swapped_are_named(tmp_path: Path) -> None:
     nodes = "y = Relu (x) z = Tanh (x)"
     models = [onnx_model(TWO.format(first, second, nodes)) for first, second in ("yz", "zy")]
     found = bisected(tmp_path, side(tmp_path, models[0], "a"), side(tmp_path, models[1]), x(2, WIDTH))
     assert (found.kind, found.node) == (BisectionKind.ORDER, None)
     assert "output 0 ('z') is output 1 ('z'), its output 1 ('y') is output 0 ('y')" in found.words
-
-
-def test_outputs_with_each_others_names_are_named_with_their_node(tmp_path: Path) -> None:
     texts = ("[r] y = Relu (x) [t] z = Tanh (x)", "[t] y = Tanh (x) [r] z = Relu (x)")
     models = [onnx_model(TWO.format("y", "z", text)) for text in texts]
     found = bisected(tmp_path, side(tmp_path, models[0], "a"), side(tmp_path, models[1]), x(2, WIDTH))
@@ -179,14 +173,11 @@ def test_outputs_with_each_others_names_are_named_with_their_node(tmp_path: Path
     assert "output 0 ('y') is output 1 ('z')" in found.words
 
 
-def test_an_output_that_is_wrong_and_no_other_one_is_no_matter_of_order(tmp_path: Path) -> None:
+def test_one_wrong_output_is_no_matter_of_order(tmp_path: Path) -> None:
     texts = ("y = Relu (x) z = Tanh (x)", "y = Tanh (x) z = Tanh (x)")
     models = [onnx_model(TWO.format("y", "z", text)) for text in texts]
     found = bisected(tmp_path, side(tmp_path, models[0], "a"), side(tmp_path, models[1]), x(2, WIDTH))
     assert (found.kind, found.node) == (BisectionKind.NODE, "y")
-
-
-def test_two_outputs_that_are_swapped_beside_one_that_is_wrong_are_no_matter_of_order(tmp_path: Path) -> None:
     graph = "(float[2, 8] x) => (float[2, 8] y, float[2, 8] z, float[2, 8] t) {{ {} }}"
     texts = ("y = Relu (x) z = Tanh (x) t = Neg (x)", "y = Tanh (x) z = Relu (x) t = Abs (x)")
     models = [onnx_model(graph.format(text)) for text in texts]
@@ -226,8 +217,8 @@ def test_a_sample_that_one_side_refuses_leads_to_the_node_that_stops_it(tmp_path
         assert arrays.files == []
 
 
-def test_a_fusion_that_computes_something_else_is_told_from_a_node(tmp_path: Path) -> None:
-    """ONNX Runtime's Gelu differs from its nodes in the last bit; the tolerance here makes that a fault."""
+def test_a_fusion_is_told_from_a_node_on_either_side(tmp_path: Path) -> None:
+    # ONNX Runtime's Gelu differs from its nodes in the last bit; the tolerance here makes that a fault.
     model = onnx_model(GELU, weights={"w": weight(32, 32)})
     a, b = side(tmp_path, model, "a", is_optimized=False), side(tmp_path, model)
     found = bisected(tmp_path, a, b, x(4, 32), tolerance=1e-9)
@@ -240,18 +231,10 @@ def test_a_fusion_that_computes_something_else_is_told_from_a_node(tmp_path: Pat
     ]
     assert found.local_error
     assert found.local_error.max_rel_error > 1e-9
-
-
-def test_a_fusion_of_the_first_side_is_found_too(tmp_path: Path) -> None:
-    model = onnx_model(GELU, weights={"w": weight(32, 32)})
     a, b = side(tmp_path, model, "a"), side(tmp_path, model, is_optimized=False)
     found = bisected(tmp_path, a, b, x(4, 32), tolerance=1e-9)
     assert (found.kind, found.node) == (BisectionKind.FUSION, "g0")
     assert "a is right without graph optimizations" in found.words
-
-
-def test_what_a_runtime_makes_of_right_nodes_wherever_is_told_as_that(tmp_path: Path) -> None:
-    model = onnx_model(GELU, weights={"w": weight(32, 32)})
     a, b = side(tmp_path, model, "a", is_optimized=False), side(tmp_path, model, runner=Spoiling())
     found = bisected(tmp_path, a, b, x(4, 32))
     assert (found.kind, found.node, found.repro) == (BisectionKind.FUSION, None, None)
@@ -305,7 +288,7 @@ def test_indices_that_differ_are_a_fault_of_the_node_that_gives_them(tmp_path: P
     assert f"{found.local_error.mismatch_count} of 8 values" in found.words
 
 
-def test_texts_are_compared(tmp_path: Path) -> None:
+def test_texts_are_compared_and_sequences_left_out(tmp_path: Path) -> None:
     def model(first: int) -> onnx.ModelProto:
         return onnx_model(
             f"(string[2] x) => (string[2] y) <int64[2] i = {{{first}, 1}}>"
@@ -318,30 +301,26 @@ def test_texts_are_compared(tmp_path: Path) -> None:
     assert "1 of 2 values" in found.words
     assert reproduced(tmp_path / "evidence").count("1 of 2 values") == 2
 
-
-def test_sequences_are_left_out_and_noted(tmp_path: Path) -> None:
-    def model(split: int) -> onnx.ModelProto:
+    def model_of(split: int) -> onnx.ModelProto:
         return onnx_model(
             f"(float[4, 8] x) => (float[8] y) <int64 n = {{1}}, int64 k = {{{split}}}> {{ a = Relu (x)"
             " s = SplitToSequence <axis = 0, keepdims = 0> (a, n) [at] y = SequenceAt (s, k) }"
         )
 
-    found = bisected(tmp_path, side(tmp_path, model(0), "a"), side(tmp_path, model(1)), x(4, 8))
+    found = bisected(tmp_path, side(tmp_path, model_of(0), "a"), side(tmp_path, model_of(1)), x(4, 8))
     assert (found.kind, found.node) == (BisectionKind.NODE, "at")
     assert found.notes == ("'s' is not a tensor but a sequence",)
     graph = onnx.load(tmp_path / "evidence" / "node.onnx").graph
     assert [node.op_type for node in graph.node] == ["SplitToSequence", "SequenceAt"]
 
 
-def test_a_branch_is_one_node(tmp_path: Path) -> None:
+def test_branches_and_every_output_of_a_node_are_compared(tmp_path: Path) -> None:
     sample = {**x(), "c": numpy.array(True)}
     found = bisected(tmp_path, side(tmp_path, branching(2), "a"), side(tmp_path, branching(3)), sample)
     assert (found.kind, found.node, found.operator) == (BisectionKind.NODE, "branch", "If")
     with numpy.load(tmp_path / "evidence" / "inputs.npz") as arrays:
         assert sorted(arrays.files) == ["a", "c"]  # what its branches take counts, too
 
-
-def test_every_output_of_a_node_is_compared(tmp_path: Path) -> None:
     def model(k: int) -> onnx.ModelProto:
         return onnx_model(
             f"(float[1, 8] x) => (float[1, 6] y) <int64[2] n = {{2, 6}}> {{ [split] p, q = Split <axis = 1> (x, n)"
@@ -393,7 +372,7 @@ def test_a_weight_changed_in_any_net_leads_to_a_node_that_takes_it(
         assert found.node in takers
 
 
-def test_the_program_that_is_left_shows_the_difference(tmp_path: Path) -> None:
+def test_the_program_that_is_left_shows_the_difference_with_the_same_bytes(tmp_path: Path) -> None:
     found = bisected(tmp_path, side(tmp_path, chain(), "a"), side(tmp_path, chain(changed=11)), x())
     assert found.repro == tmp_path / "evidence"
     assert found.local_error
@@ -402,6 +381,13 @@ def test_the_program_that_is_left_shows_the_difference(tmp_path: Path) -> None:
     assert here.startswith("here, ONNX Runtime's CPU provider: 'm11' is off by ")
     for line in (recorded, here):
         assert float(line.split("off by ")[1].split(",")[0]) == pytest.approx(found.local_error.max_abs_error, rel=1e-4)
+    digests = []
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        bisected(folder, side(folder, chain(), "a"), side(folder, chain(changed=11)), x())
+        files = sorted((folder / "evidence").iterdir())
+        digests.append([hashlib.sha256(file.read_bytes()).hexdigest() for file in files])
+    assert digests[0] == digests[1]
 
 
 def test_what_is_left_is_valid_alone_and_complete(tmp_path: Path) -> None:
@@ -420,16 +406,6 @@ def test_what_is_left_is_valid_alone_and_complete(tmp_path: Path) -> None:
     with numpy.load(found.repro / "inputs.npz") as inputs, numpy.load(found.repro / "actual.npz") as actual:
         (result,) = session.run(["m11"], dict(inputs))
         assert numpy.array_equal(result, actual["m11"])
-
-
-def test_the_same_fault_leaves_the_same_bytes(tmp_path: Path) -> None:
-    digests = []
-    for name in ("one", "two"):
-        folder = tmp_path / name
-        bisected(folder, side(folder, chain(), "a"), side(folder, chain(changed=11)), x())
-        files = sorted((folder / "evidence").iterdir())
-        digests.append([hashlib.sha256(file.read_bytes()).hexdigest() for file in files])
-    assert digests[0] == digests[1]
 
 
 def test_all_bytes_of_large_weights_lie_beside_the_node(tmp_path: Path) -> None:
@@ -498,13 +474,10 @@ def test_weights_stay_in_their_files(tmp_path: Path) -> None:
     assert "off by 0," not in reproduced(found.repro)
 
 
-def test_samples_that_the_first_side_refuses_are_passed_over(tmp_path: Path) -> None:
+def test_samples_that_the_first_side_refuses_are_passed_over_unless_it_refuses_all(tmp_path: Path) -> None:
     sides = side(tmp_path, chain(), "a"), side(tmp_path, chain(changed=5))
     found = bisected(tmp_path, *sides, [x(3, WIDTH), x()])
     assert (found.node, found.sample) == ("layer5", 1)
-
-
-def test_a_first_side_that_runs_on_no_sample_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"a runs on none of the samples: .*Got: 3 Expected: 1"):
         bisected(tmp_path, side(tmp_path, chain(), "a"), side(tmp_path, chain()), x(3, WIDTH))
 

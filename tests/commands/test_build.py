@@ -180,9 +180,7 @@ REFUSED = (
 
 
 @pytest.mark.parametrize("refused", REFUSED, ids=lambda each: each.message)
-def test_a_build_that_is_refused_says_why_and_changes_no_file(
-    project: Path, mobpack: Mobpack, refused: Refusal
-) -> None:
+def test_a_refused_build_says_why_and_changes_no_file(project: Path, mobpack: Mobpack, refused: Refusal) -> None:
     refused.given(project)
     before = files(project)
     done = mobpack("build", *refused.arguments.split())
@@ -234,7 +232,7 @@ def test_an_interrupted_build_leaves_the_previous_release_whole(
     assert sorted(path.name for path in project.iterdir()) == ["dist", "model.onnx"]
 
 
-def test_eight_models_end_on_one_screen(project: Path, mobpack: Mobpack) -> None:
+def test_eight_models_end_on_one_screen_and_errors_may_be_json(project: Path, mobpack: Mobpack) -> None:
     names = [f"net{number}" for number in range(8)]
     models = "".join(f'[model.{name}]\npath = "model.onnx"\n' for name in names)
     (project / "mobpack.toml").write_text(
@@ -252,9 +250,6 @@ def test_eight_models_end_on_one_screen(project: Path, mobpack: Mobpack) -> None
     assert said.count("left out: ") == 1
     assert 'providers = ["coreml"] in [target.ios] ships it' in said
     assert "dist/report.html has every check" in said
-
-
-def test_json_reports_the_error_on_standard_output(project: Path, mobpack: Mobpack) -> None:
     done = mobpack("build", "nowhere.onnx", "-t", "android", "--json")
     answer = json.loads(done.out)
     assert answer["error"]["exit-code"] == done.code == ModelError.EXIT_CODE

@@ -66,22 +66,16 @@ def test_a_file_with_weights_inside_has_a_key(tmp_path: Path) -> None:
     assert re.fullmatch("[0-9a-f]{64}", key_of(coreml.compiled))
 
 
-def test_the_key_is_the_sha256_of_the_file_with_room_for_it(tmp_path: Path) -> None:
+def test_keys_are_those_of_the_file_wherever_it_lies(tmp_path: Path) -> None:
     compiled = planned(net(tmp_path), Ios(), tmp_path).choices[0].compiled
     content = compiled.path.read_bytes()
     assert content.count(key_of(compiled).encode()) == 1
     assert hashlib.sha256(content.replace(key_of(compiled).encode(), ROOM.encode())).hexdigest() == key_of(compiled)
-
-
-def test_the_same_model_has_the_same_key_everywhere_and_another_one_another(tmp_path: Path) -> None:
     first = planned(net(tmp_path / "one"), Ios(), tmp_path / "one")
     second = planned(net(tmp_path / "elsewhere"), Ios(), tmp_path / "elsewhere")
     other = planned(net(tmp_path / "other", seed=1), Ios(), tmp_path / "other")
     assert first.choices[0].compiled.sha256 == second.choices[0].compiled.sha256
     assert key_of(first.choices[0].compiled) != key_of(other.choices[0].compiled)
-
-
-def test_weights_beside_an_onnx_file_count(tmp_path: Path) -> None:
     target = Ios(format="onnx")
     one = planned(net(tmp_path / "one", seed=0), target, tmp_path / "one").choices[0].compiled
     two = planned(net(tmp_path / "two", seed=1), target, tmp_path / "two").choices[0].compiled
@@ -103,12 +97,17 @@ def test_a_model_with_a_key_of_its_own_gets_ours_and_keeps_what_else_it_says(for
         assert names.count(ENTRY) == 1
 
 
-def test_files_for_android_and_the_cpu_of_iphones_have_none(tmp_path: Path) -> None:
+def test_only_planned_files_of_coreml_have_keys(tmp_path: Path) -> None:
     variant = net(tmp_path)
     android = planned(variant, Android(), tmp_path)
     ios = planned(variant, Ios(), tmp_path)
     without = [*(choice.compiled for choice in android.choices), ios.cpu]
     assert [key_of(each) for each in without] == ["", "", ""]
+    assert has_room(with_room(variant.graph))
+    assert [choice.compiled.variant for choice in planned(variant, Ios(), tmp_path).choices] == [variant, variant]
+    proto = onnx.ModelProto.FromString(with_room(b""))
+    assert [(entry.key, entry.value) for entry in proto.metadata_props] == [(ENTRY, ROOM)]
+    assert proto.SerializeToString() == with_room(b"")
 
 
 def test_the_cpus_graph_finds_its_weights_in_the_file_with_the_key(tmp_path: Path) -> None:
@@ -122,15 +121,3 @@ def test_the_cpus_graph_finds_its_weights_in_the_file_with_the_key(tmp_path: Pat
     ]
     assert numpy.allclose(results[0], results[1], atol=1e-6)
     assert numpy.allclose(results[0], results[2], atol=1e-6)
-
-
-def test_the_planned_variant_is_the_one_that_was_asked_for(tmp_path: Path) -> None:
-    variant = net(tmp_path)
-    assert has_room(with_room(variant.graph))
-    assert [choice.compiled.variant for choice in planned(variant, Ios(), tmp_path).choices] == [variant, variant]
-
-
-def test_the_room_is_an_entry_of_the_metadata() -> None:
-    proto = onnx.ModelProto.FromString(with_room(b""))
-    assert [(entry.key, entry.value) for entry in proto.metadata_props] == [(ENTRY, ROOM)]
-    assert proto.SerializeToString() == with_room(b"")

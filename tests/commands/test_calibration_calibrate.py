@@ -82,18 +82,20 @@ def test_another_input_is_another_entry(change: str, folder: Path, tmp_path: Pat
     assert _inputs(other) != _inputs(asked)
 
 
-def test_what_a_reader_raises_arrives_and_nothing_is_kept(folder: Path, tmp_path: Path) -> None:
+def test_what_fails_keeps_nothing(folder: Path, tmp_path: Path) -> None:
     asked = request(BLOCK_MODEL, ["r"], folder, description={"at": 2, "does": "refuse"})
     with pytest.raises(ConfigError, match="sample 3 is torn") as caught:
         calibrate(asked, Store(tmp_path / "store"), silent)
     assert caught.value.hint == "mend it"
     assert not (tmp_path / "store" / "calibration").exists()
-
-
-def test_a_crash_is_an_error_of_the_model(folder: Path, tmp_path: Path) -> None:
     asked = request(BLOCK_MODEL, ["r"], folder, description={"at": 1, "does": "SIGSEGV"})
     with pytest.raises(ModelError, match=r"crashed while it ran the calibration samples \(SIGSEGV\)"):
         calibrate(asked, Store(tmp_path / "store"), silent)
+    folder = written(tmp_path / "none", [])
+    with pytest.raises(ConfigError, match="no samples"):
+        calibrate(request(BLOCK_MODEL, ["r"], folder), Store(tmp_path / "store"), silent)
+    some = written(tmp_path / "some", normal(1, 1, 4, 8, 8))
+    assert calibrate(request(BLOCK_MODEL, [], some), Store(tmp_path / "store"), silent) == {}
 
 
 def test_ctrl_c_ends_the_child(folder: Path, tmp_path: Path) -> None:
@@ -118,14 +120,6 @@ def test_ctrl_c_ends_the_child(folder: Path, tmp_path: Path) -> None:
     for child in children:
         with pytest.raises(ProcessLookupError):
             os.kill(child, signal.SIGCONT)
-
-
-def test_no_samples_are_an_error_and_no_tensors_are_none(tmp_path: Path) -> None:
-    folder = written(tmp_path / "none", [])
-    with pytest.raises(ConfigError, match="no samples"):
-        calibrate(request(BLOCK_MODEL, ["r"], folder), Store(tmp_path / "store"), silent)
-    some = written(tmp_path / "some", normal(1, 1, 4, 8, 8))
-    assert calibrate(request(BLOCK_MODEL, [], some), Store(tmp_path / "store"), silent) == {}
 
 
 def test_constant_and_empty_tensors_are_warned_about(tmp_path: Path) -> None:

@@ -64,9 +64,7 @@ def test_a_classifier_stays_right_if_its_pictures_are_normalized_as_it_wants(
     assert accuracy(project / "made.onnx") >= 0.99
 
 
-def test_an_assumed_conversion_that_the_answers_contradict_is_refused_and_a_stated_one_never(
-    mobpack: Mobpack, project: Path
-) -> None:
+def test_an_assumed_conversion_is_refused_by_answers_and_a_stated_one_never(mobpack: Mobpack, project: Path) -> None:
     options = ("-q", "auto", "--metric", "top1", "--max-drop", "0.01", *OPTIONS)
     answer = mobpack("quantize", "classifier.onnx", *options)
     assert answer.code == 2

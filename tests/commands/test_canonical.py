@@ -66,37 +66,36 @@ def conversions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return folders
 
 
-def test_conversions_in_different_processes_and_folders_give_the_same_bytes(conversions: list[Path]) -> None:
+def test_canonical_files_are_the_same_everywhere_and_stay(conversions: list[Path], tmp_path: Path) -> None:
     assert len({sha256_of(folder / "model.ort") for folder in conversions}) == 1
-
-
-def test_what_onnx_runtime_itself_writes_is_not_the_same_twice(conversions: list[Path]) -> None:
-    """The reason for canonical.py. If this fails, ONNX Runtime is deterministic and canonical.py can go."""
-    assert len({sha256_of(folder / "onnxruntime.ort") for folder in conversions}) > 1
-
-
-def test_canonical_bytes_stay_as_they_are(conversions: list[Path], tmp_path: Path) -> None:
     canonicalize(conversions[0] / "model.ort", tmp_path / "again.ort")
     assert (tmp_path / "again.ort").read_bytes() == (conversions[0] / "model.ort").read_bytes()
+
+
+def test_canonical_files_compute_and_hold_what_onnx_runtimes_do(conversions: list[Path], tmp_path: Path) -> None:
+    feed = {"image": weight(1, 3, 8, 8), "flag": numpy.array(True), "index": numpy.array([3, 0]), "rows": weight(4, 16)}
+    one, two = (outputs(conversions[0] / name, feed) for name in ("onnxruntime.ort", "model.ort"))
+    assert [array.tobytes() for array in one] == [array.tobytes() for array in two]
+    raw, canonical = (resolver(conversions[0] / name) for name in ("onnxruntime.ort", "model.ort"))
+    assert dict(raw) == dict(canonical)
+    assert len(canonical) > 5
+    assert [name for name, _ in canonical] == sorted(name for name, _ in raw)
+    # From the file's end: its size is a multiple of the alignment, so that counting from the start gives the same.
+    content = (conversions[0] / "model.ort").read_bytes()
+    assert len(content) % ALIGNMENT == 0
+    assert content.index(FILTERS.tobytes()) % 4 == 0
+    # The reason for canonical.py. If this fails, ONNX Runtime is deterministic and canonical.py can go.
+    assert len({sha256_of(folder / "onnxruntime.ort") for folder in conversions}) > 1
+    (tmp_path / "m.onnx").write_bytes(bytes(100))
+    with pytest.raises(ToolError, match="not an ORT-format file"):
+        canonicalize(tmp_path / "m.onnx", tmp_path / "out.ort")
+    assert not (tmp_path / "out.ort").exists()
 
 
 def outputs(path: Path, feed: Mapping[str, Any]) -> list[Any]:
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     results: list[Any] = session.run(None, feed)
     return results
-
-
-def test_canonical_file_computes_bit_for_bit_what_onnx_runtimes_own_does(conversions: list[Path]) -> None:
-    feed = {"image": weight(1, 3, 8, 8), "flag": numpy.array(True), "index": numpy.array([3, 0]), "rows": weight(4, 16)}
-    one, two = (outputs(conversions[0] / name, feed) for name in ("onnxruntime.ort", "model.ort"))
-    assert [array.tobytes() for array in one] == [array.tobytes() for array in two]
-
-
-def test_every_kernel_of_onnx_runtimes_table_is_in_the_canonical_one_in_order(conversions: list[Path]) -> None:
-    raw, canonical = (resolver(conversions[0] / name) for name in ("onnxruntime.ort", "model.ort"))
-    assert dict(raw) == dict(canonical)
-    assert len(canonical) > 5
-    assert [name for name, _ in canonical] == sorted(name for name, _ in raw)
 
 
 def resolver(path: Path) -> list[tuple[bytes, str]]:
@@ -113,17 +112,3 @@ def resolver(path: Path) -> list[tuple[bytes, str]]:
             types[kernel.KernelTypeStr().decode()] = [(each.ArgType(), each.Index()) for each in arguments]
         entries.append((operator.OpId(), json.dumps(types, sort_keys=True)))
     return entries
-
-
-def test_weights_are_aligned_as_flatbuffers_aligns_them(conversions: list[Path]) -> None:
-    """From the file's end: its size is a multiple of the alignment, so that counting from the start gives the same."""
-    content = (conversions[0] / "model.ort").read_bytes()
-    assert len(content) % ALIGNMENT == 0
-    assert content.index(FILTERS.tobytes()) % 4 == 0
-
-
-def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "m.onnx").write_bytes(bytes(100))
-    with pytest.raises(ToolError, match="not an ORT-format file"):
-        canonicalize(tmp_path / "m.onnx", tmp_path / "out.ort")
-    assert not (tmp_path / "out.ort").exists()

@@ -128,7 +128,7 @@ def comparisons(text: str) -> str:
     return words(text[text.index("Largest error") :])
 
 
-def test_the_plan_names_every_provider_the_file_it_opens_and_why(checked: Answer) -> None:
+def test_the_plan_names_every_file_with_reasons_for_what_stays(checked: Answer) -> None:
     assert checked.code == 0
     assert checked.out.startswith("net on ios: 2 files, ")
     starts = (" coreml     unf", " cpu        fixed")
@@ -137,14 +137,11 @@ def test_the_plan_names_every_provider_the_file_it_opens_and_why(checked: Answer
     assert words(coreml).endswith(" kB it knows few of the fused nodes and none of the quantized ones")
     assert words(cpu).startswith("cpu fixed .onnx ")
     assert words(cpu).endswith(" B every fusion that its ARM kernels know is in the file, the weights in the")
-
-
-def test_what_stays_on_the_cpu_is_named_with_the_reason_and_who_says_so(checked: Answer) -> None:
     (line,) = (line for line in checked.out.splitlines() if line.startswith(" coreml     3"))
     assert words(line).startswith("coreml 3 of 4 2 100.0% 1 Einsum: operator not supported predicted: CoreML provider")
 
 
-def test_every_file_is_proven_to_load_and_to_compute_the_same(checked: Answer) -> None:
+def test_files_are_proven_and_json_says_what_each_provider_takes(checked: Answer, document: dict[str, Any]) -> None:
     unfused, fixed = proofs(checked.out)
     assert unfused[:2] == ["coreml", f"all 4 nodes: loaded in ONNX Runtime {shipped_version()}"]
     assert fixed[:2] == ["cpu", f"all 3 nodes: loaded in ONNX Runtime {shipped_version()}"]
@@ -155,6 +152,12 @@ def test_every_file_is_proven_to_load_and_to_compute_the_same(checked: Answer) -
         "compared with the original, 3 random, seed 0 allowed on cpu: 1e-05 + 0.001 x scale cpu ran on ONNX Runtime 1."
         in found
     )
+    coreml, xnnpack = document["partitions"]
+    assert (coreml["provider"], coreml["measured"], coreml["taken"], coreml["nodes"]) == ("coreml", False, 3, 4)
+    assert (coreml["partitions"], coreml["share"]) == (2, 1.0)
+    (left,) = coreml["left"]
+    assert (left["operator"], left["count"], left["example"]) == ("Einsum", 1, "odd")
+    assert (xnnpack["provider"], xnnpack["measured"], xnnpack["nodes"]) == ("xnnpack", False, 3)
 
 
 def test_steps_are_told_on_standard_error(checked: Answer) -> None:
@@ -190,24 +193,30 @@ def test_json_holds_the_plan_and_all_evidence(document: dict[str, Any]) -> None:
     assert document["warnings"] == []
 
 
-def test_json_says_what_each_provider_takes(document: dict[str, Any]) -> None:
-    coreml, xnnpack = document["partitions"]
-    assert (coreml["provider"], coreml["measured"], coreml["taken"], coreml["nodes"]) == ("coreml", False, 3, 4)
-    assert (coreml["partitions"], coreml["share"]) == (2, 1.0)
-    (left,) = coreml["left"]
-    assert (left["operator"], left["count"], left["example"]) == ("Einsum", 1, "odd")
-    assert (xnnpack["provider"], xnnpack["measured"], xnnpack["nodes"]) == ("xnnpack", False, 3)
-
-
 WITHOUT_RULES = ("-t", "android", "--set", 'target.android.providers=["webgpu"]')
 UNKNOWN = "webgpu is not predicted: it is measured where `mobpack doctor --install webgpu` has been run"
 
 
-def test_a_provider_without_rules_is_said_to_be_skipped(checked: Answer, mobpack: Mobpack) -> None:
+def test_what_did_not_run_or_was_not_looked_for_is_said(
+    mobpack: Mobpack, checked: Answer, line: Compiled, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = mobpack("check", "nothing.onnx", "-t", "ios", *PLAIN)
+    (plain,) = proofs(answer.out)
+    assert plain[:2] == ["coreml, cpu", 'not proven: kernels = "skip" in [check]']
+    assert "in the runtime that ships" not in answer.err
     answer = mobpack("check", "net.onnx", *WITHOUT_RULES)
     assert answer.code == 0
     assert f"not examined: {UNKNOWN}" in words(answer.out)
     assert f"skipped: partitions of net for webgpu on android: {UNKNOWN}" in words(answer.err)
+    found = partition(line, taken_count=1, node_count=1, partition_count=1)
+    text = shown(line, Report(parities=(), partitions=(found,)), capsys)
+    assert "qnn 1 of 1 1 none in it nothing measured: QNN" in words(text)
+    none = parity(line, skipped="no qemu")
+    others = (replace(none, model="another"), replace(none, sha256="another", style=Style.PLAIN))
+    said = comparisons(shown(line, Report(parities=(none, *others)), capsys))
+    assert f"runner fp32: fixed .ort {line.sha256[:8]} fp32: ONNX graph " in said
+    assert " arm64 skipped skipped " in said
+    assert said.count("arm64 skipped: no qemu") == 1
 
 
 @pytest.mark.parametrize(
@@ -235,15 +244,15 @@ def test_a_program_gets_what_was_found_beside_the_error_of_a_gate(checked: Answe
     assert (len(found["plans"]), len(found["parity"]), found["failures"]) == (1, 2, [])
 
 
-def test_gates_that_hold_change_nothing(checked: Answer, mobpack: Mobpack) -> None:
+def test_gates_of_the_project_count_and_the_command_line_goes_before(checked: Answer, mobpack: Mobpack) -> None:
     answer = mobpack("check", "net.onnx", "-t", "ios", "--fail-on", "max-partitions=2", "--fail-on", "min-share=1")
     assert (answer.code, answer.out) == (0, checked.out)
-
-
-def test_a_gate_of_the_project_counts_and_the_command_line_goes_before_it(checked: Answer, mobpack: Mobpack) -> None:
     project = ("check", "net.onnx", "-t", "ios", "--set", "check.max-partitions=1")
     assert mobpack(*project).code == 6
     assert mobpack(*project, "--fail-on", "max-partitions=2").code == 0
+    texts = ("min-share=0.5", "max-partitions=3", "min-share=.25")
+    assert parse_gates(texts, CheckTable()) == Gates(max_partitions=3, min_share=0.25)
+    assert parse_gates((), CheckTable()) == Gates()
 
 
 def test_a_provider_of_which_nothing_is_known_passes_no_gate(checked: Answer, mobpack: Mobpack) -> None:
@@ -275,12 +284,6 @@ def test_a_gate_that_makes_no_sense_is_refused(gate: str, message: str, hint: st
     assert hint in error.value.hint
 
 
-def test_gates_are_numbers_and_the_last_of_two_counts() -> None:
-    texts = ("min-share=0.5", "max-partitions=3", "min-share=.25")
-    assert parse_gates(texts, CheckTable()) == Gates(max_partitions=3, min_share=0.25)
-    assert parse_gates((), CheckTable()) == Gates()
-
-
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
@@ -301,9 +304,7 @@ def test_gates_are_numbers_and_the_last_of_two_counts() -> None:
         (["check"], "mobpack.toml: no such file", "run: mobpack init MODEL.onnx"),
     ],
 )
-def test_what_cannot_be_checked_is_a_config_error(
-    mobpack: Mobpack, arguments: list[str], message: str, hint: str
-) -> None:
+def test_what_has_no_check_is_a_config_error(mobpack: Mobpack, arguments: list[str], message: str, hint: str) -> None:
     answer = mobpack(*arguments)
     assert (answer.code, answer.out) == (2, "")
     assert message in answer.err
@@ -368,18 +369,8 @@ def test_a_float_graph_that_is_far_from_the_quantized_model_never_ships(mobpack:
     assert re.search(r"compared with the float graph in it, .*; 0\.\d+ from the original", found)
 
 
-def test_kernels_that_were_not_looked_for_are_said_not_to_be_proven(mobpack: Mobpack) -> None:
-    answer = mobpack("check", "nothing.onnx", "-t", "ios", *PLAIN)
-    (plain,) = proofs(answer.out)
-    assert plain[:2] == ["coreml, cpu", 'not proven: kernels = "skip" in [check]']
-    assert "in the runtime that ships" not in answer.err
-
-
-def test_a_model_alone_is_checked_for_android(mobpack: Mobpack) -> None:
+def test_every_target_of_the_project_or_android_is_checked(mobpack: Mobpack, folder: Path) -> None:
     assert plans(mobpack("check", "nothing.onnx", "--json", "--set", "check.kernels=skip")) == [("nothing", "android")]
-
-
-def test_every_target_of_the_project_is_checked(mobpack: Mobpack, folder: Path) -> None:
     (folder / "project").mkdir()
     (folder / "project" / "mobpack.toml").write_text(
         '[package]\nname = "p"\n[check]\nkernels = "skip"\n[model.one]\npath = "../nothing.onnx"\n'
@@ -429,31 +420,12 @@ def test_of_many_groups_of_nodes_three_are_shown(line: Compiled, capsys: pytest.
     assert "Op3" not in text
 
 
-def test_a_graph_without_multiply_adds_has_no_share_of_them(line: Compiled, capsys: pytest.CaptureFixture[str]) -> None:
-    found = partition(line, taken_count=1, node_count=1, partition_count=1)
-    text = shown(line, Report(parities=(), partitions=(found,)), capsys)
-    assert "qnn 1 of 1 1 none in it nothing measured: QNN" in words(text)
-
-
 def parity(line: Compiled, **facts: Any) -> Parity:
     about: dict[str, Any] = {"model": "line", "variant": "fp32", "runner": "arm64", "sample_count": 1, "samples": "1"}
     return Parity(**{**about, "tolerance": 1e-3, "outputs": (), "sha256": line.sha256, "label": "arm64", **facts})
 
 
-def test_a_runner_that_did_not_run_is_said_not_to_have_compared(
-    line: Compiled, capsys: pytest.CaptureFixture[str]
-) -> None:
-    none = parity(line, skipped="no qemu")
-    others = (replace(none, model="another"), replace(none, sha256="another", style=Style.PLAIN))
-    found = comparisons(shown(line, Report(parities=(none, *others)), capsys))
-    assert f"runner fp32: fixed .ort {line.sha256[:8]} fp32: ONNX graph " in found
-    assert " arm64 skipped skipped " in found
-    assert found.count("arm64 skipped: no qemu") == 1
-
-
-def test_what_is_over_or_refused_is_said_in_capitals_and_words(
-    line: Compiled, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_over_or_refused_is_in_capitals(line: Compiled, capsys: pytest.CaptureFixture[str]) -> None:
     off = OutputError(output="y", max_abs_error=1, max_rel_error=0.5, worst_sample=0, failure="too far")
     over = parity(line, label="arm64 cortex-a53", outputs=(off,), runs_on="an emulator", placed=3, node_count=4)
     refused = parity(line, label="qnn", refusal="no kernel for it")

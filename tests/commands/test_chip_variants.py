@@ -92,7 +92,17 @@ def test_files_are_for_the_providers_that_each_chip_tries(variant: KindOf) -> No
     assert all(each.reason.startswith("variant 'source': ") for each in found)
 
 
-def test_nothing_is_compiled_for_a_chip_that_opens_another_variant(variant: KindOf) -> None:
+def test_every_variant_is_compared_at_a_cost(whole: Plan, capfd: pytest.CaptureFixture[str], variant: KindOf) -> None:
+    assert [each.variant.name for each in subjects([whole], "cpu")] == ["source", "int8"]
+    assert [each.variant.name for each in subjects([whole], "no provider")] == ["source", "int8"], "the graphs"
+    assert len(subjects([whole], "any")) == 4
+    assert {each.variant for each in families(whole)} >= {"source"}
+    [one] = added(whole)
+    files = {each.compiled.path for each in whole.choices if each.variant}
+    assert (one.variant, one.chips) == ("int8", ("SM8475", "SM8650"))
+    assert one.size_bytes == sum(path.stat().st_size for path in files)
+    say_added([whole], Console())
+    assert f"net on android: int8 for SM8475, SM8650 adds {one.size_bytes / 1000:.1f} kB" in capfd.readouterr().err
     found = decided(variant("float"), Chips(others=frozenset({"SM8650"}))).selections
     assert [each.soc_models for each in found if each.file.style is Style.CONTEXT] == [("SM8550",)]
     assert {each.variant for each in found} == {""}
@@ -120,59 +130,20 @@ def test_the_package_has_both_and_its_own_files_have_the_names_of_before(whole: 
     assert 'chips = setOf("SM8475", "SM8650"),' in files
 
 
-def test_a_package_without_has_no_code_for_it(whole: Plan) -> None:
-    """Its bytes are as before."""
+def test_packages_without_variants_have_no_code_for_them(whole: Plan) -> None:
+    # Its bytes are as before.
     alone = replace(whole, choices=tuple(each for each in whole.choices if not each.variant))
     target = Android(providers=("nnapi", "xnnpack"))
     view = target.view(Package(name="nets", version="1.0.0", license=""), (alone,), Report(parities=()))
     assert not [path for path, text in target.render(view).texts.items() if "variant" in text and path.suffix == ".kt"]
     assert "variant" not in json.dumps(plan_entry(alone)["choices"])
-
-
-def test_every_variant_is_compared_on_every_runner_and_has_vectors_of_its_own(whole: Plan) -> None:
-    assert [each.variant.name for each in subjects([whole], "cpu")] == ["source", "int8"]
-    assert [each.variant.name for each in subjects([whole], "no provider")] == ["source", "int8"], "the graphs"
-    assert len(subjects([whole], "any")) == 4
-    assert {each.variant for each in families(whole)} >= {"source"}
-
-
-def test_the_cost_is_said(whole: Plan, capfd: pytest.CaptureFixture[str]) -> None:
-    [one] = added(whole)
-    files = {each.compiled.path for each in whole.choices if each.variant}
-    assert (one.variant, one.chips) == ("int8", ("SM8475", "SM8650"))
-    assert one.size_bytes == sum(path.stat().st_size for path in files)
-    say_added([whole], Console())
-    assert f"net on android: int8 for SM8475, SM8650 adds {one.size_bytes / 1000:.1f} kB" in capfd.readouterr().err
-
-
-def test_an_ort_package_has_none_of_them(whole: Plan) -> None:
-    """It cannot say which chips open a file."""
+    # It cannot say which chips open a file.
     assert [each.name for each in component(whole).variants] == ["nnapi", "xnnpack", "cpu"]
 
 
-def test_a_package_that_cannot_open_them_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    refuse_unvarying(config(tmp_path), ("android",))
-    key = tmp_path / "key.pub"
-    with pytest.raises(ConfigError, match=r"variants of certain chips and package\.channel cannot") as both:
-        refuse_unvarying(config(tmp_path, channel="stable", trust=str(key)), ("android",))
-    assert both.value.hint
-    monkeypatch.setattr(Android, "VARIES", False)
-    with pytest.raises(ConfigError, match=r"the code for android cannot choose a variant by chip"):
-        refuse_unvarying(config(tmp_path), ("android",))
-
-
-def test_encrypted_files_stay_with_their_chips(whole: Plan, tmp_path: Path) -> None:
-    package = Package(name="nets", version="1.0.0", license="", encryption=KEY_ID)
-    contents = Contents(package=package, plans=(whole,), report=Report(parities=()), golden={}, runtimes={})
-    request = BuildRequest(targets=("android",), out=tmp_path / "dist", model_key=ModelKey(value=KEY))
-    [sealed] = encrypted(contents, request, tmp_path).plans
-    assert [(each.variant, each.soc_models) for each in sealed.choices] == [
-        (each.variant, each.soc_models) for each in whole.choices
-    ]
-    assert not {each.sha256 for each in sealed.files} & {each.sha256 for each in whole.files}
-
-
-def test_a_variant_with_other_tensors_is_refused(whole: Plan) -> None:
+def test_unfitting_variants_are_refused(
+    whole: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: Store
+) -> None:
     chips = Chips(orders={"SM8650": ()})
     int8 = whole.cpu_of("int8").variant
     refuse_other_tensors(int8, chips)
@@ -185,9 +156,6 @@ def test_a_variant_with_other_tensors_is_refused(whole: Plan) -> None:
     proto.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.FLOAT16
     with pytest.raises(ModelError, match=r"has another input 'x' \(float16 in the place of float\)"):
         refuse_other_tensors(replace(int8, graph=proto.SerializeToString()), chips)
-
-
-def test_one_graph_over_two_weights_is_refused(whole: Plan, tmp_path: Path) -> None:
     refuse_alike(whole)
     other = tmp_path / "model.ort"
     other.write_bytes(b"other")
@@ -197,6 +165,30 @@ def test_one_graph_over_two_weights_is_refused(whole: Plan, tmp_path: Path) -> N
     like = replace(whole.choices[3], compiled=replace(own, data_files=(other,)))
     with pytest.raises(ModelError, match="the variant 'int8' has the same graph for xnnpack as that of the target"):
         refuse_alike(replace(whole, choices=(*whole.choices[:3], like, *whole.choices[4:])))
+    refuse_unvarying(config(tmp_path), ("android",))
+    key = tmp_path / "key.pub"
+    with pytest.raises(ConfigError, match=r"variants of certain chips and package\.channel cannot") as both:
+        refuse_unvarying(config(tmp_path, channel="stable", trust=str(key)), ("android",))
+    assert both.value.hint
+    monkeypatch.setattr(Android, "VARIES", False)
+    with pytest.raises(ConfigError, match=r"the code for android cannot choose a variant by chip"):
+        refuse_unvarying(config(tmp_path), ("android",))
+    model = loaded(tmp_path, onnx_model("(float[2] x) => (float[2] y) { y = Relu(x) }"), "gate")
+    project = config(tmp_path).model_copy(update={"variant": {"small": Dynamic()}})
+    with pytest.raises(ModelError, match="model 'gate', variant 'small': nothing to quantize") as caught:
+        make_variant(model, "small", project, store, Console(quiet=True))
+    assert "choose another quantizer" in caught.value.hint
+
+
+def test_encrypted_files_stay_with_their_chips(whole: Plan, tmp_path: Path) -> None:
+    package = Package(name="nets", version="1.0.0", license="", encryption=KEY_ID)
+    contents = Contents(package=package, plans=(whole,), report=Report(parities=()), golden={}, runtimes={})
+    request = BuildRequest(targets=("android",), out=tmp_path / "dist", model_key=ModelKey(value=KEY))
+    [sealed] = encrypted(contents, request, tmp_path).plans
+    assert [(each.variant, each.soc_models) for each in sealed.choices] == [
+        (each.variant, each.soc_models) for each in whole.choices
+    ]
+    assert not {each.sha256 for each in sealed.files} & {each.sha256 for each in whole.files}
 
 
 def test_a_build_that_others_repeat_names_both(tmp_path: Path) -> None:
@@ -252,7 +244,7 @@ def searched(folder: Path, variant: str, providers: Sequence[str]) -> Searched:
     ],
     ids=["known", "the project ships it", "unknown", "its providers are unknown", "no TOML"],
 )
-def test_tune_names_variants_that_a_package_of_the_project_can_have(
+def test_tune_names_variants_that_packages_can_have(
     text: str, tried: list[str], named: list[str], tmp_path: Path
 ) -> None:
     project = tmp_path / "mobpack.toml"
@@ -261,11 +253,3 @@ def test_tune_names_variants_that_a_package_of_the_project_can_have(
     packages += [searched(tmp_path / name, each, tried) for name, each in (("8", "int8"), ("none", ""))]
     assert [*nameable(project, "android", packages).values()] == named
     assert nameable(tmp_path / "none.toml", "android", packages) == {}
-
-
-def test_what_a_quantizer_refuses_names_the_model_and_the_variant(tmp_path: Path, store: Store) -> None:
-    model = loaded(tmp_path, onnx_model("(float[2] x) => (float[2] y) { y = Relu(x) }"), "gate")
-    project = config(tmp_path).model_copy(update={"variant": {"small": Dynamic()}})
-    with pytest.raises(ModelError, match="model 'gate', variant 'small': nothing to quantize") as caught:
-        make_variant(model, "small", project, store, Console(quiet=True))
-    assert "choose another quantizer" in caught.value.hint

@@ -174,7 +174,9 @@ def test_convert_shares_its_result_with_other_machines(
     assert ["sent" in said[0], "1 of 1 results fetched" in said[1]] == [is_shared, is_shared]
 
 
-def test_doctor_says_what_is_there_and_how_to_get_the_rest(mobpack: Mobpack) -> None:
+def test_doctor_says_what_is_there_and_one_command_for_the_rest(
+    mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     parts = {part["name"]: part for part in json.loads(mobpack("doctor", "--json").out)["parts"]}
     assert parts["onnxruntime"]["present"] is True
     assert parts["onnxruntime"]["found"] == onnxruntime.__version__
@@ -182,11 +184,6 @@ def test_doctor_says_what_is_there_and_how_to_get_the_rest(mobpack: Mobpack) -> 
     answer = mobpack("doctor", "--details")
     assert answer.code == 0
     assert all(name in answer.out for name in parts)
-
-
-def test_doctor_begins_with_what_can_be_built_and_one_command_for_the_rest(
-    mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "bare"))
     first, second, last = mobpack("doctor").out.splitlines()
     assert first == "you can build: android, ios, web, react_native, flutter"

@@ -51,15 +51,12 @@ def test_output_that_nobody_reads_ends_the_command_without_a_word(tmp_path: Path
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_output_that_cannot_be_written_is_an_error_in_words(tmp_path: Path) -> None:
+def test_output_that_cannot_be_written_and_names_that_are_no_text_are_told(tmp_path: Path) -> None:
     full = os.open("/dev/full", os.O_WRONLY)
     done = started(tmp_path, "inspect", "m.onnx", stdout=full)
     os.close(full)
     assert done.returncode == 4
     assert done.stderr == "mobpack: error: no space left on device\nhint: free some space, then run again\n"
-
-
-def test_a_file_name_that_is_no_text_is_shown_all_the_same(tmp_path: Path) -> None:
     done = started(tmp_path, "inspect", os.fsdecode(b"\xff.onnx"), "--json", stdout=subprocess.PIPE)
     assert done.returncode == 3
     assert json.loads(done.stdout)["error"]["message"].startswith("\udcff.onnx: no such file")
@@ -86,9 +83,7 @@ except KeyboardInterrupt:
     ],
     ids=["before-it-begins", "in-a-compiled-module"],
 )
-def test_an_interrupt_while_modules_are_imported_is_no_crash(
-    module: str, error: str, code: int, said: str, tmp_path: Path
-) -> None:
+def test_an_interrupt_of_imports_is_no_crash(module: str, error: str, code: int, said: str, tmp_path: Path) -> None:
     (tmp_path / f"{module}.py").write_text(INTERRUPTED_ON_IMPORT.format(error=error), encoding="utf-8", newline="\n")
     done = subprocess.run(
         [sys.executable, "-m", "packager", "doctor"],

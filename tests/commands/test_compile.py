@@ -93,9 +93,7 @@ def nodes(compiled: Compiled) -> list[str]:
         ("plain", Style.PLAIN, Format.ONNX, ["Conv", "Relu", "Identity"]),
     ],
 )
-def test_each_style_is_rewritten_as_far_as_it_says(
-    name: str, style: Style, form: Format, found: list[str], files: Files
-) -> None:
+def test_each_style_is_rewritten_so_far(name: str, style: Style, form: Format, found: list[str], files: Files) -> None:
     compiled: Compiled = getattr(files, name)
     assert (compiled.style, compiled.format, compiled.variant) == (style, form, files.variant)
     assert nodes(compiled) == found
@@ -119,12 +117,10 @@ def run(path: Path) -> list[onnxruntime.OrtValue]:
     return found
 
 
-def test_an_unfused_ort_file_is_opened_with_the_replay_of_its_fusions_and_no_other_is(files: Files) -> None:
+def test_unfused_ort_files_are_opened_with_their_replay(files: Files) -> None:
     assert files.unfused.settings == REPLAY == {"session.enable_saved_runtime_optimizations": "1"}
     assert [each.settings for each in (files.fixed, files.shared, files.alone, files.fused, files.plain)] == [{}] * 5
 
-
-def test_operators_are_known_of_ort_files_before_and_after_the_replay(files: Files) -> None:
     def names(compiled: Compiled) -> set[str]:
         return {key.split(";")[2] for key in compiled.operators}
 
@@ -133,37 +129,36 @@ def test_operators_are_known_of_ort_files_before_and_after_the_replay(files: Fil
     assert [each.operators for each in (files.shared, files.alone, files.plain)] == [{}] * 3
 
 
-def test_an_unfused_graph_lies_beside_the_file_whose_weights_it_uses(files: Files) -> None:
+def test_graphs_lie_beside_the_file_whose_weights_they_use(files: Files, tmp_path: Path) -> None:
     (data,) = files.shared.data_files
     assert data == files.shared.path.with_name(SHARED)
     assert data.read_bytes() == files.fixed.path.read_bytes()
     assert files.shared.size_bytes == files.shared.path.stat().st_size < 1000
-
-
-def test_files_over_shared_weights_have_the_same_bytes_in_any_store(files: Files, tmp_path: Path) -> None:
-    other = Store(tmp_path)
-    assert compile_fused(files.variant, other, files.unfused).sha256 == files.fused.sha256
-    assert compile_unfused(files.variant, other, files.fixed).sha256 == files.shared.sha256
-
-
-def test_a_fused_graph_lies_beside_the_unfused_file_whose_weights_it_uses(files: Files) -> None:
     (data,) = files.fused.data_files
     assert data.read_bytes() == files.unfused.path.read_bytes()
     assert files.fused.size_bytes == files.fused.path.stat().st_size < 1000
-
-
-def test_an_unfused_graph_of_a_variant_that_ships_no_ort_file_has_its_own_weights(files: Files) -> None:
     (data,) = files.alone.data_files
     assert data == files.alone.path.with_name("unfused.weights")
     assert data.stat().st_size == 16 * 3 * 3 * 3 * 4
     assert files.alone.size_bytes == files.alone.path.stat().st_size + data.stat().st_size
     assert files.alone.sha256 != files.shared.sha256
-
-
-def test_a_plain_graph_has_its_weights_beside_it(files: Files) -> None:
     (data,) = files.plain.data_files
     assert data == files.plain.path.with_name("model-1.weights")
     assert files.plain.size_bytes == files.plain.path.stat().st_size + data.stat().st_size
+    variant = variant_of(tmp_path, onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }"))
+    plain = compile_plain(variant, Store(tmp_path / "store"))
+    assert plain.data_files == ()
+    assert plain.size_bytes == plain.path.stat().st_size
+
+
+def test_styles_and_weights_lie_apart_in_any_store(files: Files, tmp_path: Path) -> None:
+    other = Store(tmp_path)
+    assert compile_fused(files.variant, other, files.unfused).sha256 == files.fused.sha256
+    assert compile_unfused(files.variant, other, files.fixed).sha256 == files.shared.sha256
+    folders = {each.path.parent for each in (files.fixed, files.unfused, files.shared, files.alone, files.plain)}
+    assert len(folders) == 5
+    heavier = variant_of(tmp_path, onnx_model(NET, weights={"w": weight(16, 3, 3, 3, seed=9)}))
+    assert compile_plain(heavier, files.store).path.parent != files.plain.path.parent
 
 
 @pytest.mark.parametrize("name", ["fixed", "unfused", "shared", "alone", "plain"])
@@ -175,16 +170,6 @@ def test_the_store_says_what_its_files_are_the_model_first(name: str, files: Fil
     assert described["files"][compiled.path.name] == compiled.sha256
     held = {path.name for path in compiled.path.parent.iterdir()}
     assert held == {RESULT, *described["files"]}
-
-
-def test_results_of_different_styles_lie_apart(files: Files) -> None:
-    folders = {each.path.parent for each in (files.fixed, files.unfused, files.shared, files.alone, files.plain)}
-    assert len(folders) == 5
-
-
-def test_other_weights_under_the_same_graph_are_another_result(files: Files, tmp_path: Path) -> None:
-    other = variant_of(tmp_path, onnx_model(NET, weights={"w": weight(16, 3, 3, 3, seed=9)}))
-    assert compile_plain(other, files.store).path.parent != files.plain.path.parent
 
 
 def flip(path: Path) -> None:
@@ -216,19 +201,14 @@ def test_a_stored_result_that_was_damaged_is_made_again(file: str, damage: str, 
     assert {path.name: path.read_bytes() for path in again.path.parent.iterdir()} == before
 
 
-def test_a_stored_ort_file_that_was_damaged_does_not_ship(files: Files, tmp_path: Path) -> None:
+def test_whole_results_come_from_the_store_and_damaged_ones_do_not_ship(files: Files, tmp_path: Path) -> None:
     store = Store(tmp_path)
     folder = store.root / files.fixed.path.parent.relative_to(files.store.root)
     shutil.copytree(files.fixed.path.parents[1], folder.parent)
     flip(folder / files.fixed.path.name)
-
     again = compile_variant(files.variant, store)
-
     assert again.path == folder / files.fixed.path.name
     assert again.path.read_bytes() == files.fixed.path.read_bytes()
-
-
-def test_a_result_that_is_whole_is_taken_from_the_store(files: Files) -> None:
     written = files.fixed.path.stat().st_mtime_ns
     assert compile_variant(files.variant, files.store) == files.fixed
     assert compile_unfused(files.variant, files.store, files.fixed) == files.shared
@@ -240,13 +220,6 @@ def test_huge_pages_are_asked_for_beside_what_the_user_tuned(monkeypatch: pytest
     assert converter_environment() == {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
     monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.check=1")
     assert converter_environment() == {"GLIBC_TUNABLES": "glibc.malloc.check=1:glibc.malloc.hugetlb=1"}
-
-
-def test_a_model_without_weights_has_no_data_files(tmp_path: Path) -> None:
-    variant = variant_of(tmp_path, onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }"))
-    plain = compile_plain(variant, Store(tmp_path / "store"))
-    assert plain.data_files == ()
-    assert plain.size_bytes == plain.path.stat().st_size
 
 
 def test_weights_beside_the_model_are_found_wherever_it_lies(tmp_path: Path) -> None:

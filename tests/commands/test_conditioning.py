@@ -109,9 +109,7 @@ def unfused(folder: Path) -> onnx.ModelProto:
     return model
 
 
-def test_a_model_that_moves_by_itself_everywhere_is_judged_by_its_nodes(
-    nets: dict[str, Compiled], tmp_path: Path
-) -> None:
+def test_a_model_that_moves_everywhere_is_judged_by_its_nodes(nets: dict[str, Compiled], tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     other = compiled(tmp_path / "model", unfused(tmp_path))
     _, checked = judged(nets["always"], other, tmp_path)
@@ -216,19 +214,25 @@ def test_given_samples_are_left_out_and_none_is_drawn(nets: dict[str, Compiled],
     assert (output.worst_sample, output.number_count) == (1, 8 * WIDTH)
 
 
-def test_a_bisection_blames_no_fusion_for_what_the_model_does_itself(tmp_path: Path) -> None:
+def test_a_bisection_finds_nodes_in_ill_conditioned_models(tmp_path: Path) -> None:
     a, b = side(tmp_path, net(ALWAYS), "a"), side(tmp_path, unfused(tmp_path))
     sample = {"x": weight(8, WIDTH, seed=5)}
     found = bisected(tmp_path, a, b, sample, tolerance=1e-3)
     assert (found.kind, found.node) == (BisectionKind.CONDITIONING, None)
     assert "ill-conditioned on the sample: it moves by " in found.words
     assert "fusion" not in found.words
-
-
-def test_a_bisection_finds_the_node_in_an_ill_conditioned_model(tmp_path: Path) -> None:
     a, b = side(tmp_path, net(ALWAYS), "a"), side(tmp_path, net(ALWAYS, changed=True))
     found = bisected(tmp_path, a, b, {"x": weight(8, WIDTH, seed=5)}, tolerance=1e-3)
     assert (found.kind, found.node) == (BisectionKind.NODE, "l0")
+    path = tmp_path / "sample.npz"
+    numpy.savez(path, x=weight(1, 8), c=numpy.array(True))
+    limits = ErrorLimits(tolerance=Tolerance(max_rel_error=1e-3))
+    for gain, is_condemned in ((GAIN, False), (1.0, True)):
+        folder = tmp_path / str(gain)
+        folder.mkdir()
+        a, b = side(folder, branch(gain), "a"), side(folder, branch(gain, factor=1.01))
+        words = condemned(a, b, path, folder, limits=limits)
+        assert bool(words) is is_condemned, words
 
 
 def branch(gain: float, *, factor: float = 1.0) -> onnx.ModelProto:
@@ -238,18 +242,6 @@ def branch(gain: float, *, factor: float = 1.0) -> onnx.ModelProto:
         f"<float k = {{{gain}}}, float f = {{{factor}}}> {{ a = Mul (x, f) b = Mul (a, k) p = Sin (b) }},"
         "else_branch = e () => (float[1, 8] q) { q = Neg (x) }> }"
     )
-
-
-def test_a_node_that_moves_by_itself_is_not_condemned(tmp_path: Path) -> None:
-    sample = tmp_path / "sample.npz"
-    numpy.savez(sample, x=weight(1, 8), c=numpy.array(True))
-    limits = ErrorLimits(tolerance=Tolerance(max_rel_error=1e-3))
-    for gain, is_condemned in ((GAIN, False), (1.0, True)):
-        folder = tmp_path / str(gain)
-        folder.mkdir()
-        a, b = side(folder, branch(gain), "a"), side(folder, branch(gain, factor=1.01))
-        words = condemned(a, b, sample, folder, limits=limits)
-        assert bool(words) is is_condemned, words
 
 
 def unstable_chain(layers: int, *, change: float, prefix: str) -> onnx.ModelProto:
@@ -306,8 +298,8 @@ def steps(half: float) -> onnx.ModelProto:
     )
 
 
-def test_what_is_quantized_is_perturbed_there(tmp_path: Path) -> None:
-    """The first QuantizeLinear hides a change in the last bits of the input, but not that of another kernel."""
+def test_what_is_quantized_is_perturbed_and_not_compared(tmp_path: Path) -> None:
+    # The first QuantizeLinear hides a change in the last bits of the input, but not that of another kernel.
     files = {}
     for name, half in (("right", 0.5), ("other", 0.5 * (1 + 2**-22)), ("wrong", 0.6)):
         (tmp_path / name).mkdir()
@@ -319,10 +311,7 @@ def test_what_is_quantized_is_perturbed_there(tmp_path: Path) -> None:
     (tmp_path / "again").mkdir()
     _, checked = judged(files["right"], files["wrong"], tmp_path / "again")
     assert checked.parity.over
-
-
-def test_what_is_only_ever_quantized_is_not_compared(tmp_path: Path) -> None:
-    """A runtime may quantize it before it is moved, and give the result its name."""
+    # A runtime may quantize it before it is moved, and give the result its name.
     text = (
         "(float[2, 8] x) => (float[8, 2] y, float[2, 8] w) <float s = {0.1}, int8 z = {0}> { a = Relu (x) "
         "b = Transpose (a) c = Identity (b) q = QuantizeLinear (c, s, z) y = DequantizeLinear (q, s, z) "
@@ -355,7 +344,7 @@ TOKENS = (
 )
 
 
-def test_the_first_floats_of_a_model_of_integers_are_perturbed() -> None:
+def test_floats_are_perturbed_in_models_that_have_them() -> None:
     text = TOKENS.replace("GAIN", "{1.0}")
     model = onnx_model(text, weights={"table": weight(16, 8), "w": weight(8, 8, seed=1)})
     moved = shaken(model)
@@ -365,9 +354,6 @@ def test_the_first_floats_of_a_model_of_integers_are_perturbed() -> None:
     assert (still == run(model, {"ids": ids})["y"]).all()
     other = run(moved, {"ids": ids, ULPS: numpy.array(8, numpy.float32)})["y"]
     assert 1e-7 < numpy.abs(other - still).max() < 1e-5
-
-
-def test_they_are_perturbed_beside_a_float_input() -> None:
     text = TOKENS.replace("GAIN", "{1.0}").replace("ids)", "ids, float[1] speed)", 1)
     text = text.replace("y = Sin (s)", "z = Sin (s) y = Mul (z, speed)")
     model = onnx_model(text, weights={"table": weight(16, 8), "w": weight(8, 8, seed=1)})
@@ -376,9 +362,6 @@ def test_they_are_perturbed_beside_a_float_input() -> None:
     feeds = {"ids": numpy.array([1, 5, 2, 7]), "speed": numpy.ones(1, numpy.float32)}
     still, other = (run(moved, {**feeds, ULPS: numpy.array(each, numpy.float32)})["y"] for each in (0, 8))
     assert 1e-7 < numpy.abs(other - still).max() < 1e-5
-
-
-def test_a_model_without_floats_cannot_be_perturbed() -> None:
     assert shaken(onnx_model("(int64[4] x) => (int64[4] y) { y = Neg (x) }")) is None
 
 

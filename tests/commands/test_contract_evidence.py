@@ -87,15 +87,12 @@ def warnings(config: Config, folder: Path) -> list[str]:
     return list(build.check(config, request, Console(quiet=True)).warnings)
 
 
-def test_boxes_that_are_never_there_are_no_evidence(tmp_path: Path) -> None:
+def test_boxes_are_evidence_where_there_are_any(tmp_path: Path) -> None:
     boxes = {"d": {"kind": "boxes", "format": "yolo", "score-threshold": 0.9}}
     found = [text for text in warnings(project(tmp_path, boxes), tmp_path) if "empty" in text]
     assert len(found) == 1
     assert "outputs 'd.boxes', 'd.scores', 'd.classes' are empty on every sample (3 random, seed 0, x." in found[0]
     assert "set [parity] samples to files in which it finds something" in found[0]
-
-
-def test_boxes_that_are_in_given_pictures_are(tmp_path: Path) -> None:
     (tmp_path / "samples").mkdir()
     Image.new("RGB", (40, 40), (255, 255, 255)).save(tmp_path / "samples" / "white.png")
     boxes = {"d": {"kind": "boxes", "format": "yolo", "score-threshold": 0.9}}
@@ -104,9 +101,7 @@ def test_boxes_that_are_in_given_pictures_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("outputs", "is_said"), [("int64[2,k] y", True), ("int64[2,k] y, float[n,4] z", False)])
-def test_nor_is_a_model_without_a_contract_that_never_gives_a_number(
-    tmp_path: Path, outputs: str, is_said: bool
-) -> None:
+def test_nor_is_a_model_without_contract_or_numbers(tmp_path: Path, outputs: str, is_said: bool) -> None:
     nodes = "limit = Constant <value_float = 100.0> () over = Greater (x, limit) y = NonZero (over) z = Neg (x)"
     saved(tmp_path / "net.onnx", onnx_model(f"(float[n,4] x) => ({outputs}) {{ {nodes} }}"))
     config = from_document(
@@ -124,16 +119,13 @@ def test_nor_is_a_model_without_a_contract_that_never_gives_a_number(
     assert len(found) == is_said
 
 
-def test_the_manifest_holds_the_contract_without_folders(tmp_path: Path) -> None:
+def test_the_manifest_holds_contracts_without_folders(tmp_path: Path) -> None:
     (tmp_path / "labels.txt").write_text("thing\n", encoding="utf-8")
     config = project(tmp_path, {"d": {"kind": "boxes", "format": "yolo", "labels": "labels.txt"}})
     found = json.loads(json.dumps(contracts_of(config)))["contract"]["finder"]
     assert found["inputs"]["x"]["kind"] == "image"
     assert (found["outputs"]["d"]["labels"], found["outputs"]["d"]["format"]) == ("labels.txt", "yolo")
     assert found["outputs"]["d"]["labels-sha256"] == sha256(b"thing\n").hexdigest()
-
-
-def test_without_tables_the_manifest_says_nothing_of_contracts(tmp_path: Path) -> None:
     config = project(tmp_path, {})
     plain = config.model["finder"].model_copy(update={"inputs": {}})
     assert contracts_of(config.model_copy(update={"model": {"finder": plain}})) == {}

@@ -59,7 +59,7 @@ def test_coreml_takes_no_node_around_a_text_model(folder: Path, cores: Alone, to
 
 
 @pytest.mark.parametrize(("tokenizer", "output"), BATCHES)
-def test_coreml_takes_no_node_around_a_model_of_several_texts(
+def test_coreml_takes_no_node_around_several_texts(
     folder: Path, core_of_rows: Alone, tokenizer: str, output: str
 ) -> None:
     found = read(folder, "coreml", tokenizer, output, is_batch=True)

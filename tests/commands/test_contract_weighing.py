@@ -83,9 +83,7 @@ def own_part(made: Plan) -> Graph:
 
 @pytest.mark.parametrize("provider", RULES)
 @pytest.mark.parametrize("name", NETS)
-def test_the_verdict_is_the_same_with_and_without_a_contract(
-    name: str, provider: str, planned: Planned, asked: Asked
-) -> None:
+def test_the_verdict_is_the_same_without_a_contract(name: str, provider: str, planned: Planned, asked: Asked) -> None:
     alone, found = asked(name, provider, False), asked(name, provider, True)
     assert (alone.skipped, alone.refusal) == ("", "")
     assert (alone.added_count, found.added_count > 50) == (0, True)
@@ -143,9 +141,7 @@ def view(graph: str) -> Graph:
     ],
     ids=["a fusion within the contract", "fewer nodes of it", "two casts in a row", "the same cast of one value"],
 )
-def test_what_a_runtime_makes_of_the_contract_stays_with_it_and_of_the_model_with_that(
-    rewritten: str, own: str
-) -> None:
+def test_what_a_runtime_makes_of_contract_and_model_stays_with_each(rewritten: str, own: str) -> None:
     border = border_of(view(BEFORE))
     value = "k" if " k = " in rewritten else "y"
     after = view(

@@ -42,24 +42,19 @@ def converted(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     return compiled(tmp_path_factory.mktemp("converted"), linear(), "line ä")
 
 
-def test_the_compiled_file_computes_what_the_original_does(converted: Compiled) -> None:
+def test_the_compiled_file_computes_the_same_and_has_its_hash(converted: Compiled, tmp_path: Path) -> None:
     x = weight(1, 64, seed=9)
     original, compiled_ = run(converted.variant.model.path, x=x)[0], run(converted.path, x=x)[0]
     numpy.testing.assert_allclose(compiled_, original, atol=1e-5)
-
-
-def test_hash_and_size_are_those_of_the_file(converted: Compiled) -> None:
     assert converted.sha256 == sha256_of(converted.path)
     assert converted.size_bytes == converted.path.stat().st_size
     assert converted.disabled_optimizers == ()
     assert converted.operators == {"ai.onnx;13;Gemm": '{"inputs": {"0": ["float"]}}'}
-
-
-def test_the_same_model_elsewhere_gives_the_same_file(converted: Compiled, tmp_path: Path) -> None:
     assert compiled(tmp_path / "another folder", linear(), "line ä").sha256 == converted.sha256
+    assert compiled(tmp_path, linear(seed=5), "line ä").sha256 != converted.sha256
 
 
-def test_what_was_converted_before_is_not_converted_again(converted: Compiled) -> None:
+def test_what_was_converted_is_kept_alone_in_the_store(converted: Compiled) -> None:
     before = converted.path.stat()
     again = compiled(converted.variant.model.path.parent, linear(), "line ä")
     assert (again.path, again.path.stat().st_ino, again.path.stat().st_mtime_ns) == (
@@ -67,26 +62,16 @@ def test_what_was_converted_before_is_not_converted_again(converted: Compiled) -
         before.st_ino,
         before.st_mtime_ns,
     )
-
-
-def test_the_store_holds_nothing_but_the_result(converted: Compiled) -> None:
     store = converted.variant.model.path.parent / "store"
     files = [path for path in store.rglob("*") if path.is_file()]
     assert sorted(path.name for path in files) == [".uses", "index.json", "model.ort", "result.json"]
 
 
-def test_other_weights_give_another_file(converted: Compiled, tmp_path: Path) -> None:
-    assert compiled(tmp_path, linear(seed=5), "line ä").sha256 != converted.sha256
-
-
-def test_metadata_reaches_the_compiled_file(tmp_path: Path) -> None:
+def test_metadata_and_weights_in_files_reach_the_compiled_file(tmp_path: Path, converted: Compiled) -> None:
     model = onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }")
     model.metadata_props.add(key="character", value="一\n二")
     session = onnxruntime.InferenceSession(str(compiled(tmp_path, model).path), providers=["CPUExecutionProvider"])
     assert session.get_modelmeta().custom_metadata_map == {"character": "一\n二", "mobpack.macs": ""}
-
-
-def test_weights_in_a_data_file_reach_the_compiled_file(tmp_path: Path, converted: Compiled) -> None:
     onnx.save(linear(), tmp_path / "m.onnx", save_as_external_data=True, location="w ä.data")
     described = loaded_from(tmp_path / "m.onnx")
     result = compile_variant(described, Store(tmp_path / "store"))
@@ -127,9 +112,7 @@ def test_weights_that_constant_folding_would_blow_up_stay_small(tmp_path: Path, 
     ("source", "converted_bytes", "grown"),
     [(1000, 60_000, False), (1_000_000, 1_060_000, False), (1_000_000, 1_300_000, True), (100_000, 200_000, True)],
 )
-def test_growth_is_more_than_a_quarter_and_more_than_the_graphs_own_text(
-    source: int, converted_bytes: int, grown: bool
-) -> None:
+def test_growth_is_a_quarter_and_more_than_the_graphs_text(source: int, converted_bytes: int, grown: bool) -> None:
     assert has_grown(source, converted_bytes) is grown
 
 

@@ -85,6 +85,13 @@ def test_pip_that_never_succeeds_is_a_tool_error_in_its_own_words(pip: Path, tmp
     assert "check the network" in error.value.hint
 
 
+def test_that_pip_tried_again_is_left_out_of_what_it_said(pip: Path, tmp_path: Path, cache: Path) -> None:
+    serve(pip, "printf 'WARNING: Retrying (Retry(total=4))\\nERROR: no route to host\\n' >&2; exit 1")
+    (tmp_path / "site").mkdir()
+    with pytest.raises(ToolError, match=r"with pip:\nERROR: no route to host$"):
+        install_locked(tmp_path / "lock.txt", tmp_path / "site")
+
+
 def test_a_full_disk_is_called_that_and_not_tried_again(pip: Path, tmp_path: Path, cache: Path) -> None:
     serve(pip, "printf 'Traceback:\\nOSError: [Errno 28] No space left on device\\n' >&2; exit 2")
     (tmp_path / "site").mkdir()
@@ -92,13 +99,6 @@ def test_a_full_disk_is_called_that_and_not_tried_again(pip: Path, tmp_path: Pat
         install_locked(tmp_path / "lock.txt", tmp_path / "site")
     assert "Traceback" not in error.value.message
     assert len(calls(pip)) == 1
-
-
-def test_that_pip_tried_again_is_left_out_of_what_it_said(pip: Path, tmp_path: Path, cache: Path) -> None:
-    serve(pip, "printf 'WARNING: Retrying (Retry(total=4))\\nERROR: no route to host\\n' >&2; exit 1")
-    (tmp_path / "site").mkdir()
-    with pytest.raises(ToolError, match=r"with pip:\nERROR: no route to host$"):
-        install_locked(tmp_path / "lock.txt", tmp_path / "site")
 
 
 @pytest.mark.usefixtures("cache")

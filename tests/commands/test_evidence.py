@@ -70,9 +70,7 @@ def broken(mobpack: Mobpack, folder: Path) -> "subprocess.CompletedProcess[str]"
     return mobpack("build", "--out", "dist", "--set", "target.ios.providers=[]")
 
 
-def test_a_build_with_a_broken_variant_names_output_sample_and_the_first_bad_node(
-    broken: "subprocess.CompletedProcess[str]",
-) -> None:
+def test_a_broken_variant_is_named_with_sample_and_first_bad_node(broken: "subprocess.CompletedProcess[str]") -> None:
     assert broken.returncode == ParityError.EXIT_CODE
     error = broken.stderr.partition("mobpack: error: ")[2]
     assert error.startswith(
@@ -82,11 +80,16 @@ def test_a_build_with_a_broken_variant_names_output_sample_and_the_first_bad_nod
     assert "hint: mobpack-evidence/net-int8 shows it; look at the node: " in error
 
 
-def test_nothing_is_released(broken: "subprocess.CompletedProcess[str]", folder: Path) -> None:
+def test_nothing_is_released_and_the_node_shows_why(broken: "subprocess.CompletedProcess[str]", folder: Path) -> None:
     assert not (folder / "dist").exists()
+    node = folder / "mobpack-evidence" / "net-int8" / "node"
+    command = [sys.executable, "reproduce.py"]
+    shown = subprocess.run(command, cwd=node, capture_output=True, text=True, check=True)
+    assert "recorded, the variant 'int8': 'a' is off by " in shown.stdout
+    assert shown.stdout.count(", 1 of its largest value") == 2, "recorded, and computed again"
 
 
-def test_the_evidence_holds_inputs_both_results_the_node_and_the_report(
+def test_the_evidence_holds_inputs_results_node_and_report(
     broken: "subprocess.CompletedProcess[str]", folder: Path
 ) -> None:
     evidence = folder / "mobpack-evidence"
@@ -101,16 +104,6 @@ def test_the_evidence_holds_inputs_both_results_the_node_and_the_report(
         assert numpy.abs(ours["y"] - theirs["y"]).max() > 0.25 * numpy.abs(ours["y"]).max()
     report = json.loads((evidence / "report.json").read_text())
     assert len(report["failures"]) == 1
-
-
-def test_the_node_alone_shows_the_difference_without_mobpack(
-    broken: "subprocess.CompletedProcess[str]", folder: Path
-) -> None:
-    node = folder / "mobpack-evidence" / "net-int8" / "node"
-    command = [sys.executable, "reproduce.py"]
-    shown = subprocess.run(command, cwd=node, capture_output=True, text=True, check=True)
-    assert "recorded, the variant 'int8': 'a' is off by " in shown.stdout
-    assert shown.stdout.count(", 1 of its largest value") == 2, "recorded, and computed again"
 
 
 def test_a_later_failure_replaces_the_evidence_and_other_folders_are_left_alone(
@@ -152,9 +145,7 @@ def test_good_ranges_pass_and_leave_no_evidence(mobpack: Mobpack, folder: Path, 
     assert not (tmp_path / "mobpack-evidence").exists()
 
 
-def test_without_samples_a_variant_is_judged_on_what_it_was_calibrated_on(
-    mobpack: Mobpack, folder: Path, tmp_path: Path
-) -> None:
+def test_without_samples_a_variant_is_judged_on_its_calibration(mobpack: Mobpack, folder: Path, tmp_path: Path) -> None:
     """Random numbers exceed the calibrated range; the difference there is a warning, not a failure."""
     project(folder, tmp_path)
     (tmp_path / "mobpack.toml").write_text(PROJECT.replace('samples = "typical"', ""))

@@ -50,6 +50,14 @@ def test_a_model_that_computes_the_same_passes_the_gate(tmp_path: Path) -> None:
     assert comparison.refusal(found, path, samples) is None
 
 
+def test_the_largest_error_of_any_sample_counts(tmp_path: Path) -> None:
+    path = saved(tmp_path / "m.onnx", onnx_model(DOUBLED, weights=ONE))
+    found, _ = compared(path, recorded(tmp_path, 1, 1, 5, wrong=0.001))  # then 4 is off by 0.001, and 28 by 0.002
+    assert found.max_abs_error == pytest.approx(0.002, rel=1e-2)
+    assert found.max_share == pytest.approx(0.002 / (1e-5 + 1e-3 * 28), rel=1e-2)
+    assert found.share_of_scale == pytest.approx(0.001 / 4, rel=1e-2)
+
+
 def test_the_gate_names_the_output_the_sample_and_the_numbers(tmp_path: Path) -> None:
     path = saved(tmp_path / "m.onnx", onnx_model(DOUBLED, weights=ONE))
     samples = recorded(tmp_path, 2, 5, wrong=0.5)
@@ -64,14 +72,6 @@ def test_the_gate_names_the_output_the_sample_and_the_numbers(tmp_path: Path) ->
     ]
     again = comparison.compare(path, ["twice"], samples, tmp_path / "again", rtol=0.1, atol=0)
     assert comparison.refusal(again, path, samples) is None
-
-
-def test_the_largest_error_of_any_sample_counts(tmp_path: Path) -> None:
-    path = saved(tmp_path / "m.onnx", onnx_model(DOUBLED, weights=ONE))
-    found, _ = compared(path, recorded(tmp_path, 1, 1, 5, wrong=0.001))  # then 4 is off by 0.001, and 28 by 0.002
-    assert found.max_abs_error == pytest.approx(0.002, rel=1e-2)
-    assert found.max_share == pytest.approx(0.002 / (1e-5 + 1e-3 * 28), rel=1e-2)
-    assert found.share_of_scale == pytest.approx(0.001 / 4, rel=1e-2)
 
 
 def test_an_import_allows_numbers_near_zero_what_a_build_allows_them(tmp_path: Path) -> None:

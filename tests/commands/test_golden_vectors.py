@@ -49,9 +49,7 @@ def only(golden: Golden) -> vectors.GoldenFile:
     return file
 
 
-def test_every_file_of_a_model_gets_two_random_samples_and_what_the_original_makes_of_them(
-    folder: Path, one: Plan
-) -> None:
+def test_every_file_gets_two_random_samples_and_what_the_original_makes(folder: Path, one: Plan) -> None:
     golden, warnings = made(folder, one)
 
     assert warnings == []
@@ -139,16 +137,16 @@ def test_open_sizes_are_the_first_that_the_model_takes(folder: Path) -> None:
     assert only(golden).about["samples"] == "2 random, seed 0, x 2x16"
 
 
-def test_vectors_are_kept_by_content(folder: Path, one: Plan) -> None:
+def test_vectors_are_kept_by_content_or_never_run(folder: Path, one: Plan, tmp_path: Path) -> None:
     first, _ = made(folder, on_cpu(one))
     kept = {path: path.stat().st_mtime_ns for path in (folder / "store" / "golden").iterdir()}
-
     again, _ = made(folder, on_cpu(one))
     assert again == first
     assert {path: path.stat().st_mtime_ns for path in (folder / "store" / "golden").iterdir()} == kept
-
     other, _ = made(folder, on_cpu(one), seed=1)
     assert only(other).sha256 != only(first).sha256
+    assert made(tmp_path, one, golden="none") == ({}, [])
+    assert not (tmp_path / "store").exists()
 
 
 def test_the_users_samples_stay_at_home_unless_asked_for(folder: Path, one: Plan) -> None:
@@ -165,19 +163,10 @@ def test_the_users_samples_stay_at_home_unless_asked_for(folder: Path, one: Plan
     assert (len(only(told).samples), "seed" in only(told).about) == (1, False)
 
 
-def test_without_vectors_nothing_is_run(tmp_path: Path, one: Plan) -> None:
-    assert made(tmp_path, one, golden="none") == ({}, [])
-    assert not (tmp_path / "store").exists()
-
-
-def test_a_random_output_is_left_out(folder: Path) -> None:
+def test_models_without_vectors_say_why(folder: Path) -> None:
     golden, warnings = made(folder, planned(folder, onnx_model(BRANCHES), name="branches"))
-
     assert [list(sample.outputs) for sample in only(golden).samples] == [["y"], ["y"]]
     assert warnings == []
-
-
-def test_a_model_whose_samples_are_too_large_has_no_vectors_and_the_user_is_told(folder: Path) -> None:
     few = onnx_model("(float[1, 300] x) => (float[1, 300] y) { y = Relu (x) }")
     golden, warnings = made(folder, planned(folder, few, name="few"), golden_max_kib=1)
     assert golden == {}
@@ -185,11 +174,7 @@ def test_a_model_whose_samples_are_too_large_has_no_vectors_and_the_user_is_told
         "model 'few' has no self-test on android: no sample fits into 1 KiB with its outputs; "
         "raise golden-max-kib in [parity]"
     ]
-
-
-def test_a_model_that_refuses_random_inputs_has_no_vectors(folder: Path) -> None:
     golden, warnings = made(folder, planned(folder, onnx_model(PICKY), name="picky"))
-
     assert golden == {}
     (warning,) = warnings
     assert warning.startswith(

@@ -23,14 +23,11 @@ from tests.toolchain import gpu
 F32 = numpy.float32
 
 
-def test_a_graph_says_how_precise_each_layer_is_unless_fp16_is_asked_for() -> None:
+def test_layers_say_how_precise_they_are() -> None:
     for version, module in (("10.16.1.11", "tensorrt"), ("11.4.0.106", "tensorrt"), ("1.7.1.116", "tensorrt_rtx")):
         plain = choose(version, module, fp16=False, is_quantized=True)
         assert (plain.is_strongly_typed, plain.flags, plain.cleared) == (True, (), ("TF32",))
         assert plain.words == "strongly typed, TF32 off"
-
-
-def test_fp16_is_a_flag_of_tensorrt_10_alone() -> None:
     plain = choose("10.3.0", "tensorrt", fp16=True, is_quantized=False)
     assert (plain.is_strongly_typed, plain.flags, plain.words) == (False, ("FP16",), "fp16 allowed, TF32 off")
     assert choose("10.3.0", "tensorrt", fp16=True, is_quantized=True).flags == ("FP16", "INT8")
@@ -53,7 +50,7 @@ def test_ranges_grow_to_what_samples_ask_for_and_are_fastest_for_the_last() -> N
     assert not have(second, {"x": (1, 8), "y": (1,)})
 
 
-def test_numbers_of_another_type_are_refused_and_not_rounded() -> None:
+def test_other_numbers_and_mistakes_are_told() -> None:
     with pytest.raises(RefusedError, match="input x holds float64, and TensorRT reads it as float32"):
         fitting("x", numpy.zeros(3), numpy.dtype(F32))
     with pytest.raises(RefusedError, match="holds <U1, and TensorRT"):
@@ -61,17 +58,11 @@ def test_numbers_of_another_type_are_refused_and_not_rounded() -> None:
     scalar = numpy.asarray(1, F32)
     assert fitting("x", scalar, numpy.dtype(F32)).shape == ()
     assert fitting("x", numpy.zeros((4, 6), F32)[:, ::2], numpy.dtype(F32)).flags.c_contiguous
-
-
-def test_mistakes_of_the_program_itself_keep_their_traceback() -> None:
     with pytest.raises(KeyError):
         child.said(KeyError("name"))
     assert child.said(RefusedError("no\n room")) == "no room"
     assert child.said(RuntimeError("cuda\n says")) == "cuda says"
     assert child.said(MemoryError()) == "MemoryError"
-
-
-def test_the_program_takes_no_module_from_its_own_folder() -> None:
     assert str(CHILD.parent) not in sys.path
     assert json.dumps(str(CHILD)).endswith('packager/engines/runners/tensorrt_child.py"')
 
@@ -207,19 +198,6 @@ def test_what_tensorrt_cannot_do_is_refused_in_words(
         opened(onnx_model("(float[2] x) => (float[2] y) { y = Neg (x) }"), tmp_path, fp16=True)
 
 
-def test_a_sample_that_is_refused_leaves_the_next_one_alone(stand_ins: Path, tmp_path: Path) -> None:
-    model = onnx_model("(float[N] x) => (float[N] y) { y = Relu (x) }")
-    with opened(model, tmp_path) as session:
-        outcome, _ = ran(session, tmp_path, x=numpy.zeros(2))
-        assert outcome.error == "input x holds float64, and TensorRT reads it as float32"
-        outcome, _ = ran(session, tmp_path, x=numpy.zeros(1 << 19, F32))
-        assert outcome.error == "cuMemAlloc failed: out of memory"
-        assert ran(session, tmp_path, x=weight(2))[0].error == ""
-        outcome, _ = ran(session, tmp_path, x=numpy.zeros(1 << 21, F32))
-        assert outcome.error == "TensorRT cannot build an engine: too large"
-        assert ran(session, tmp_path, x=weight(2))[0].error == ""
-
-
 def test_fp16_is_set_where_tensorrt_has_it(stand_ins: Path, tmp_path: Path) -> None:
     with opened(onnx_model("(float[2] x) => (float[2] y) { y = Neg (x) }"), tmp_path, fp16=True) as session:
         assert "fp16 allowed, TF32 off" in session.about
@@ -231,3 +209,16 @@ def test_a_gpu_that_cannot_be_used_is_a_tool_error(stand_ins: Path, tmp_path: Pa
     driver.write_text(driver.read_text() + "\n\ndef init() -> None:\n    raise Error('cuInit failed: no device')\n")
     with pytest.raises(ToolError, match="pycuda finds no GPU that it can use: cuInit failed: no device"):
         opened(onnx_model("(float[2] x) => (float[2] y) { y = Neg (x) }"), tmp_path)
+
+
+def test_a_sample_that_is_refused_leaves_the_next_one_alone(stand_ins: Path, tmp_path: Path) -> None:
+    model = onnx_model("(float[N] x) => (float[N] y) { y = Relu (x) }")
+    with opened(model, tmp_path) as session:
+        outcome, _ = ran(session, tmp_path, x=numpy.zeros(2))
+        assert outcome.error == "input x holds float64, and TensorRT reads it as float32"
+        outcome, _ = ran(session, tmp_path, x=numpy.zeros(1 << 19, F32))
+        assert outcome.error == "cuMemAlloc failed: out of memory"
+        assert ran(session, tmp_path, x=weight(2))[0].error == ""
+        outcome, _ = ran(session, tmp_path, x=numpy.zeros(1 << 21, F32))
+        assert outcome.error == "TensorRT cannot build an engine: too large"
+        assert ran(session, tmp_path, x=weight(2))[0].error == ""

@@ -36,9 +36,7 @@ def test_an_interpreter_that_is_not_there_is_a_reason_and_no_exception() -> None
     assert "No such file" in TensorrtNative(interpreter="/nope/python").missing()
 
 
-def test_an_onnxruntime_without_the_provider_never_runs_the_model_on_the_cpu(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_onnxruntime_without_the_provider_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nvidia, "probe", lambda where, **asked: WHOLE)
     path = saved(tmp_path / "m.onnx", onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }"))
     for runner, provider in (

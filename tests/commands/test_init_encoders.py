@@ -72,6 +72,13 @@ def test_a_translator_takes_texts(
     assert {name: table.kind for name, table in tables.items()} == {"input_ids": "text", "logits": "generated"}
 
 
+def test_a_decoder_alone_has_no_encoder(tmp_path: Path) -> None:
+    decoder = write(tmp_path, suffix="_int8")
+    (tmp_path / "encoder_model_int8.onnx").rename(tmp_path / "encoder_model.onnx")
+    assert encoder_tables.encoder_of(decoder) is None
+    assert encoder_tables.encoder_of(tmp_path / "encoder_model.onnx") is None
+
+
 @pytest.mark.parametrize("inner", ["", "onnx"])
 def test_a_folder_of_both_files_names_the_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], inner: str
@@ -117,13 +124,6 @@ def test_a_forced_first_token_follows_the_start(tmp_path: Path) -> None:
     made = proposed(write(tmp_path, files=files))["logits"]
     assert made.keys["start-tokens"] == [known.id_to_token(40), known.id_to_token(41)]
     assert made.doubt == ""
-
-
-def test_a_decoder_alone_has_no_encoder(tmp_path: Path) -> None:
-    decoder = write(tmp_path, suffix="_int8")
-    (tmp_path / "encoder_model_int8.onnx").rename(tmp_path / "encoder_model.onnx")
-    assert encoder_tables.encoder_of(decoder) is None
-    assert encoder_tables.encoder_of(tmp_path / "encoder_model.onnx") is None
 
 
 def test_two_decoders_of_an_older_export_are_proposed(

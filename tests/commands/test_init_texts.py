@@ -95,6 +95,23 @@ def test_the_folder_of_a_sentence_transformer_has_its_limit_and_its_pooling(init
     assert found["last_hidden_state"]["pooling"] == "mean"
 
 
+def test_a_model_in_a_folder_called_onnx_has_its_files_above(init: Init, tmp_path: Path) -> None:
+    init(STATES, SENTENCES, model="onnx/m.onnx")
+    assert tables(tmp_path)["input_ids"]["tokenizer"].resolve() == tmp_path / "tokenizer.json"
+
+
+def test_a_tokenizer_without_a_vocabulary_is_its_settings(tmp_path: Path) -> None:
+    settings = {"tokenizer_class": "ByT5Tokenizer", "model_max_length": 1024, "pad_token": "<pad>"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    saved(tmp_path / "m.onnx", onnx_model(STATES, opsets={"": 18}))
+    found = text_files.Beside.of(tmp_path / "m.onnx")
+    assert found.tokenizer == tmp_path / "tokenizer_config.json"
+    assert found.limit == (1024, "tokenizer_config.json")
+    assert found.doubt_on_padding() == ""
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({**settings, "tokenizer_class": "T5Tokenizer"}))
+    assert text_files.Beside.of(tmp_path / "m.onnx").tokenizer is None
+
+
 def test_the_proposal_for_a_real_model_computes_what_its_authors_compute(
     init: Init, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -120,6 +137,27 @@ def test_a_classifier_has_its_labels_in_a_file(init: Init, tmp_path: Path) -> No
     assert found["logits"]["labels"].read_text(encoding="utf-8") == "bad\nso-so\ngood\n"
 
 
+def test_labels_of_another_model_are_not_replaced(init: Init, tmp_path: Path) -> None:
+    (tmp_path / "labels.txt").write_text("cat\n")
+    with pytest.raises(AssertionError, match=r"labels.txt already exists"):
+        init(CLASSES, {"config.json": CLASSIFIER})
+    assert not (tmp_path / "mobpack.toml").exists()
+    init(CLASSES, {"config.json": CLASSIFIER}, "--force")
+    assert (tmp_path / "labels.txt").read_text() == "bad\nso-so\ngood\n"
+
+
+def test_files_that_are_no_json_say_nothing(init: Init, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_bytes(b"\xff{")
+    (tmp_path / "tokenizer_config.json").write_text("[1]")
+    init(STATES, {})
+    assert tables(tmp_path)["input_ids"]["max_length"] is None
+
+
+def test_other_models_have_no_tables_for_texts(init: Init, tmp_path: Path) -> None:
+    init("(int64[n, 3] x) => (int64[n, 3] y) { y = Identity (x) }", SENTENCES)
+    assert "kind = " not in (tmp_path / "mobpack.toml").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("changes", "activation"), [({}, "softmax"), ({"problem_type": "multi_label_classification"}, "sigmoid")]
 )
@@ -131,15 +169,6 @@ def test_classes_without_names_have_no_labels(init: Init, tmp_path: Path, change
     assert not (tmp_path / "labels.txt").exists()
 
 
-def test_labels_of_another_model_are_not_replaced(init: Init, tmp_path: Path) -> None:
-    (tmp_path / "labels.txt").write_text("cat\n")
-    with pytest.raises(AssertionError, match=r"labels.txt already exists"):
-        init(CLASSES, {"config.json": CLASSIFIER})
-    assert not (tmp_path / "mobpack.toml").exists()
-    init(CLASSES, {"config.json": CLASSIFIER}, "--force")
-    assert (tmp_path / "labels.txt").read_text() == "bad\nso-so\ngood\n"
-
-
 def test_a_tokenizer_that_is_refused_is_commented_out_with_the_reason(init: Init, tmp_path: Path) -> None:
     said = init(STATES, SENTENCES, normalizer={"type": "Magic"})
     reason = "inputs.input_ids: tokenizer.json: normalizer: 'Magic' is not supported"
@@ -148,11 +177,6 @@ def test_a_tokenizer_that_is_refused_is_commented_out_with_the_reason(init: Init
     assert f"# commented out: {reason}\n# [model.m.inputs.input_ids]" in text
     assert "# commented out: it goes with the text above\n# [model.m.outputs.last_hidden_state]" in text
     assert tables(tmp_path) == {}
-
-
-def test_a_model_in_a_folder_called_onnx_has_its_files_above(init: Init, tmp_path: Path) -> None:
-    init(STATES, SENTENCES, model="onnx/m.onnx")
-    assert tables(tmp_path)["input_ids"]["tokenizer"].resolve() == tmp_path / "tokenizer.json"
 
 
 def proposed(folder: Path, net: str, files: Mapping[str, Any]) -> dict[str, Table]:
@@ -215,27 +239,3 @@ def test_what_is_not_certain_has_a_doubt(tmp_path: Path, net: str, changes: Any,
 def test_the_limit_is_the_smallest_that_is_known(tmp_path: Path, changes: Any, net: str, limit: int | None) -> None:
     found = proposed(tmp_path, net, {**SENTENCES, **changes})["input_ids"]
     assert (found.doubt, found.keys.get("max-length")) == ("", limit)
-
-
-def test_a_tokenizer_without_a_vocabulary_is_its_settings(tmp_path: Path) -> None:
-    settings = {"tokenizer_class": "ByT5Tokenizer", "model_max_length": 1024, "pad_token": "<pad>"}
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
-    saved(tmp_path / "m.onnx", onnx_model(STATES, opsets={"": 18}))
-    found = text_files.Beside.of(tmp_path / "m.onnx")
-    assert found.tokenizer == tmp_path / "tokenizer_config.json"
-    assert found.limit == (1024, "tokenizer_config.json")
-    assert found.doubt_on_padding() == ""
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps({**settings, "tokenizer_class": "T5Tokenizer"}))
-    assert text_files.Beside.of(tmp_path / "m.onnx").tokenizer is None
-
-
-def test_files_that_are_no_json_say_nothing(init: Init, tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_bytes(b"\xff{")
-    (tmp_path / "tokenizer_config.json").write_text("[1]")
-    init(STATES, {})
-    assert tables(tmp_path)["input_ids"]["max_length"] is None
-
-
-def test_other_models_have_no_tables_for_texts(init: Init, tmp_path: Path) -> None:
-    init("(int64[n, 3] x) => (int64[n, 3] y) { y = Identity (x) }", SENTENCES)
-    assert "kind = " not in (tmp_path / "mobpack.toml").read_text(encoding="utf-8")

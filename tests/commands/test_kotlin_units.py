@@ -83,45 +83,30 @@ def test_a_first_build_compiles_all_in_one_run(project: Project) -> None:
     assert project.runs() == ["a/Scene a/Session a/Small"]
 
 
-def test_nothing_changed_compiles_nothing(project: Project) -> None:
+def test_a_change_compiles_what_it_concerns_alone(project: Project) -> None:
     found = project.compile(TEXTS)
     project.runs()
     assert project.compile(TEXTS) == found
     assert project.runs() == []
-
-
-def test_a_changed_label_compiles_nothing(project: Project) -> None:
     first = project.compile(TEXTS, b"cat")
     project.runs()
     assert project.compile(TEXTS, b"dog") == {**first, "a/Scene.labels.txt": "dog"}
     assert first["a/Scene.labels.txt"] == "cat"
     assert project.runs() == []
-
-
-def test_a_change_of_one_model_compiles_its_file_alone(project: Project) -> None:
     project.compile(TEXTS)
     project.runs()
     found = project.compile({**TEXTS, "a/Small.kt": "other"})
     assert found == {**SHARED, **classes("Scene", "scene"), **classes("Small", "other")}
     assert project.runs() == ["friends a/Small"]
-
-
-def test_changes_of_all_models_compile_them_in_one_run(project: Project) -> None:
     project.compile(TEXTS)
     project.runs()
     project.compile({**TEXTS, "a/Scene.kt": "new", "a/Small.kt": "new"})
     assert project.runs() == ["friends a/Scene a/Small"]
-
-
-def test_a_change_of_a_shared_file_compiles_all(project: Project) -> None:
     project.compile(TEXTS)
     project.runs()
     found = project.compile({**TEXTS, "a/Session.kt": "other"})
     assert found["a/Session.class"] == "other"
     assert project.runs() == ["a/Scene a/Session a/Small"]
-
-
-def test_a_model_fewer_compiles_nothing(project: Project) -> None:
     project.compile(TEXTS)
     project.runs()
     found = project.compile({name: text for name, text in TEXTS.items() if name != "a/Small.kt"})

@@ -148,16 +148,13 @@ def test_every_file_that_is_made_of_such_a_model_loads_over_linked_weights(tmp_p
         assert (found.refusal, found.over) == ("", ())
 
 
-def test_weights_of_bodies_are_in_the_file_once(tmp_path: Path) -> None:
+def test_weights_of_bodies_are_there_once_and_branches_keep_theirs_apart(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     variant = baseline(models.hashed(models.load(saved(tmp_path / "m.onnx", with_bodies("Loop")), "m")))
     fused = compile_variant(variant, store)
     unfused = compile_unfused(variant, store, fused)
     assert unfused.path.stat().st_size < 4096
     assert [file.name for file in unfused.data_files] == [fused.path.name]
-
-
-def test_constants_of_the_same_name_in_two_branches_stay_apart(tmp_path: Path) -> None:
     model = onnx_model(
         """(bool c, float[512] x) => (float[512] y) {
           w = Neg (x)

@@ -82,9 +82,7 @@ def test_a_metric_that_never_ends_is_ended(mobpack: Mobpack, tmp_path: Path, mon
     assert "metric mine:score of the float model took more than 5 s and was ended" in answer.err
 
 
-def test_a_metric_without_memory_names_the_limit(
-    mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_metric_without_memory_says_so(mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved(tmp_path / "m.onnx", onnx_model(ONE, weights={"w": weight(64, 64)}))
     numpy.savez(tmp_path / "s.npz", x=numpy.ones((2, 1, 64), numpy.float32))
     (tmp_path / "mine.py").write_text("def score(predict):\n    return len(bytes(8 << 30))\n", encoding="utf-8")
@@ -127,7 +125,7 @@ def test_an_export_that_never_ends_or_takes_all_memory_is_refused_in_words(
     assert said in answer.err
 
 
-def test_a_model_that_takes_too_much_memory_is_refused_in_words(
+def test_a_model_of_too_much_memory_is_refused(
     mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """8 GB, of 1 GB."""
@@ -161,9 +159,7 @@ def told(folder: Path, seconds: float) -> Json:
     return commands.run_job([program], {"seconds": seconds}, folder, crash="it crashed", hint="mend it")
 
 
-def test_a_program_that_opens_models_ends_in_time_and_has_a_limit_of_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_that_opens_models_ends_within_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Opening may take ten times as long as a run."""
     monkeypatch.setenv(limits.MEMORY, "3GB")
     assert told(tmp_path, 0) == {"limit": 3_000_000_000}

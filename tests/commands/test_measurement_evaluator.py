@@ -83,9 +83,7 @@ def expected(metric: str, one: list[Any], other: list[Any]) -> float:
 
 
 @pytest.mark.parametrize("metric", ["sqnr", "cosine", "top1"])
-def test_scores_are_those_of_formulas_written_out(
-    tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph], metric: str
-) -> None:
+def test_scores_are_those_of_formulas(tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph], metric: str) -> None:
     original, found = pair
     *done, ready, own, score = answers(job(original, metric, tmp_path / "files"), original, found)
     best = math.inf if metric == "sqnr" else 1.0
@@ -104,7 +102,7 @@ def test_scores_are_those_of_formulas_written_out(
     assert any((x != y).any() for x, y in zip(one, other, strict=True))
 
 
-def test_a_score_depends_neither_on_threads_nor_on_what_was_asked_before(
+def test_a_score_depends_on_neither_threads_nor_history(
     tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph]
 ) -> None:
     original, found = pair
@@ -118,9 +116,7 @@ def test_a_score_depends_neither_on_threads_nor_on_what_was_asked_before(
     assert answers(job(original, "sqnr", tmp_path / "1"), worse)[-1] != json.loads(seen.pop())
 
 
-def test_the_float_model_runs_once_and_its_outputs_lie_on_disk(
-    tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph]
-) -> None:
+def test_the_float_model_runs_once_onto_disk(tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph]) -> None:
     original, found = pair
     told = job(original, "cosine", tmp_path / "files", samples(log=str(tmp_path)))
     first, again = answers(told, found), answers(told, found)
@@ -129,9 +125,7 @@ def test_the_float_model_runs_once_and_its_outputs_lie_on_disk(
     assert len(list((tmp_path / "files" / "reference").glob("*-out-0.npy"))) == 4
 
 
-def test_recorded_outputs_are_not_computed_again_and_missing_ones_are(
-    tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph]
-) -> None:
+def test_recorded_outputs_are_not_computed_again(tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph]) -> None:
     original, found = pair
     whole = answers(job(original, "sqnr", tmp_path / "whole"), found)[-1]
     told = job(original, "sqnr", tmp_path / "half")
@@ -148,9 +142,7 @@ def test_recorded_outputs_are_not_computed_again_and_missing_ones_are(
     assert judged["worst"]["worst_sample"] == 2
 
 
-def test_what_is_wrong_with_one_graph_leaves_the_next_alone(
-    tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph]
-) -> None:
+def test_a_wrong_graph_leaves_the_next_alone(tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph]) -> None:
     original, found = pair
     bad = [
         subject(onnx_model("(float[n, 16] x) => (float[n, 8] y) { y = NoSuchThing (x) }"), tmp_path),
@@ -173,7 +165,7 @@ def test_other_samples_than_expected_are_refused(tmp_path: Path, also: int) -> N
         answers(told)
 
 
-def test_no_samples_and_samples_that_do_not_run_are_refused(tmp_path: Path) -> None:
+def test_modules_and_samples_that_are_missing_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no samples to measure 'top1' on"):
         answers(job(subject(classifier(), tmp_path), "top1", tmp_path / "files", samples(0)))
     fixed = subject(onnx_model("(float[2, 16] x) => (float[2, 16] y) { y = Relu (x) }"), tmp_path)
@@ -181,11 +173,11 @@ def test_no_samples_and_samples_that_do_not_run_are_refused(tmp_path: Path) -> N
         answers(job(fixed, "top1", tmp_path / "other"))
     with pytest.raises(ConfigError, match="metric 'sqnr' needs samples"):
         Evaluator(fixed, "sqnr", tmp_path)
+    with pytest.raises(ConfigError, match="no module 'no_such_module'"):
+        answers(job(subject(classifier(), tmp_path), "no_such_module:score", tmp_path / "files"))
 
 
-def test_a_function_of_the_users_is_measured_alike_every_time(
-    tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph]
-) -> None:
+def test_a_users_function_is_measured_alike(tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph]) -> None:
     original, found = pair
     ready, own, score, again = answers(job(original, f"{CASES}:mean_of", tmp_path / "files"), original, found, found)
     assert own["score"] == ready["original"]  # though it draws a random number
@@ -211,11 +203,6 @@ def test_a_function_that_does_not_work_is_refused_with_its_place(tmp_path: Path,
         answers(job(subject(classifier(), tmp_path), f"{CASES}:{name}", tmp_path / "files"))
 
 
-def test_a_module_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no module 'no_such_module'"):
-        answers(job(subject(classifier(), tmp_path), "no_such_module:score", tmp_path / "files"))
-
-
 def test_random_operators_draw_the_same_numbers_for_every_graph(tmp_path: Path) -> None:
     graph = "(float[n, 16] x) => (float[n, 16] y) { r = RandomNormalLike (x) y = Add (x, r) }"
     drawing = subject(onnx_model(graph), tmp_path)
@@ -232,9 +219,7 @@ SHARING = """(float[n, 16] x) => (float[n, 16] y) {
 }"""
 
 
-def test_graphs_that_share_weights_score_the_same_where_products_saturate(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_graphs_of_shared_weights_score_alike_at_saturation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """ONNX Runtime's own option against saturation fails on them: `Attempt to replace the existing tensor`."""
     model = onnx_model(SHARING, weights={"w": weight(16, 16)})
     found = quantized(model, tmp_path, widest=100)
@@ -252,7 +237,7 @@ def from_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
-def test_a_process_answers_one_request_after_the_other(
+def test_a_process_answers_one_by_one(
     tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph], from_here: None
 ) -> None:
     original, found = pair

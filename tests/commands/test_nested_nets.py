@@ -58,9 +58,7 @@ def plain(model: Path, *, is_optimized: bool = False) -> list[Array]:
     return list(session.run(None, FEED))
 
 
-def test_a_form_of_ours_that_does_not_open_is_no_fault_of_the_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_form_that_does_not_open_is_no_fault_of_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from packager.engines.runners import cpu_child
 
     def broken(*_: object) -> object:
@@ -94,25 +92,6 @@ def test_nested_nets_open_in_their_exact_form_and_compute_the_same(tmp_path: Pat
                     assert numpy.abs(one - other).max() < 1e-4, (number, path.suffix, is_optimized)
 
 
-@pytest.mark.parametrize("name", QUANTIZERS)
-def test_every_quantizer_keeps_the_ends_of_branches_and_bodies(tmp_path: Path, name: str) -> None:
-    quantizer, least = QUANTIZERS[name]
-    for number in range(examples(6)):
-        model = nested_net(number)
-        given = samples_for(model)
-        made = outcome(model, quantizer, given)
-        for is_optimized in (False, True):
-            assert made.decibels(given[0], is_optimized=is_optimized) >= min(least, 15), number
-            plain(saved(tmp_path / "m.onnx", made.model), is_optimized=is_optimized)
-
-
-def test_the_same_number_gives_the_same_net() -> None:
-    def content(model: onnx.ModelProto) -> bytes:
-        return bytes(model.SerializeToString(deterministic=True))
-
-    assert content(nested_net(3)) == content(nested_net(3)) != content(nested_net(4))
-
-
 def test_nested_nets_run_in_stretches_as_in_one(tmp_path: Path) -> None:
     """Calibration takes them apart: what a Loop gives has no known rank."""
     for number in range(examples(12)):
@@ -127,6 +106,25 @@ def test_nested_nets_run_in_stretches_as_in_one(tmp_path: Path) -> None:
         arrays = {name: array for each in seen for name, array in each.items()}
         for name, expected in zip(last, plain(saved(tmp_path / "m.onnx", model)), strict=True):
             assert numpy.abs(arrays[name] - expected).max() < 1e-4, number
+
+
+def test_the_same_number_gives_the_same_net() -> None:
+    def content(model: onnx.ModelProto) -> bytes:
+        return bytes(model.SerializeToString(deterministic=True))
+
+    assert content(nested_net(3)) == content(nested_net(3)) != content(nested_net(4))
+
+
+@pytest.mark.parametrize("name", QUANTIZERS)
+def test_every_quantizer_keeps_the_ends_of_branches_and_bodies(tmp_path: Path, name: str) -> None:
+    quantizer, least = QUANTIZERS[name]
+    for number in range(examples(6)):
+        model = nested_net(number)
+        given = samples_for(model)
+        made = outcome(model, quantizer, given)
+        for is_optimized in (False, True):
+            assert made.decibels(given[0], is_optimized=is_optimized) >= min(least, 15), number
+            plain(saved(tmp_path / "m.onnx", made.model), is_optimized=is_optimized)
 
 
 CONSTANT_BRANCH = """(float[1, 8] x) => (float[1, 8] y) <int64 n = {5}, bool yes = {1}> { y = Loop (n, yes, x) <

@@ -111,6 +111,13 @@ def test_an_open_size_stays_open(tmp_path: Path) -> None:
     assert mended.signature.outputs[0].shape == ("n", 2, 4, 5)
 
 
+def test_a_model_without_such_an_operator_is_not_run(tmp_path: Path) -> None:
+    text = "(float[1,2,7,9] x) => (float[1,2,3,4] y) { y = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x) }"
+    model = loaded(tmp_path, onnx_model(text))
+    assert with_observed_shapes(model, Store(tmp_path / "store"), Console(quiet=True)) is model
+    assert not list(tmp_path.rglob("shapes.json"))
+
+
 def test_a_refuted_size_of_an_output_is_declared_as_it_is(tmp_path: Path) -> None:
     shape, node, expected = ROUNDED["a window that would begin in the padding"]
     model = rounded(tmp_path, shape, node, "y = Identity (a)")
@@ -119,13 +126,6 @@ def test_a_refuted_size_of_an_output_is_declared_as_it_is(tmp_path: Path) -> Non
         with_observed_shapes(model, Store(tmp_path / "store"), Console(quiet=True)).signature.outputs[0].shape
         == expected
     )
-
-
-def test_a_model_without_such_an_operator_is_not_run(tmp_path: Path) -> None:
-    text = "(float[1,2,7,9] x) => (float[1,2,3,4] y) { y = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x) }"
-    model = loaded(tmp_path, onnx_model(text))
-    assert with_observed_shapes(model, Store(tmp_path / "store"), Console(quiet=True)) is model
-    assert not list(tmp_path.rglob("shapes.json"))
 
 
 def test_all_other_operators_infer_what_a_run_gives() -> None:

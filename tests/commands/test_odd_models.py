@@ -20,7 +20,7 @@ def four_bits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("four_bits")
 
 
-def test_four_bit_weights_outside_blocks_ship_as_one_onnx_file_for_all(four_bits: Path) -> None:
+def test_four_bit_weights_ship_as_onnx_or_are_refused(four_bits: Path) -> None:
     made = planned(four_bits, "int4 per tensor", "auto")
     assert [(choice.provider, choice.compiled.style) for choice in made.choices] == [
         ("xnnpack", Style.PLAIN),
@@ -30,9 +30,6 @@ def test_four_bit_weights_outside_blocks_ship_as_one_onnx_file_for_all(four_bits
     assert {choice.reason for choice in made.choices} == {CASES["int4 per tensor"].reason}
     assert made.cpu.size_bytes < 1.5 * made.model.size_bytes
     assert made.cpu.settings == plan.NO_PACKING
-
-
-def test_four_bit_weights_outside_blocks_are_refused_where_nothing_but_ort_may_ship(four_bits: Path) -> None:
     with pytest.raises(ModelError, match="the model has 4-bit weights that ORT format cannot hold") as error:
         planned(four_bits, "int4 per tensor", "ort")
     assert error.value.hint == (
@@ -40,14 +37,11 @@ def test_four_bit_weights_outside_blocks_are_refused_where_nothing_but_ort_may_s
     )
 
 
-def test_a_provider_gets_the_cpus_file_where_its_unfused_graph_does_not_fit_ort_format(tmp_path: Path) -> None:
+def test_providers_share_what_ort_format_cannot_hold(tmp_path: Path) -> None:
     made = planned(tmp_path, "int4 in blocks", "ort")
     assert [compiled.style for compiled in made.files] == [Style.FIXED]
     reasons = {choice.provider: choice.reason for choice in made.choices}
     assert reasons["nnapi"] == "the CPU's file: unfused, the graph has 4-bit weights that ORT format cannot hold"
-
-
-def test_what_cannot_be_held_is_tried_once_for_all_providers(tmp_path: Path) -> None:
     described = loaded(tmp_path, CASES["int4 for Gather"].model)
     said: list[str] = []
     target = Android(providers=("xnnpack", "nnapi"))

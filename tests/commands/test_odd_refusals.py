@@ -25,9 +25,7 @@ def test_what_the_graph_itself_tells_is_refused_before_anything_is_converted(tmp
 
 
 @pytest.mark.parametrize(("element", "size_bytes"), [("FLOAT8E5M2", 4096), ("FLOAT4E2M1", 2048), ("UINT2", 1024)])
-def test_a_data_file_that_ends_within_weights_of_few_bits_is_refused(
-    tmp_path: Path, element: str, size_bytes: int
-) -> None:
+def test_a_data_file_that_ends_within_few_bits_is_refused(tmp_path: Path, element: str, size_bytes: int) -> None:
     model = onnx_model(PER_TENSOR, opsets={"": 25}, ir_version=13, weights=SCALE)
     number = TensorProto.DataType.Value(element)
     tensor = model.graph.initializer.add(name="w", data_type=number, dims=[64, 64], data_location=TensorProto.EXTERNAL)

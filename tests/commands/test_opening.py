@@ -49,19 +49,20 @@ def test_only_regular_files_are_opened(tmp_path: Path, kind: str) -> None:
         sha256_of(tmp_path / "x")
 
 
-def test_a_path_with_a_zero_byte_is_none() -> None:
-    for action in (user_files.opened, user_files.size_of):
-        with pytest.raises(OSError, match="not a valid file path"):
-            action(Path("a\0b"))
-
-
-def test_files_are_read_up_to_their_limit(tmp_path: Path) -> None:
+def test_files_are_read_up_to_their_limit_and_usual_archives_whole(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(bytes(1024))
     assert user_files.read(tmp_path / "x", limit_bytes=1024) == bytes(1024)
     with pytest.raises(OSError, match="larger than 0 KiB"):
         user_files.read(tmp_path / "x", limit_bytes=1023)
     with pytest.raises(FileNotFoundError):
         user_files.read(tmp_path / "y", limit_bytes=1)
+    for action in (user_files.opened, user_files.size_of):
+        with pytest.raises(OSError, match="not a valid file path"):
+            action(Path("a\0b"))
+    numpy.savez_compressed(tmp_path / "0.npz", x=numpy.zeros(1 << 24, numpy.uint8))
+    with user_files.opened(tmp_path / "0.npz") as file, opened_zip(file, ONE_SAMPLE) as archive:
+        assert len(read_entry(archive, "x.npy")) == (1 << 24) + 128
+    assert files(tmp_path) == (tmp_path / "0.npz",)
 
 
 PROJECT = """
@@ -92,7 +93,7 @@ PLACES: dict[str, tuple[str, tuple[str, ...]]] = {
 @pytest.mark.parametrize(
     ("place", "kind"), [*((place, "pipe") for place in PLACES), ("model", "socket"), ("one of the samples", "device")]
 )
-def test_no_command_waits_for_a_special_file(
+def test_no_command_waits_for_special_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, kind: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -189,14 +190,7 @@ def test_an_entry_never_gives_more_than_it_says(tmp_path: Path) -> None:
         read_entry(archive, "x")
 
 
-def test_masks_of_zeros_and_usual_archives_are_read(tmp_path: Path) -> None:
-    numpy.savez_compressed(tmp_path / "0.npz", x=numpy.zeros(1 << 24, numpy.uint8))
-    with user_files.opened(tmp_path / "0.npz") as file, opened_zip(file, ONE_SAMPLE) as archive:
-        assert len(read_entry(archive, "x.npy")) == (1 << 24) + 128
-    assert files(tmp_path) == (tmp_path / "0.npz",)
-
-
-def test_bombs_of_samples_and_runtimes_are_errors_in_words(tmp_path: Path) -> None:
+def test_bombs_are_errors_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.aar").write_bytes(forged(0xF0000000, "classes.jar"))
     (tmp_path / "x.zip").write_bytes(forged(0xF0000000, "a.aar"))
     refused: list[tuple[type[MobpackError], Callable[[], object]]] = [
@@ -207,9 +201,6 @@ def test_bombs_of_samples_and_runtimes_are_errors_in_words(tmp_path: Path) -> No
     for kind, action in refused:
         with pytest.raises(kind, match="it would unpack to 4,026,531,840 bytes"):
             action()
-
-
-def test_a_sample_that_is_a_bomb_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from packager.samples import given
     from tests.cases.onnx_text import loaded
 

@@ -145,9 +145,7 @@ def test_the_same_input_gives_the_same_bytes(package: Path, plain: Path, other: 
     assert written == sorted(path for path in (tmp_path / "again").rglob("*") if path.is_file())
 
 
-def test_of_two_variants_that_fit_alike_the_first_is_selected(
-    plain: Path, other: Path, runtime: Runtime, tmp_path: Path
-) -> None:
+def test_of_two_fitting_variants_the_first_is_taken(plain: Path, other: Path, runtime: Runtime, tmp_path: Path) -> None:
     write_ort_package(tmp_path / "p", of_one(variant("int8", CPU, other), variant("fp32", CPU, plain)))
     (component,) = examine(runtime, tmp_path / "p")["components"]
     assert (component["selected"], component["inputs"]) == ("int8", ["in"])
@@ -157,15 +155,6 @@ def test_a_component_without_a_variant_for_the_cpu_is_listed_and_not_opened(othe
     write_ort_package(tmp_path / "p", of_one(variant("qnn", QNN, other)))
     (component,) = validate(tmp_path / "p").components
     assert (component.providers, component.selected, component.inputs) == ({"qnn": QNN}, "", ())
-
-
-@pytest.fixture(scope="module")
-def fixed(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
-    return compiled(tmp_path_factory.mktemp("fixed"), linear())
-
-
-def planned(*choices: Choice) -> Plan:
-    return Plan(model=choices[0].compiled.variant.model, target="android", environment="runtime", choices=choices)
 
 
 def test_a_file_for_some_processors_gives_way_to_the_one_for_all(fixed: Compiled) -> None:
@@ -180,6 +169,15 @@ def test_a_model_that_only_some_processors_run_makes_no_package(fixed: Compiled)
     with pytest.raises(ConfigError, match="an ORT package cannot restrict a file to processors with FP16") as error:
         component(planned(native))
     assert 'float16 = "onnx"' in error.value.hint
+
+
+@pytest.fixture(scope="module")
+def fixed(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    return compiled(tmp_path_factory.mktemp("fixed"), linear())
+
+
+def planned(*choices: Choice) -> Plan:
+    return Plan(model=choices[0].compiled.variant.model, target="android", environment="runtime", choices=choices)
 
 
 def test_a_file_for_a_chip_says_which_one_in_its_providers_words(fixed: Compiled, tmp_path: Path) -> None:
@@ -310,13 +308,6 @@ def test_a_folder_that_is_in_use_is_left_alone(plain: Path, tmp_path: Path) -> N
     assert contents(tmp_path) == {"notes.txt": b"mine"}
 
 
-@pytest.mark.parametrize("name", ["../outside", "a/b", "", ".hidden", "shared_assets", "CPU"])
-def test_a_name_that_cannot_be_a_folders_is_an_error(plain: Path, tmp_path: Path, name: str) -> None:
-    with pytest.raises(ConfigError, match="cannot be the name of a folder"):
-        write_ort_package(tmp_path / "p", of_one(variant("cpu", CPU, plain), variant(name, CPU, plain)))
-    assert not (tmp_path / "p").exists()
-
-
 def test_data_that_would_take_the_models_place_is_an_error(tmp_path: Path) -> None:
     graph = saved(tmp_path / "m.onnx", linear())
     with pytest.raises(ConfigError, match="two files with the same name"):
@@ -327,6 +318,13 @@ def test_another_version_of_onnx_runtime_is_not_called_through_unknown_tables() 
     require_known_version(RUNTIME)
     with pytest.raises(RefusedError, match=r"this is ONNX Runtime 1\.32\.0"):
         require_known_version("1.32.0")
+
+
+@pytest.mark.parametrize("name", ["../outside", "a/b", "", ".hidden", "shared_assets", "CPU"])
+def test_a_name_that_cannot_be_a_folders_is_an_error(plain: Path, tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match="cannot be the name of a folder"):
+        write_ort_package(tmp_path / "p", of_one(variant("cpu", CPU, plain), variant(name, CPU, plain)))
+    assert not (tmp_path / "p").exists()
 
 
 @pytest.mark.parametrize(

@@ -81,18 +81,14 @@ def test_a_runtime_is_an_aar_or_a_folder_or_a_zip_with_one(folder: Path, store: 
     ]
 
 
-def test_a_name_is_that_of_libraries_classes_and_rules(folder: Path, store: Store) -> None:
+def test_runtimes_are_named_and_taken_apart_by_content(folder: Path, store: Store, tmp_path: Path) -> None:
     original, packaged = (chosen(folder, store, name=name).packaged for name in ("", "acme"))
-
     assert {path.name for path in original.libraries} == {"libonnxruntime.so", "libonnxruntime4j_jni.so"}
     assert packaged.java_package == f"ai.{WORD}"
     assert {path.name for path in packaged.libraries} == {f"lib{WORD}.so", f"lib{WORD}4j_jni.so"}
     assert packaged.classes
     assert [str(path) for path in read_zip(packaged.classes)] == [f"ai/{WORD}/OrtSession.class"]
     assert packaged.rules == f"-keep class ai.{WORD}.TensorInfo\n"
-
-
-def test_the_same_runtime_is_taken_apart_to_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     first, second = (
         aar.write_runtime_aar(
             tmp_path / f"{place}.aar", chosen(folder, Store(tmp_path / place), name="acme").packaged, min_sdk=24
@@ -101,12 +97,8 @@ def test_the_same_runtime_is_taken_apart_to_the_same_bytes(folder: Path, tmp_pat
     )
     assert first.read_bytes() == second.read_bytes()
     assert f"jni/arm64-v8a/lib{WORD}.so" in {str(name) for name in read_zip(first)}
-
-
-def test_as_an_artifact_of_its_own_a_runtime_is_named_for_its_content(folder: Path, store: Store) -> None:
     key = sha256_of(folder / "ort.aar")[:12]
     plain, renamed = (chosen(folder, store, ship="maven", name=name).packaged for name in ("", "acme"))
-
     assert plain.coordinates == f"com.example:onnxruntime-{key}:1.29.0"
     assert renamed.coordinates == f"com.example:onnxruntime-acme-{key}:1.29.0"
     assert chosen(folder, store).packaged.coordinates == ""
@@ -212,21 +204,13 @@ def test_settings_that_the_runtime_cannot_have_are_refused_before_anything_is_ma
     assert not list(tmp_path.iterdir())
 
 
-def test_a_runtime_with_all_operators_may_have_models_as_onnx(folder: Path, store: Store) -> None:
+def test_runtimes_with_all_operators_and_reduced_ones_differ(folder: Path, store: Store, tmp_path: Path) -> None:
     runtime = chosen(folder, store, android="full.aar")
     assert not runtime.is_reduced
     shipping.refuse_settings(Android(format="onnx"), "embedded", runtime)
     assert adapted(Android(), runtime).format == "auto"
-
-
-def test_a_runtime_with_all_operators_for_some_types_is_a_reduced_one(
-    folder: Path, tmp_path: Path, store: Store
-) -> None:
     (tmp_path / "types.config").write_text(f"{EVERYTHING}!globally_allowed_types;float\n", encoding="utf-8")
     assert chosen(folder, store, config=str(tmp_path / "types.config")).is_reduced
-
-
-def test_a_file_that_is_onnx_all_the_same_is_refused(folder: Path, store: Store) -> None:
     tensor = specs("input", ("x", ElementType.FLOAT, (1, 2)))
     each = plan("half", Signature(inputs=tensor, outputs=tensor), choice("cpu", path=Path("model.onnx")))
     with pytest.raises(ConfigError, match="model 'half' on android ships as ONNX for cpu"):
@@ -271,26 +255,17 @@ def test_a_reduced_runtime_gets_ort_format_alone_and_a_proof_by_its_configuratio
         assert "not opened in it" in proof.by
 
 
-def test_nothing_is_claimed_of_a_dependency_whose_operators_nobody_named(folder: Path, cache: None) -> None:
+def test_what_nobody_named_is_not_claimed_nor_read(folder: Path, cache: None, store: Store) -> None:
     found = build.check(project(folder, {"android": "com.acme:ort:1.2.3"}), ANDROID, Console(quiet=True))
-
     assert {proof.runtime for proof in found.report.kernels} == {"com.acme:ort:1.2.3"}
     assert all("names no operator configuration" in proof.skipped for proof in found.report.kernels)
-
-
-def test_a_runtime_with_all_operators_in_the_published_version_is_proven_like_the_published_one(
-    folder: Path, store: Store
-) -> None:
+    config = project(folder, {"android": "gone.aar"})
+    assert choose_runtimes(config, ("ios",), store, Console(quiet=True)) == {}
     full = chosen(folder, store, android="full.aar")
     assert full.is_published_in_full
     assert not chosen(folder, store).is_published_in_full
     older = replace(full, packaged=replace(full.packaged, version="1.0.0"))
     assert not older.is_published_in_full
-
-
-def test_the_runtime_of_a_target_that_is_not_asked_for_is_not_read(folder: Path, store: Store) -> None:
-    config = project(folder, {"android": "gone.aar"})
-    assert choose_runtimes(config, ("ios",), store, Console(quiet=True)) == {}
 
 
 # Shipped

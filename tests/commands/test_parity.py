@@ -97,16 +97,11 @@ def test_a_compiled_model_that_computes_something_else_fails_with_output_error_a
     assert (kept == numpy.load(tmp_path / "outputs" / "0.npy")).all(), "what is kept is what the file gave on it"
 
 
-def test_a_wider_tolerance_lets_the_same_difference_pass(line: Compiled, other_line: Compiled, tmp_path: Path) -> None:
+def test_outputs_have_tolerances_of_their_own(line: Compiled, other_line: Compiled, tmp_path: Path) -> None:
     result = check(replace(line, path=other_line.path), replace(SETTINGS, tolerance=10.0), tmp_path)
     assert not result.has_failed
     assert result.outputs[0].max_rel_error > 0.1
     assert result.outputs[0].worst_sample in (0, 1)
-
-
-def test_an_output_with_a_tolerance_of_its_own_is_judged_by_that_alone(
-    line: Compiled, other_line: Compiled, tmp_path: Path
-) -> None:
     forged = replace(line, path=other_line.path)
     tight, loose = Tolerance(min_cosine=0.9999), Tolerance(max_abs_error=1e6)
     (tmp_path / "a").mkdir()
@@ -135,9 +130,7 @@ def test_the_sample_that_is_farthest_off_is_the_one_that_is_named_and_kept(tmp_p
     assert numpy.isnan(numpy.load(found.worst_outputs / "0.npy")).sum() == 1
 
 
-def test_a_compiled_model_that_refuses_what_the_original_takes_says_which_sample(
-    line: Compiled, reshape: Compiled, tmp_path: Path
-) -> None:
+def test_a_compiled_model_that_refuses_says_which_sample(line: Compiled, reshape: Compiled, tmp_path: Path) -> None:
     result = check(replace(line, path=reshape.path), SETTINGS, tmp_path)
     assert result.refusal.startswith("sample 0 runs on the original, and fails here: ")
     assert "shape" in result.refusal
@@ -151,7 +144,13 @@ def test_a_file_that_does_not_load_is_refused_in_words(line: Compiled, tmp_path:
     assert result.has_failed
 
 
-def test_an_original_that_refuses_every_random_input_asks_for_real_ones(tmp_path: Path) -> None:
+def test_given_samples_are_compared_or_refused(reshape: Compiled, tmp_path: Path, line: Compiled) -> None:
+    numpy.savez(tmp_path / "one.npz", x=numpy.arange(4, dtype="f4"), shape=numpy.array([-1]))
+    result = check(reshape, replace(SETTINGS, samples=tmp_path / "one.npz"), tmp_path)
+    assert (result.sample_count, result.samples) == (1, "1 given")
+    numpy.savez(tmp_path / "one.npz", x=numpy.zeros((1, 63), "f4"))
+    with pytest.raises(ConfigError, match=r"the original model 'line' refuses them: .*Got: 63 Expected: 64"):
+        check(line, replace(SETTINGS, samples=tmp_path / "one.npz"), tmp_path)
     graph = "(float[2] x) => (float y) { i = Constant <value = int64 {5}> () y = Gather (x, i) }"
     beyond = compiled(tmp_path, onnx_model(graph), "beyond")
     (tmp_path / "run").mkdir()
@@ -160,18 +159,6 @@ def test_an_original_that_refuses_every_random_input_asks_for_real_ones(tmp_path
     ) as error:
         check(beyond, SETTINGS, tmp_path / "run")
     assert error.value.hint == "provide real inputs with [parity] samples, or fix the sizes in [model.beyond.shapes]"
-
-
-def test_given_samples_are_what_is_compared(reshape: Compiled, tmp_path: Path) -> None:
-    numpy.savez(tmp_path / "one.npz", x=numpy.arange(4, dtype="f4"), shape=numpy.array([-1]))
-    result = check(reshape, replace(SETTINGS, samples=tmp_path / "one.npz"), tmp_path)
-    assert (result.sample_count, result.samples) == (1, "1 given")
-
-
-def test_given_samples_that_the_original_refuses_are_a_config_error(line: Compiled, tmp_path: Path) -> None:
-    numpy.savez(tmp_path / "one.npz", x=numpy.zeros((1, 63), "f4"))
-    with pytest.raises(ConfigError, match=r"the original model 'line' refuses them: .*Got: 63 Expected: 64"):
-        check(line, replace(SETTINGS, samples=tmp_path / "one.npz"), tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -192,19 +179,18 @@ def motley(tmp_path_factory: pytest.TempPathFactory) -> Parity:
     return check(compiled(folder, model), SETTINGS, folder)
 
 
-def test_random_outputs_are_not_compared_and_named(motley: Parity) -> None:
+def test_what_cannot_be_compared_is_named_and_all_else_is_compared(motley: Parity, tmp_path: Path) -> None:
     assert motley.unstable_outputs == ("noise",)
     assert "noise" not in [output.output for output in motley.outputs]
-
-
-def test_outputs_of_another_shape_than_declared_are_named(motley: Parity) -> None:
-    """Exporters do declare wrong shapes. Inference cannot refute this one: the number of positive values."""
+    # Exporters do declare wrong shapes. Inference cannot refute this one: the number of positive values.
     assert motley.reshaped_outputs == ("places",)
-
-
-def test_strings_booleans_and_integers_are_compared_too(motley: Parity) -> None:
     assert [output.output for output in motley.outputs] == ["places", "a", "b", "c", "d"]
     assert motley.max_abs_error == 0
+    model = onnx_model(
+        "(float[2] x) => (float[2] y, float[2] z) { a = Mul (x, x) b = Neg (a) y = Log (b) z = Neg (x) }"
+    )
+    result = check(compiled(tmp_path, model), SETTINGS, tmp_path)
+    assert (result.over, result.without_numbers) == ((), ("y",))
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="only x86 traps on this division")
@@ -378,15 +364,12 @@ def test_an_original_runs_once_for_all_files_that_are_compared_with_it(
     assert len(originals) == 4 + 3
 
 
-def test_what_is_kept_of_many_samples_is_one(line: Compiled, tmp_path: Path) -> None:
+def test_recordings_are_told_of_the_worst_sample_that_is_kept(
+    line: Compiled, tmp_path: Path, recordings: tuple[Compiled, ParitySettings, Path]
+) -> None:
     checked(line, replace(SETTINGS, random_samples=20), tmp_path)
     assert [path.name for path in sorted((tmp_path / "cpu").rglob("0.npy"))] == ["0.npy"]
-
-
-def test_what_was_recorded_is_told_of_the_worst_sample_alone(
-    recordings: tuple[Compiled, ParitySettings, Path], tmp_path: Path
-) -> None:
-    """Figures, sample number and kept files belong to one sample."""
+    # Figures, sample number and kept files belong to one sample.
     file, settings, folder = recordings
     for number, off in enumerate((0.01, 0.0, 0.5)):
         with numpy.load(folder / f"sample-{number}.npz") as arrays:
@@ -401,18 +384,10 @@ def test_what_was_recorded_is_told_of_the_worst_sample_alone(
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 torn", b"none"])
-def test_a_damaged_recording_is_named(
+def test_a_bad_recording_is_named(
     recordings: tuple[Compiled, ParitySettings, Path], content: bytes, tmp_path: Path
 ) -> None:
     file, settings, _ = recordings
     (tmp_path / "sample-0.npz").write_bytes(content)
     with pytest.raises(ConfigError, match=r"\[parity\] recorded: cannot read .*sample-0.npz: "):
         parity.check(Subject(variant=file.variant), Recorded(folder=str(tmp_path)), settings, tmp_path)
-
-
-def test_outputs_without_a_single_number_are_told(tmp_path: Path) -> None:
-    model = onnx_model(
-        "(float[2] x) => (float[2] y, float[2] z) { a = Mul (x, x) b = Neg (a) y = Log (b) z = Neg (x) }"
-    )
-    result = check(compiled(tmp_path, model), SETTINGS, tmp_path)
-    assert (result.over, result.without_numbers) == ((), ("y",))

@@ -94,19 +94,19 @@ def test_a_sigmoid_that_is_wrong_is_found(tmp_path: Path) -> None:
     assert output.failure.startswith("max abs error 0.00214 of 1 (the range of Sigmoid); allowed is 1e-05 + 0.001 x 1 ")
 
 
-def test_the_absolute_part_goes_with_the_relative_one_unless_it_is_given(tmp_path: Path) -> None:
+def test_every_output_and_side_has_both_parts(tmp_path: Path) -> None:
     (tmp_path / "tight").mkdir()
     (tmp_path / "wide").mkdir()
     tight = ParitySettings(tolerance=1e-6)
     assert checked(tmp_path / "tight", line(1e-6), line(1e-6, 5e-6), ONES, settings=tight).over
     wide = ParitySettings(tolerance=1e-6, atol=1e-5)
     assert not checked(tmp_path / "wide", line(1e-6), line(1e-6, 5e-6), ONES, settings=wide).over
-
-
-def test_an_output_of_its_own_has_both_parts(tmp_path: Path) -> None:
     own = {"y": Tolerance(max_rel_error=1e-3, atol=0.0)}
     (output,) = checked(tmp_path, line(1e-6), line(1e-6, 5e-6), ONES, settings=ParitySettings(outputs=own)).over
     assert (output.rtol, output.atol) == (1e-3, 0.0)
+    models = [onnx_model(f"(float[4] x) => (float[4] y) {{ {line(1e-6, offset)} }}") for offset in (0, 5e-6)]
+    a, b = side(tmp_path, models[0], "a"), side(tmp_path, models[1])
+    assert bisected(tmp_path, a, b, X, tolerance=1e-3).kind is BisectionKind.AGREEMENT
 
 
 def test_a_variant_is_measured_by_the_range_that_the_model_says(tmp_path: Path) -> None:
@@ -121,12 +121,6 @@ def test_a_variant_is_measured_by_the_range_that_the_model_says(tmp_path: Path) 
 
 
 X = {"x": numpy.array(ONES, "f4")}
-
-
-def test_sides_that_part_by_less_than_the_absolute_part_agree(tmp_path: Path) -> None:
-    models = [onnx_model(f"(float[4] x) => (float[4] y) {{ {line(1e-6, offset)} }}") for offset in (0, 5e-6)]
-    a, b = side(tmp_path, models[0], "a"), side(tmp_path, models[1])
-    assert bisected(tmp_path, a, b, X, tolerance=1e-3).kind is BisectionKind.AGREEMENT
 
 
 def test_a_small_fault_that_later_nodes_enlarge_is_found_at_its_node(tmp_path: Path) -> None:

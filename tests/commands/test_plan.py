@@ -50,9 +50,8 @@ WHY = {
 }
 
 
-def test_providers_share_an_unfused_graph_over_the_weights_of_the_cpus_file(variant: Kind, store: Store) -> None:
+def test_providers_share_a_graph_and_are_tried_in_order(variant: Kind, store: Store) -> None:
     made = plan.make(variant("float"), Android(providers=ALL_ANDROID), store, quiet)
-
     unfused = [Row(name, UNFUSED, ONNX, {}, WHY[name]) for name in ALL_ANDROID]
     assert rows(made) == [*unfused, Row("cpu", FIXED, ORT, {}, WHY["cpu"])]
     assert (made.model, made.target) == (variant("float").model, "android")
@@ -61,19 +60,10 @@ def test_providers_share_an_unfused_graph_over_the_weights_of_the_cpus_file(vari
     assert made.cpu is fixed
     assert [file.read_bytes() for file in shared.data_files] == [fixed.path.read_bytes()]
     assert shared.size_bytes == shared.path.stat().st_size, "what both use is counted once"
-
-
-def test_providers_are_tried_in_the_order_of_the_target_and_the_cpu_last(variant: Kind, store: Store) -> None:
     made = plan.make(variant("float"), Android(providers=("xnnpack", "qnn")), store, quiet)
     assert [choice.provider for choice in made.choices] == ["xnnpack", "qnn", "cpu"]
-
-
-def test_without_providers_the_cpus_file_is_all_there_is(variant: Kind, store: Store) -> None:
     made = plan.make(variant("float"), Android(providers=()), store, quiet)
     assert rows(made) == [Row("cpu", FIXED, ORT, {}, WHY["cpu"])]
-
-
-def test_every_file_is_announced_before_it_is_made(variant: Kind, store: Store) -> None:
     parts: list[str] = []
     plan.make(variant("float"), Android(providers=("xnnpack",)), store, parts.append)
     assert list(dict.fromkeys(parts)) == ["convert m (source, fixed)", "write m (source, unfused)"]
@@ -83,9 +73,7 @@ def test_every_file_is_announced_before_it_is_made(variant: Kind, store: Store) 
 
 
 @pytest.mark.parametrize("provider", ["qnn", "nnapi"])
-def test_providers_of_unsigned_numbers_get_int8_activations_written_as_such(
-    provider: str, variant: Kind, store: Store
-) -> None:
+def test_providers_of_unsigned_numbers_get_int8_activations(provider: str, variant: Kind, store: Store) -> None:
     first, cpu = plan.make(variant("qdq-int8"), Android(providers=(provider,)), store, quiet).choices
     unsigned = f"{WHY[provider]}; int8 activations re-encoded as uint8 (identical values)"
     assert row(first) == Row(provider, UNFUSED, ONNX, {}, unsigned)
@@ -157,11 +145,11 @@ def test_with_format_ort_nothing_but_ort_ships_and_saved_fusions_are_replayed(va
     assert len(made.files) == 2
 
 
-def test_with_format_onnx_the_graph_ships_as_it_is_for_all_and_the_cpu_does_not_pack_it(
-    variant: Kind, store: Store
-) -> None:
+def test_packing_is_the_cpus_alone(variant: Kind, store: Store) -> None:
+    target = Android(providers=("webgpu",), format="ort", prepacking="off")
+    webgpu, cpu = plan.make(variant("float"), target, store, quiet).choices
+    assert (webgpu.compiled.settings, cpu.compiled.settings) == (REPLAY, NO_PACKING)
     made = plan.make(variant("float"), Android(providers=("xnnpack",), format="onnx"), store, quiet)
-
     reason = 'format = "onnx": the runtime rewrites the graph at every load'
     assert rows(made) == [Row("xnnpack", PLAIN, ONNX, {}, reason), Row("cpu", PLAIN, ONNX, NO_PACKING, reason)]
     assert len(made.files) == 1
@@ -178,7 +166,7 @@ def test_with_format_onnx_the_graph_ships_as_it_is_for_all_and_the_cpu_does_not_
         ("onnx", "off", NO_PACKING),
     ],
 )
-def test_packing_is_the_cpus_setting_alone(
+def test_packing_is_the_cpus(
     form: Any, prepacking: Any, settings: Mapping[str, str], variant: Kind, store: Store
 ) -> None:
     target = Android(providers=("xnnpack",), format=form, prepacking=prepacking)
@@ -187,23 +175,14 @@ def test_packing_is_the_cpus_setting_alone(
     assert cpu.compiled.settings == settings
 
 
-def test_no_packing_comes_on_top_of_the_settings_of_a_file(variant: Kind, store: Store) -> None:
-    target = Android(providers=("webgpu",), format="ort", prepacking="off")
-    webgpu, cpu = plan.make(variant("float"), target, store, quiet).choices
-    assert (webgpu.compiled.settings, cpu.compiled.settings) == (REPLAY, NO_PACKING)
-
-
 def over_2_gib(variant: Variant) -> Variant:
     return replace(variant, model=replace(variant.model, size_bytes=3 << 30))
 
 
-def test_a_model_over_2_gib_ships_as_onnx_for_all(variant: Kind, store: Store) -> None:
+def test_a_model_over_2_gib_ships_as_onnx_or_is_refused(variant: Kind, store: Store) -> None:
     made = plan.make(over_2_gib(variant("float")), Android(providers=("webgpu",)), store, quiet)
     reason = "over 2 GiB (3.0 GiB): ORT format cannot hold it"
     assert rows(made) == [Row("webgpu", PLAIN, ONNX, {}, reason), Row("cpu", PLAIN, ONNX, NO_PACKING, reason)]
-
-
-def test_a_model_over_2_gib_is_refused_where_nothing_but_ort_may_ship(variant: Kind, store: Store) -> None:
     with pytest.raises(ModelError, match="GiB"):
         plan.make(over_2_gib(variant("float")), Android(providers=(), format="ort"), store, quiet)
 
@@ -258,48 +237,36 @@ AS_ONNX = "ships as ONNX: each phone's runtime decides whether to compute in 16 
 AS_FLOAT32 = "ships in 32 bits, at twice the size"
 
 
-def test_float16_is_an_error_where_it_cannot_be_converted_for_arm(
-    without_arm: None, variant: Kind, store: Store
-) -> None:
-    """Another file on such a machine would be another package for the same project."""
+def test_float16_is_an_error_where_arm_needs_it_converted(without_arm: None, variant: Kind, store: Store) -> None:
+    # Another file on such a machine would be another package for the same project.
     with pytest.raises(ToolError, match="neither an x86_64 nor an arm64 processor: riscv64") as error:
         plan.make(variant("float16"), Android(providers=("webgpu",)), store, quiet)
     assert 'float16 = "onnx" or "float32"' in error.value.hint
+    made = plan.make(variant("float16"), Android(providers=(), format="ort", float16="onnx"), store, quiet)
+    assert [(each.provider, each.style, each.format) for each in rows(made)] == [("cpu", FIXED, ORT)]
+    assert len(made.notes) == 1
+    assert made.notes[0].endswith(f'format = "ort" leaves no ONNX file; {AS_FLOAT32}')
+    made = plan.make(variant("float"), Android(providers=()), store, quiet)
+    assert (made.cpu.style, made.cpu.processor, made.notes) == (FIXED, "", ())
 
 
 @pytest.mark.parametrize(("how", "style", "reason"), [("onnx", PLAIN, AS_ONNX), ("float32", FIXED, AS_FLOAT32)])
-def test_what_a_target_asks_for_is_no_reason_for_a_note(
-    how: Any, style: Style, reason: str, variant: Kind, store: Store
-) -> None:
+def test_what_a_target_asks_for_is_not_noted(how: Any, style: Style, reason: str, variant: Kind, store: Store) -> None:
     made = plan.make(variant("float16"), Android(providers=(), float16=how), store, quiet)
     assert [(each.style, each.reason) for each in rows(made)] == [(style, reason)]
     assert made.notes == ()
 
 
-def test_float16_never_ships_as_onnx_where_nothing_but_ort_may(variant: Kind, store: Store) -> None:
-    made = plan.make(variant("float16"), Android(providers=(), format="ort", float16="onnx"), store, quiet)
-    assert [(each.provider, each.style, each.format) for each in rows(made)] == [("cpu", FIXED, ORT)]
-    assert len(made.notes) == 1
-    assert made.notes[0].endswith(f'format = "ort" leaves no ONNX file; {AS_FLOAT32}')
-
-
-def test_the_other_kinds_of_numbers_do_not_ask_for_arm(without_arm: None, variant: Kind, store: Store) -> None:
-    made = plan.make(variant("float"), Android(providers=()), store, quiet)
-    assert (made.cpu.style, made.cpu.processor, made.notes) == (FIXED, "", ())
-
-
-def test_an_unknown_chip_is_refused_with_the_nearest(variant: Kind, store: Store) -> None:
+def test_chips_are_qnns_and_known(variant: Kind, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="unknown chip 'SM865O' in soc-models") as error:
         plan.make(variant("qdq-uint8"), Android(providers=("qnn",), soc_models=("SM865O",)), store, quiet)
     assert error.value.hint == "did you mean 'SM8650'?"
-
-
-def test_chips_without_qualcomms_compiler_are_a_tool_error(
-    variant: Kind, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(ToolError, match="the environment qnn is missing"):
         plan.make(variant("qdq-uint8"), Android(providers=("qnn",), soc_models=("SM8650",)), store, quiet)
+    with pytest.raises(SettingError, match="soc-models needs the provider qnn") as caught:
+        Android(providers=("xnnpack",), soc_models=("SM8650",))
+    assert caught.value.hint == 'add "qnn" to providers'
 
 
 def test_coreml_may_not_find_weights_that_lie_beside_the_graph(variant: Kind, store: Store) -> None:
@@ -307,12 +274,6 @@ def test_coreml_may_not_find_weights_that_lie_beside_the_graph(variant: Kind, st
     assert coreml.reason.endswith("; its weights lie beside it, where this provider may not find them")
     assert cpu.reason == 'format = "onnx": the runtime rewrites the graph at every load'
     assert coreml.compiled == replace(cpu.compiled, settings={})
-
-
-def test_chips_are_qnns_alone() -> None:
-    with pytest.raises(SettingError, match="soc-models needs the provider qnn") as caught:
-        Android(providers=("xnnpack",), soc_models=("SM8650",))
-    assert caught.value.hint == 'add "qnn" to providers'
 
 
 SEGMENTS = "(float[1,3,8,8] x) => (float[1,1,8,8] y) { c = Conv <pads = [1,1,1,1]> (x, w) y = Relu (c) }"
@@ -325,7 +286,7 @@ def with_contract(folder: Path) -> Variant:
     return baseline(hashed(attach(net, kinds).model))
 
 
-def test_a_contract_has_32_bits_where_the_runtime_has_no_more(tmp_path: Path) -> None:
+def test_a_contract_has_as_many_bits_as_the_runtime(tmp_path: Path, variant: Kind) -> None:
     decision = plan.decide(with_contract(tmp_path), Web(runtime="webgpu"))
     webgpu, cpu = decision.selections
     reason = "its contract in 32-bit floats: ONNX Runtime's WebGPU build has no kernels for 64 bits"
@@ -336,9 +297,6 @@ def test_a_contract_has_32_bits_where_the_runtime_has_no_more(tmp_path: Path) ->
     assert cpu.reason.endswith(reason)
     assert (webgpu.cpu_nodes_key, cpu.cpu_nodes_key) == ("ep.webgpuexecutionprovider.forceCpuNodeNames", "")
     assert decision.environment == "web-webgpu"
-
-
-def test_elsewhere_and_without_a_contract_it_has_64(variant: Kind, tmp_path: Path) -> None:
     forms = {
         selection.file.form
         for each, target in (
@@ -351,7 +309,9 @@ def test_elsewhere_and_without_a_contract_it_has_64(variant: Kind, tmp_path: Pat
     assert forms == {GraphForm.VARIANT}
 
 
-def test_a_provider_is_told_which_nodes_to_leave_to_the_cpu(tmp_path: Path, store: Store) -> None:
+def test_nodes_to_leave_are_told_while_there_is_room(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     webgpu, cpu = plan.make(with_contract(tmp_path), Web(runtime="webgpu"), store, quiet).choices
     named = webgpu.compiled.settings["ep.webgpuexecutionprovider.forceCpuNodeNames"].splitlines()
     graph = onnx.ModelProto.FromString(webgpu.compiled.path.read_bytes()).graph
@@ -359,16 +319,7 @@ def test_a_provider_is_told_which_nodes_to_leave_to_the_cpu(tmp_path: Path, stor
     assert {name.rpartition("_")[2] for name in in_file.intersection(named)} == {"Cast", "Div", "Sub"}
     assert all(name.endswith("_Cast") for name in set(named) - in_file), "casts from 32 bits to 32 are dropped"
     assert "ep.webgpuexecutionprovider.forceCpuNodeNames" not in cpu.compiled.settings
-
-
-def with_text(folder: Path) -> Variant:
-    net = loaded(folder, onnx_model("(int64[1, n] ids) => (int64[1, n] y) { y = Identity (ids) }", opsets={"": 18}))
-    kinds = tables({"ids": {"kind": "text", "tokenizer": changed(bert(), folder)}}, {})
-    return baseline(hashed(attach(net, kinds).model))
-
-
-def test_a_provider_is_told_the_nodes_of_a_tokenizer_too(tmp_path: Path, store: Store) -> None:
-    """On every target: not for their 64 bits, but because it takes a few here and there."""
+    # On every target: not for their 64 bits, but because it takes a few here and there.
     variant = with_text(tmp_path)
     webgpu, cpu = plan.make(variant, Android(providers=("webgpu",)), store, quiet).choices
     named = webgpu.compiled.settings["ep.webgpuexecutionprovider.forceCpuNodeNames"].splitlines()
@@ -378,13 +329,14 @@ def test_a_provider_is_told_the_nodes_of_a_tokenizer_too(tmp_path: Path, store: 
     assert any(name.count("/") > 2 for name in named), "those of loops, too"
     assert len(set(named)) == len(named) < len(known)
     assert cpu.compiled.settings.keys().isdisjoint({"ep.webgpuexecutionprovider.forceCpuNodeNames"})
-
-
-def test_no_more_names_are_told_than_a_setting_has_room_for(
-    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(files, "LONGEST_SETTING", 60)
     webgpu, _ = plan.make(with_text(tmp_path), Android(providers=("webgpu",)), store, quiet).choices
     told = webgpu.compiled.settings["ep.webgpuexecutionprovider.forceCpuNodeNames"]
     assert told.startswith("mobpack/ids/")
     assert 30 < len(told) <= 60
+
+
+def with_text(folder: Path) -> Variant:
+    net = loaded(folder, onnx_model("(int64[1, n] ids) => (int64[1, n] y) { y = Identity (ids) }", opsets={"": 18}))
+    kinds = tables({"ids": {"kind": "text", "tokenizer": changed(bert(), folder)}}, {})
+    return baseline(hashed(attach(net, kinds).model))

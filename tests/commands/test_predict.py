@@ -75,14 +75,11 @@ def test_it_names_the_best_classes_of_each_file(run: Callable[..., Result]) -> N
     ]
 
 
-def test_programs_get_json(run: Callable[..., Result]) -> None:
+def test_arrays_and_json_are_understood_and_torn_pictures_named(run: Callable[..., Result], project: Path) -> None:
     document: Any = json.loads(run("--json", "--top", "1", "green.png").stdout)
     assert document["predictions"] == [
         {"file": "green.png", "answers": {"logits": [{"label": "green", "index": 1, "score": 1.0}]}}
     ]
-
-
-def test_arrays_can_be_given_in_place_of_a_file(project: Path, run: Callable[..., Result]) -> None:
     pixels = numpy.full((4, 4, 4), [0, 0, 255, 255], numpy.uint8)
     arrays: Any = {
         "x.pixels": pixels,
@@ -93,6 +90,10 @@ def test_arrays_can_be_given_in_place_of_a_file(project: Path, run: Callable[...
     }
     numpy.savez(project / "bgra.npz", **arrays)
     assert "1.000  red" in run("--top", "1", "bgra.npz").stdout
+    (project / "torn.png").write_bytes((project / "green.png").read_bytes()[:45])
+    result = run("torn.png")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "torn.png: not a readable image" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -113,13 +114,6 @@ def test_what_cannot_be_answered_is_said_with_what_to_do(
     assert result.exit_code == 2
     assert message in result.stderr
     assert hint in result.stderr
-
-
-def test_a_torn_picture_is_named(project: Path, run: Callable[..., Result]) -> None:
-    (project / "torn.png").write_bytes((project / "green.png").read_bytes()[:45])
-    result = run("torn.png")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "torn.png: not a readable image" in result.stderr
 
 
 TAGGER = """(int64[batch, n] input_ids) => (float[batch, n, 3] logits)

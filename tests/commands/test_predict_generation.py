@@ -79,7 +79,7 @@ def test_several_prompts_are_gone_on_with_by_one_session(
     assert len(opened) == 1
 
 
-def test_sampling_takes_a_seed(
+def test_sampling_has_a_seed(
     net: onnx.ModelProto, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("mobpack.toml").write_text(PROJECT + 'strategy = "sample"\n', encoding="utf-8")
@@ -108,7 +108,7 @@ max-new-tokens = 5
 """
 
 
-def test_it_makes_a_text_of_a_recording(
+def test_a_recording_becomes_a_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     known = Tokenizer.from_file(str(decoders.tokenizer(tmp_path)))
@@ -127,7 +127,7 @@ def test_it_makes_a_text_of_a_recording(
     assert found["generated"] == known.decode(wanted)
 
 
-def test_it_makes_a_text_of_a_picture(
+def test_a_picture_becomes_a_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     known = Tokenizer.from_file(str(decoders.tokenizer(tmp_path)))
@@ -146,7 +146,7 @@ def test_it_makes_a_text_of_a_picture(
     assert found["generated"] == known.decode(wanted)
 
 
-def test_an_encoder_needs_a_text_as_output(
+def test_an_encoder_gives_a_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     known = Tokenizer.from_file(str(decoders.tokenizer(tmp_path)))

@@ -39,17 +39,15 @@ def run(folder: Path, seen: list[int]) -> Json:
     return run_with_progress("told", {"count": 2}, folder, seen.append, crash="it crashed", hint="mend it")
 
 
-def test_progress_is_told_as_it_comes_and_the_last_answer_is_returned(program: Written) -> None:
+def test_progress_and_failures_of_programs_are_raised_here(program: Written) -> None:
     folder = program('channel.say({"done": 1}); channel.say({"done": 2}); channel.say({"ok": 3})')
     seen: list[int] = []
     assert run(folder, seen) == {"ok": 3}
     assert seen == [1, 2]
-
-
-def test_what_a_program_says_has_failed_is_raised_here(program: Written) -> None:
     with pytest.raises(ConfigError, match="sample 3 is torn") as caught:
         run(program('channel.say_failure(ConfigError("sample 3 is torn", hint="mend the sample"))'), [])
     assert caught.value.hint == "mend the sample"
+    assert run(program('channel.say({"requests": channel.requests.read()})'), []) == {"requests": ""}
 
 
 @pytest.mark.parametrize(
@@ -61,16 +59,28 @@ def test_a_program_that_dies_of_a_signal_is_a_crash_with_its_name(program: Writt
     assert caught.value.hint == hint
 
 
-def test_a_bug_of_a_program_comes_with_its_last_words_and_a_full_disk_as_such(program: Written) -> None:
+def test_programs_that_die_or_answer_nothing_are_told(program: Written) -> None:
+    folder = program("channel.requests.readline(); os.kill(os.getpid(), signal.SIGABRT)")
+    with ChildProgram(["-m", "told"], {}, folder) as running:
+        for _ in range(2):
+            with pytest.raises(CrashError) as caught:
+                running.ask({})
+            assert caught.value.signal == "SIGABRT"
+    folder = program("channel.say({}); channel.requests.read()")
+    with suppress(KeyboardInterrupt), ChildProgram(["-m", "told"], {}, folder) as running:
+        running.answer()
+        raise KeyboardInterrupt
+    assert running.process.returncode == -9
+    with (
+        ChildProgram(["-m", "told"], {}, program("pass")) as running,
+        pytest.raises(RuntimeError, match="without an answer"),
+    ):
+        running.answer()
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         run(program("1 / 0"), [])
-    with pytest.raises(OSError, match="No space left") as caught:
+    with pytest.raises(OSError, match="No space left") as full:
         run(program('sys.exit("OSError: [Errno 28] No space left on device")'), [])
-    assert caught.value.errno == errno.ENOSPC
-
-
-def test_what_reads_requests_without_being_asked_finds_their_end(program: Written) -> None:
-    assert run(program('channel.say({"requests": channel.requests.read()})'), []) == {"requests": ""}
+    assert full.value.errno == errno.ENOSPC
 
 
 def test_prints_are_no_answers_and_requests_are_read_by_nobody_else(program: Written) -> None:
@@ -89,28 +99,3 @@ def test_prints_are_no_answers_and_requests_are_read_by_nobody_else(program: Wri
         ]
     assert (folder / "stderr.txt").read_text().count("library says hello") == 2
     assert running.process.returncode == 0
-
-
-def test_a_request_to_a_program_that_died_names_the_signal(program: Written) -> None:
-    folder = program("channel.requests.readline(); os.kill(os.getpid(), signal.SIGABRT)")
-    with ChildProgram(["-m", "told"], {}, folder) as running:
-        for _ in range(2):
-            with pytest.raises(CrashError) as caught:
-                running.ask({})
-            assert caught.value.signal == "SIGABRT"
-
-
-def test_a_program_is_gone_with_whatever_ends_its_use(program: Written) -> None:
-    folder = program("channel.say({}); channel.requests.read()")
-    with suppress(KeyboardInterrupt), ChildProgram(["-m", "told"], {}, folder) as running:
-        running.answer()
-        raise KeyboardInterrupt
-    assert running.process.returncode == -9
-
-
-def test_a_program_that_ends_without_an_answer_is_a_bug(program: Written) -> None:
-    with (
-        ChildProgram(["-m", "told"], {}, program("pass")) as running,
-        pytest.raises(RuntimeError, match="without an answer"),
-    ):
-        running.answer()

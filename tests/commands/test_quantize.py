@@ -65,9 +65,7 @@ def run(folder: Path, patch: pytest.MonkeyPatch, *options: str) -> Answer:
     return Answer(done.returncode, done.stdout, done.stderr)
 
 
-def test_the_result_is_a_valid_model_with_the_same_signature_and_nearly_the_same_outputs(
-    answered: tuple[Path, Answer],
-) -> None:
+def test_the_result_is_valid_with_the_same_signature_and_nearly_its_outputs(answered: tuple[Path, Answer]) -> None:
     folder, answer = answered
     assert answer.code == 0, answer.err
     result = folder / "net-static-qdq.onnx"
@@ -105,9 +103,7 @@ def test_the_same_again_gives_the_same_bytes(answered: tuple[Path, Answer], monk
     assert not (folder / "again.html").exists()
 
 
-def test_a_search_that_cannot_keep_its_budget_writes_nothing(
-    answered: tuple[Path, Answer], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_search_writes_nothing(answered: tuple[Path, Answer], monkeypatch: pytest.MonkeyPatch) -> None:
     """The metric is the user's own, and rejects everything."""
     folder, _ = answered
     (folder / "mine.py").write_text(
@@ -120,9 +116,7 @@ def test_a_search_that_cannot_keep_its_budget_writes_nothing(
     assert not list(folder.glob("*auto*"))
 
 
-def test_a_search_says_what_it_tried_and_why_layers_stay_in_float(
-    answered: tuple[Path, Answer], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_says_what_it_tried_and_why(answered: tuple[Path, Answer], monkeypatch: pytest.MonkeyPatch) -> None:
     folder, _ = answered
     options = ("-q", "auto", "--calibration", "samples.npz", "--max-drop", "2e-5", "--json", "--force")
     answer = run(folder, monkeypatch, *options)
@@ -164,9 +158,7 @@ def test_what_cannot_be_is_refused_with_what_to_do(
     assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == ["net.onnx"]
 
 
-def test_a_variant_that_is_neither_smaller_nor_faster_is_refused_unless_forced(
-    mobpack: Mobpack, tmp_path: Path
-) -> None:
+def test_a_variant_neither_smaller_nor_faster_is_refused_unless_forced(mobpack: Mobpack, tmp_path: Path) -> None:
     """Dynamic quantization applies to its one small matrix alone."""
     net(tmp_path)
     refused = mobpack("quantize", "net.onnx", "-q", "dynamic", "--no-report")
@@ -179,9 +171,7 @@ def test_a_variant_that_is_neither_smaller_nor_faster_is_refused_unless_forced(
     assert (tmp_path / "net-dynamic.onnx").exists()
 
 
-def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_is_measured(
-    mobpack: Mobpack, tmp_path: Path
-) -> None:
+def test_a_folder_without_access_is_refused_before_measuring(mobpack: Mobpack, tmp_path: Path) -> None:
     net(tmp_path)
     (tmp_path / "file").write_text("")
     answer = mobpack("quantize", "net.onnx", "-q", "float16", "-o", "file/out.onnx")
@@ -189,8 +179,8 @@ def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_is_measur
     assert "cannot write" in answer.err
 
 
-def test_inputs_and_outputs_are_integers_when_they_are_asked_for(
-    answered: tuple[Path, Answer], monkeypatch: pytest.MonkeyPatch
+def test_inputs_and_outputs_are_integers_where_anything_is_quantized(
+    answered: tuple[Path, Answer], monkeypatch: pytest.MonkeyPatch, mobpack: Mobpack, tmp_path: Path
 ) -> None:
     folder, _ = answered
     options = ("-q", "static-qdq", "--calibration", "samples.npz", "--no-report", "--integer-io", "-o", "integers.onnx")
@@ -200,9 +190,6 @@ def test_inputs_and_outputs_are_integers_when_they_are_asked_for(
     session = onnxruntime.InferenceSession(folder / "integers.onnx")
     assert [each.type for each in (*session.get_inputs(), *session.get_outputs())] == ["tensor(int8)", "tensor(int8)"]
     assert set(session.get_modelmeta().custom_metadata_map) == {"quantization.x", "quantization.y"}
-
-
-def test_integers_are_refused_where_nothing_is_quantized_at_the_ends(mobpack: Mobpack, tmp_path: Path) -> None:
     net(tmp_path)
     answer = mobpack("quantize", "net.onnx", "-q", "float16", "--no-report", "--integer-io")
     assert answer.code == 2
@@ -210,7 +197,7 @@ def test_integers_are_refused_where_nothing_is_quantized_at_the_ends(mobpack: Mo
     assert not (tmp_path / "net-float16.onnx").exists()
 
 
-def test_a_result_of_2_gib_and_more_has_its_weights_beside_it(
+def test_weights_of_2_gib_lie_beside_the_result(
     mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     net(tmp_path)
@@ -248,9 +235,7 @@ LOUD = """(float[1, 3, 16, 16] x) => (float[1, 16, 16, 16] y) {
 
 
 @pytest.mark.parametrize("factor", [100, 1])
-def test_numbers_beyond_float16_between_the_nodes_are_counted_and_named(
-    mobpack: Mobpack, tmp_path: Path, factor: int
-) -> None:
+def test_numbers_beyond_float16_are_counted_and_named(mobpack: Mobpack, tmp_path: Path, factor: int) -> None:
     """This CPU computes most of them in 32 bits, so that the outputs do not show it. Infinity is a mark."""
     constants = {"b": numpy.array([False]), "i": numpy.array(numpy.inf, numpy.float32)}
     filters = (weight(16, 3, 3, 3) * factor).astype(numpy.float32)
@@ -268,7 +253,7 @@ def test_numbers_beyond_float16_between_the_nodes_are_counted_and_named(
 
 
 @pytest.mark.parametrize("limit_bytes", [1000, 2**31], ids=["two files", "one file"])
-def test_a_full_disk_leaves_nothing(
+def test_a_full_disk_is_clean(
     mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit_bytes: int
 ) -> None:
     weights = {"w": weight(64, 3, 3, 3), "v": weight(128, 64, 3, 3, seed=1), "g": weight(128, 2, seed=2)}
@@ -378,9 +363,7 @@ def test_every_fourth_sample_judges_what_a_search_has_found_on_the_others(mobpac
     assert held_out["drop"] > 2 * document["score"]["drop"]
 
 
-def test_a_search_that_exceeds_its_budget_on_samples_it_has_not_seen_is_refused(
-    mobpack: Mobpack, tmp_path: Path
-) -> None:
+def test_a_search_over_its_budget_on_unseen_samples_is_refused(mobpack: Mobpack, tmp_path: Path) -> None:
     """Those are a hundred times as large: every range is too narrow for them."""
     net(tmp_path)
     x = numpy.load(calibration(tmp_path, 24))["x"]
@@ -403,9 +386,7 @@ def test_a_search_that_exceeds_its_budget_on_samples_it_has_not_seen_is_refused(
 
 
 @pytest.mark.parametrize(("count", "words"), [(1, "1 sample is"), (15, "15 samples are")])
-def test_too_few_samples_to_hold_some_out_are_said_to_be(
-    count: int, words: str, mobpack: Mobpack, tmp_path: Path
-) -> None:
+def test_too_few_samples_to_hold_out_are_told(count: int, words: str, mobpack: Mobpack, tmp_path: Path) -> None:
     net(tmp_path)
     calibration(tmp_path, count)
     answer = mobpack(

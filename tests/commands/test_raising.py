@@ -109,15 +109,12 @@ def test_an_operator_that_no_newer_opset_has_is_refused_by_name(graph: str, opse
     assert "opset_version=13" in refused.value.hint
 
 
-def test_functions_are_raised_with_the_model() -> None:
+def test_functions_and_files_are_raised_with_the_model(tmp_path: Path) -> None:
     function = '<opset_import: ["" : 11], domain: "own"> chosen (a) => (b) { b = Hardmax (a) }'
     old = onnx_model(
         "(float[2, 4, 3] x) => (float[2, 4, 3] y) { y = own.chosen (x) }", opsets={"": 11, "own": 1}, functions=function
     )
     assert numpy.array_equal(outputs(raised(old, 13), 0)[0], outputs(old, 0)[0])
-
-
-def test_weights_in_files_and_metadata_stay_as_they_are() -> None:
     old = onnx_model("(float[2, 64] x) => (float[2, 64] y) { h = MatMul (x, w) y = Hardmax (h) }", opsets={"": 11})
     weight = old.graph.initializer.add(name="w", data_type=1, dims=[64, 64], data_location=onnx.TensorProto.EXTERNAL)
     weight.external_data.add(key="location", value="w.data")
@@ -125,6 +122,8 @@ def test_weights_in_files_and_metadata_stay_as_they_are() -> None:
     new = raised(old, 13)
     assert list(new.graph.initializer) == list(old.graph.initializer)
     assert list(new.metadata_props) == list(old.metadata_props)
+    model = loaded(tmp_path, onnx_model(SCAN, opsets={"": 8}))
+    assert raised_for_quantizers(model, Store(tmp_path / "store")) is model
 
 
 ENLARGING = """(float[1, 3, 8, 8] x) => (float[1, 4, 16, 16] y) <float[4] s = {1, 1, 2, 2}> {
@@ -145,9 +144,7 @@ def enlarging(tmp_path: Path) -> Model:
 
 
 @pytest.mark.parametrize("quantizer", ["static-qdq", "auto"])
-def test_a_variant_is_near_the_users_graph_and_measured_against_it(
-    enlarging: Model, tmp_path: Path, quantizer: str
-) -> None:
+def test_a_variant_is_measured_against_the_users_graph(enlarging: Model, tmp_path: Path, quantizer: str) -> None:
     samples = numpy.random.default_rng(0).standard_normal((8, 1, 3, 8, 8)).astype(numpy.float32)
     numpy.savez(tmp_path / "samples.npz", x=samples)
     calibration = Calibration(samples=str(tmp_path / "samples.npz"))
@@ -171,9 +168,7 @@ def test_a_variant_is_near_the_users_graph_and_measured_against_it(
     assert measured.score.value == pytest.approx(10 * numpy.log10(signal / noise), abs=0.5)
 
 
-def test_what_a_variant_is_measured_against_is_the_users_graph_where_it_was_raised(
-    enlarging: Model, tmp_path: Path
-) -> None:
+def test_a_raised_graph_is_measured_against_the_users(enlarging: Model, tmp_path: Path) -> None:
     newer = raised_for_quantizers(enlarging, Store(tmp_path / "store"))
     assert newer.graph != enlarging.graph
     assert own(enlarging, newer.graph) == enlarging.graph
@@ -189,11 +184,6 @@ def test_dynamic_keeps_the_ones_of_an_old_hardmax(tmp_path: Path) -> None:
     found, expected = (session(path).run(None, {"x": x})[0] for path in (tmp_path / "q.onnx", model.path))
     assert found.sum() == 2
     assert numpy.array_equal(found, expected)
-
-
-def test_a_model_that_cannot_be_raised_stays_as_it_is(tmp_path: Path) -> None:
-    model = loaded(tmp_path, onnx_model(SCAN, opsets={"": 8}))
-    assert raised_for_quantizers(model, Store(tmp_path / "store")) is model
 
 
 @pytest.mark.parametrize("name", ["Upsample linear@9", "Resize nearest 0.75 2.5@10", "Hardmax 1@11", "ImageScaler@7"])

@@ -33,21 +33,15 @@ def test_an_input_without_a_shape_is_refused_by_name_until_it_is_given_one(tmp_p
     assert [spec.shape for spec in found.signature.inputs] == [(2, 8)]
 
 
-def test_constants_of_one_name_that_differ_are_refused(tmp_path: Path) -> None:
+def test_inputs_constants_and_opsets_are_repaired_or_refused(tmp_path: Path) -> None:
     model = net()
     model.graph.initializer.append(numpy_helper.from_array(weight(8, 40, seed=1), "w"))
     with pytest.raises(ModelError, match="w initializer name is not unique"):
         loaded(tmp_path, model)
-
-
-def test_a_model_of_no_opset_is_refused(tmp_path: Path) -> None:
     model = net(NET.replace("Relu", "com.microsoft.Gelu"), com_microsoft=1)
     with pytest.raises(ModelError, match="does not say which opset its operators are of") as refused:
         loaded(tmp_path, model)
     assert "opset_import" in refused.value.hint
-
-
-def test_the_opsets_of_functions_are_their_own(tmp_path: Path) -> None:
     function = '<opset_import: ["com.microsoft" : 1], domain: "own"> bent (a) => (b) { b = com.microsoft.Gelu (a) }'
     model = onnx_model(
         "(float[2] x) => (float[2] y) { y = own.bent (x) }", opsets={"": 17, "own": 1}, functions=function
@@ -153,9 +147,7 @@ NET_OF_TREES = """(float[n, 8] x) => (float[n, 8] y) {
         (with_doubles, "constants that are there twice, or have no name, are dropped"),
     ],
 )
-def test_it_computes_what_onnx_runtime_does_with_the_file(
-    tmp_path: Path, made: Callable[[], onnx.ModelProto], said: str
-) -> None:
+def test_it_computes_what_onnx_runtime_does(tmp_path: Path, made: Callable[[], onnx.ModelProto], said: str) -> None:
     expected = session(made().SerializeToString()).run(None, {"x": X})
     model = loaded(tmp_path, made())
     assert model.notes == ((f"the model was repaired: {said}",) if said else ())

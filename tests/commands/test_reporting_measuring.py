@@ -62,16 +62,13 @@ def test_a_quantized_variant_is_measured_once(model: Model, tmp_path: Path) -> N
     assert len([title for title in console.titles if title.startswith("measure latency")]) == 1
 
 
-def test_a_build_judges_a_variant_by_its_size_alone(model: Model, tmp_path: Path) -> None:
-    """Any values that a machine measures."""
+def test_a_build_judges_variants_by_size_and_compares_no_model_with_itself(model: Model, tmp_path: Path) -> None:
+    # Any values that a machine measures.
     recipe = StaticQdq(calibration=Calibration(samples=str(tmp_path / "samples.npz")))
     made = build_variant(model, "int8", recipe, Store(tmp_path / "store"), Steps())
     smaller = replace(model, size_bytes=1)
     with pytest.raises(GateError, match=r"is not smaller than the model: .* times the size"):
         require_gain(replace(made, variant=replace(made.variant, model=smaller)))
-
-
-def test_the_models_own_numbers_are_compared_with_nothing(model: Model, tmp_path: Path) -> None:
     store, console = Store(tmp_path / "store"), Console(quiet=True)
     made = build_variant(model, "source", NoQuantizer(), store, console)
     found = measured([made], store, console)

@@ -16,16 +16,24 @@ def session(folder: Path, program: str, owner: str = "") -> ProcessSession:
     return ProcessSession(Host(program=path, owner=owner), {}, folder)
 
 
-def test_a_session_says_what_runs_it_and_what_was_placed(tmp_path: Path) -> None:
+def test_sessions_answer_samples_and_crashes(tmp_path: Path) -> None:
     with session(tmp_path, READY + 'print(json.dumps({"error": ""}), flush=True)') as opened:
         assert (opened.about, opened.placed, opened.node_count) == ("ONNX Runtime 9", 1, 2)
         assert opened.run(tmp_path / "sample.npz", tmp_path).outputs == tmp_path
-
-
-def test_a_sample_that_is_refused_is_an_outcome(tmp_path: Path) -> None:
     with session(tmp_path, READY + 'print(json.dumps({"error": "too long"}), flush=True)') as opened:
         outcome = opened.run(tmp_path / "sample.npz", tmp_path)
     assert (outcome.outputs, outcome.error) == (None, "too long")
+    # If memory runs out the system kills: that says nothing about the model.
+    with pytest.raises(ModelError, match=r"the runtime crashed while opening the model \(SIGSEGV\)"):
+        session(tmp_path, "os.kill(os.getpid(), signal.SIGSEGV)")
+    with (
+        session(tmp_path, READY + "os.kill(os.getpid(), signal.SIGKILL)") as opened,
+        pytest.raises(ToolError, match=r"the runtime was killed while running the model \(SIGKILL\)") as error,
+    ):
+        opened.run(tmp_path / "sample.npz", tmp_path)
+    assert error.value.hint == "memory has probably run out: close other programs"
+    with pytest.raises(ToolError, match=r"the environment arm64 does not work: .*No module named 'nothing'"):
+        session(tmp_path, "import nothing", owner="arm64")
 
 
 @pytest.mark.parametrize(
@@ -36,26 +44,9 @@ def test_a_sample_that_is_refused_is_an_outcome(tmp_path: Path) -> None:
         ({"unusable": "no device"}, ToolError, "the runner does not work on this machine: no device"),
     ],
 )
-def test_a_model_that_is_not_opened_says_why(
+def test_an_unopened_model_says_why(
     tmp_path: Path, answer: dict[str, str], kind: type[Exception], message: str
 ) -> None:
     with pytest.raises(kind) as error:
         session(tmp_path, f"print(json.dumps({answer}), flush=True)")
     assert error.value.message == message  # type: ignore[attr-defined]
-
-
-def test_a_crash_is_the_models_and_a_kill_is_the_machines(tmp_path: Path) -> None:
-    """If memory runs out the system kills: that says nothing about the model."""
-    with pytest.raises(ModelError, match=r"the runtime crashed while opening the model \(SIGSEGV\)"):
-        session(tmp_path, "os.kill(os.getpid(), signal.SIGSEGV)")
-    with (
-        session(tmp_path, READY + "os.kill(os.getpid(), signal.SIGKILL)") as opened,
-        pytest.raises(ToolError, match=r"the runtime was killed while running the model \(SIGKILL\)") as error,
-    ):
-        opened.run(tmp_path / "sample.npz", tmp_path)
-    assert error.value.hint == "memory has probably run out: close other programs"
-
-
-def test_a_damaged_environment_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match=r"the environment arm64 does not work: .*No module named 'nothing'"):
-        session(tmp_path, "import nothing", owner="arm64")

@@ -19,24 +19,14 @@ def test_every_name_that_native_code_exports_keeps_its_hash(name: str) -> None:
     assert gnu_hash(function.replace("onnxruntime", word)) == gnu_hash(function)
 
 
-def test_two_names_have_two_words_and_one_name_always_the_same() -> None:
+def test_names_follow_rules_of_java_and_r8() -> None:
     assert rename.word("ocr") != rename.word("view")
     rename.word.cache_clear()
     assert rename.word("acme") == "acmecs9fjme"
-
-
-@pytest.mark.parametrize("name", ["", "Acme", "vision", "9a", "a-b"])
-def test_a_name_that_cannot_be_part_of_a_java_package_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match="runtime name"):
-        rename.word(name)
-
-
-def test_rules_for_r8_follow_the_package() -> None:
     rules = "-keep class ai.onnxruntime.OrtSession { *; }\n"
     assert rename.renamed_rules(rules, NAME) == "-keep class ai.acmecs9fjme.OrtSession { *; }\n"
-
-
-def test_a_text_of_the_apps_own_that_reads_onnxruntime_stays() -> None:
+    with pytest.raises(ToolError, match=r"libonnxruntime\.so: not a shared library"):
+        rename.renamed_library(b"PK\3\4", "libonnxruntime.so", NAME)
     constants = b"\1\0\x0bonnxruntime \1\0\x1aLai/onnxruntime/OrtSession;"
     own, theirs = PurePosixPath("com/acme/Model.class"), PurePosixPath("ai/onnxruntime/OnnxRuntime.class")
     renamed = rename.renamed_classes({own: constants, theirs: constants}, NAME)
@@ -46,9 +36,10 @@ def test_a_text_of_the_apps_own_that_reads_onnxruntime_stays() -> None:
     }
 
 
-def test_what_is_no_library_is_refused() -> None:
-    with pytest.raises(ToolError, match=r"libonnxruntime\.so: not a shared library"):
-        rename.renamed_library(b"PK\3\4", "libonnxruntime.so", NAME)
+@pytest.mark.parametrize("name", ["", "Acme", "vision", "9a", "a-b"])
+def test_a_name_that_cannot_be_part_of_a_java_package_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="runtime name"):
+        rename.word(name)
 
 
 def gnu_hash(name: str) -> int:

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from pbxproj import XcodeProject
 
 
-def test_the_project_takes_the_packages_from_where_its_command_copies_them(
-    project: "XcodeProject", tmp_path: Path
-) -> None:
+def test_the_project_takes_packages_from_where_they_are_copied(project: "XcodeProject", tmp_path: Path) -> None:
     app = tmp_path / "sample_apps" / "ios"
     app.mkdir(parents=True)
     shutil.copy(APP / "make", app)

@@ -126,7 +126,23 @@ def test_scales_that_are_an_input_keep_the_size(tmp_path: Path, node: str, opset
     assert [output.shape for output in outputs(found)] == [(1, 3, 4, 4)] * 2
 
 
-def test_whole_numbers_that_divide_are_not_zero(tmp_path: Path) -> None:
+def test_sizes_are_small_and_computed_first(tmp_path: Path) -> None:
+    model = loaded(tmp_path, speech(by="norm = ReduceL2 <keepdims = 0> (style)"))
+    found = accepted(model, tmp_path / "run")
+    assert max(abs(sample["style"]).max() for sample in inputs(found)) <= 1 / 8
+    assert max(output.size for output in outputs(found)) < 100
+    assert "style from -0.125 to 0.125" in found.found.samples.description
+    by = "a = ReduceL2 <keepdims = 0> (style) k = Constant <value = float {10}> () norm = Mul (a, k)"
+    found = accepted(loaded(tmp_path, speech(by=by)), tmp_path / "run")
+    assert max(abs(sample["style"]).max() for sample in inputs(found)) <= 1 / 64
+    assert max(output.size for output in outputs(found)) < 1 << 13
+    text = """(float speed, int64[1, t] tokens) => (float[n] sound)
+        <float rate = {400}, int64 from = {0}, int64 by = {1}> {
+        f = Mul (speed, rate) n = Cast <to = 7> (f)
+        r = Range (from, n, by) c = Cast <to = 1> (r) sound = Sin (c) }"""
+    found = accepted(loaded(tmp_path, onnx_model(text)), tmp_path / "run")
+    assert max(output.size for output in outputs(found)) > 20
+    assert min(sample["speed"] for sample in inputs(found)) > 0
     model = loaded(tmp_path, onnx_model("(int64[9] x, int64[9] z) => (int64[9] y) { y = Mod (x, z) }"))
     for sample in inputs(accepted(model, tmp_path / "run")):
         assert sample["z"].min() > 0
@@ -166,32 +182,7 @@ def speech(*, by: str) -> onnx.ModelProto:
     )
 
 
-def test_values_that_decide_sizes_are_small(tmp_path: Path) -> None:
-    model = loaded(tmp_path, speech(by="norm = ReduceL2 <keepdims = 0> (style)"))
-    found = accepted(model, tmp_path / "run")
-    assert max(abs(sample["style"]).max() for sample in inputs(found)) <= 1 / 8
-    assert max(output.size for output in outputs(found)) < 100
-    assert "style from -0.125 to 0.125" in found.found.samples.description
-
-
-def test_sizes_are_computed_before_the_net_runs(tmp_path: Path) -> None:
-    by = "a = ReduceL2 <keepdims = 0> (style) k = Constant <value = float {10}> () norm = Mul (a, k)"
-    found = accepted(loaded(tmp_path, speech(by=by)), tmp_path / "run")
-    assert max(abs(sample["style"]).max() for sample in inputs(found)) <= 1 / 64
-    assert max(output.size for output in outputs(found)) < 1 << 13
-
-
-def test_a_size_of_nothing_is_no_small_size(tmp_path: Path) -> None:
-    text = """(float speed, int64[1, t] tokens) => (float[n] sound)
-        <float rate = {400}, int64 from = {0}, int64 by = {1}> {
-        f = Mul (speed, rate) n = Cast <to = 7> (f)
-        r = Range (from, n, by) c = Cast <to = 1> (r) sound = Sin (c) }"""
-    found = accepted(loaded(tmp_path, onnx_model(text)), tmp_path / "run")
-    assert max(output.size for output in outputs(found)) > 20
-    assert min(sample["speed"] for sample in inputs(found)) > 0
-
-
-def test_a_run_that_takes_too_long_ends_and_says_what_to_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_end_within_their_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = """(float[64, 64] x) => (float[64, 64] y) <int64 n = {100000000}, bool yes = {1}> { y = Loop (n, yes, x) <
         body = b (int64 i, bool on, float[64, 64] s) => (bool o, float[64, 64] t) {
             o = Identity (on) p = MatMul (s, x) t = Tanh (p) }> }"""
@@ -201,13 +192,10 @@ def test_a_run_that_takes_too_long_ends_and_says_what_to_give(tmp_path: Path, mo
         accepted(model, tmp_path / "run")
     assert error.value.message == "the model ran for more than 0.5 s on one sample"
     assert "[parity] samples" in error.value.hint
-
-
-def test_a_run_within_its_limit_gives_its_outputs(tmp_path: Path) -> None:
-    model = tmp_path / "m.onnx"
-    model.write_bytes(onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }").SerializeToString())
+    path = tmp_path / "m.onnx"
+    path.write_bytes(onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }").SerializeToString())
     write_arrays(tmp_path / "x.npz", {"x": numpy.array([-1, 2], numpy.float32)})
-    with Cpu().open(Runnable(path=model, limit_s=60), tmp_path) as session:
+    with Cpu().open(Runnable(path=path, limit_s=60), tmp_path) as session:
         outcome = session.run(tmp_path / "x.npz", tmp_path)
     assert parity.array_of(outcome, 0).tolist() == [0, 2]
 

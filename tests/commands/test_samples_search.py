@@ -69,7 +69,7 @@ def test_states_that_share_names_with_the_picture_have_sizes_of_their_own(tmp_pa
     ],
     ids=["mask", "computed mask", "positions", "through another", "state"],
 )  # fmt: skip
-def test_what_has_a_dimension_of_another_input_is_no_state(
+def test_what_has_an_inputs_dimension_is_no_state(
     tmp_path: Path, inputs: str, outputs: str, nodes: str, size: int
 ) -> None:
     ends = f"(int64[batch, length] src, {inputs}) => (float[batch, length] y, {outputs})"
@@ -137,26 +137,22 @@ def test_sizes_are_learnt_from_the_refusal(
             assert {name: array.shape for name, array in sample.items()} == shapes
 
 
-def test_a_net_that_folds_its_batch_gets_a_batch_of_several(tmp_path: Path) -> None:
+def test_sizes_follow_each_other_and_batches(tmp_path: Path) -> None:
     graph = """(float[x_axes_0, 1, 1, 3] x, float[z_axes_0, 1, 1, 4] z) => (float[4, m] y) {
         j = Concat <axis = 3> (x, z) s = Constant <value = int64[2] {4, -1}> () y = Reshape (j, s) }"""
     for sample in arrays(accepted(loaded(tmp_path, onnx_model(graph)), tmp_path / "run")):
         assert len(sample["x"]) == len(sample["z"]) == 4
-
-
-def test_a_size_that_follows_another_is_worked_out(tmp_path: Path) -> None:
     graph = """(float[1, 1, t] x) => (float[n, m] y) {
         c = Conv <kernel_shape = [5]> (x, w) s = Constant <value = int64[2] {-1, 997}> ()
         y = Reshape (c, s) }"""
     found = accepted(loaded(tmp_path, onnx_model(graph, weights={"w": weight(1, 1, 5)})), tmp_path / "run")
     (sample, _) = arrays(found)
     assert sample["x"].shape == (1, 1, 1001)
-
-
-def test_counts_may_not_be_nought(tmp_path: Path) -> None:
     graph = "(float[1, 4] x, int64[2] times) => (float[a, b] y) { t = Tile (x, times) y = MatMul (t, w) }"
     found = accepted(loaded(tmp_path, onnx_model(graph, weights={"w": weight(4, 2)})), tmp_path / "run")
     assert all(sample["times"].tolist() == [1, 1] for sample in arrays(found))
+    for each in arrays(accepted(loaded(tmp_path, onnx_model(SONG)), tmp_path / "samples")):
+        assert each["sounds"].sum() == each["notes"].sum() > 0
 
 
 SONG = """(int64[sounds] sounds, int64[notes] notes) => (float[frames] y) {
@@ -166,28 +162,17 @@ SONG = """(int64[sounds] sounds, int64[notes] notes) => (float[frames] y) {
     y = Add (one, two) }"""
 
 
-def test_durations_of_one_sum_are_found(tmp_path: Path) -> None:
-    for each in arrays(accepted(loaded(tmp_path, onnx_model(SONG)), tmp_path / "samples")):
-        assert each["sounds"].sum() == each["notes"].sum() > 0
-
-
-def test_what_is_found_is_the_same_every_time(tmp_path: Path) -> None:
-    graph = "(float[n, p] x, float[n, q] z) => (float[n, q] y) { j = Concat <axis = 1> (x, x) y = Add (j, z) }"
-    model = loaded(tmp_path, onnx_model(graph))
-    one, two = (accepted(model, tmp_path / name).found for name in ("one", "two"))
-    assert [path.read_bytes() for path in one.samples.paths] == [path.read_bytes() for path in two.samples.paths]
-    assert (one.shapes, one.tries, one.samples.description) == (two.shapes, two.tries, two.samples.description)
-
-
-def test_the_refusal_names_the_node_the_input_and_the_dimension(tmp_path: Path) -> None:
+def test_refusals_name_nodes_inputs_and_dimensions(tmp_path: Path) -> None:
     graph = """(float[n, a] x, float[n, b] z) => (float[n, 3] y) {
         i = Constant <value = int64 {9999999}> () [picking] g = Gather <axis = 1> (x, i) y = Add (g, z) }"""
     said = refusal(loaded(tmp_path, onnx_model(graph)), tmp_path / "run")
     assert "Gather node. Name:'picking'" in said
     assert said.endswith("node 'picking' depends on 'x' [n=1, a=64]")
-
-
-def test_a_node_without_a_name_is_told_by_what_it_gives(tmp_path: Path) -> None:
     graph = "(float[n, a] x) => (float[n] y) { i = Constant <value = int64 {9999999}> () y = Gather <axis = 1> (x, i) }"
     said = refusal(loaded(tmp_path, onnx_model(graph)), tmp_path / "run")
     assert "node 'Gather that gives y' depends on 'x' [n=1, a=64]" in said
+    graph = "(float[n, p] x, float[n, q] z) => (float[n, q] y) { j = Concat <axis = 1> (x, x) y = Add (j, z) }"
+    model = loaded(tmp_path, onnx_model(graph))
+    one, two = (accepted(model, tmp_path / name).found for name in ("one", "two"))
+    assert [path.read_bytes() for path in one.samples.paths] == [path.read_bytes() for path in two.samples.paths]
+    assert (one.shapes, one.tries, one.samples.description) == (two.shapes, two.tries, two.samples.description)

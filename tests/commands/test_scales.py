@@ -57,9 +57,7 @@ def shipped(dist: Path) -> Path:
     return path
 
 
-def test_the_command_writes_scales_and_keeps_them(
-    tmp_path: Path, mobpack: Mobpack, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_writes_and_keeps_scales(tmp_path: Path, mobpack: Mobpack, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(empty_cache(tmp_path / "bare", without=("arm64",))))
     options = ("-q", "dynamic", "--no-report", "--force")

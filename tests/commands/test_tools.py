@@ -81,9 +81,7 @@ def test_a_full_disk_while_fetching_is_called_that(registry: Path, tmp_path: Pat
     assert error.value.hint == "free some space, or set XDG_CACHE_HOME and TMPDIR to folders on another disk"
 
 
-def test_python_packages_are_fetched_with_this_pythons_pip_alone(
-    registry: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_python_packages_are_fetched_by_this_pip_alone(registry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(downloads.pins()["files"], "thing", {**PINNED, "client": "pip", "package": "thing==1.0.0"})
     script(
         registry,
@@ -127,9 +125,7 @@ def wheel(mirror: Path) -> None:
 
 
 @pytest.mark.parametrize("is_pinned", [False, True], ids=["other bytes", "the pinned bytes"])
-def test_no_code_of_a_source_package_runs_on_a_mirror(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_pinned: bool
-) -> None:
+def test_no_code_of_sources_runs_on_a_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_pinned: bool) -> None:
     witness = tmp_path / "ran"
     content = source_package(tmp_path, witness)
     pinned = {**PINNED, "client": "pip", "package": "thing==1.0.0"}
@@ -189,25 +185,19 @@ def test_maven_is_asked_once_for_a_file_that_no_repository_has(registry: Path, m
     assert len(calls(registry)) == 1
 
 
-def test_a_program_runs_where_and_with_what_it_is_told(tmp_path: Path) -> None:
+def test_programs_run_and_fail_in_words(tmp_path: Path) -> None:
     program = script(tmp_path, "program", 'echo "$1 $WORD $PWD $HOME"; echo noise >&2')
     home = os.environ.get("HOME", "")
     assert (
         commands.run([program, "a b"], what="a test", cwd=tmp_path, environment={"WORD": "w"})
         == f"a b w {tmp_path} {home}\n"
     )
-
-
-def test_a_program_that_fails_is_reported_with_its_last_lines(tmp_path: Path) -> None:
     program = script(tmp_path, "program", 'for i in $(seq 50); do echo "line $i"; done; echo "the reason" >&2; exit 7')
     with pytest.raises(ToolError, match=r"compiling failed \(exit code 7\):") as error:
         commands.run([program], what="compiling", hint="look there")
     lines = error.value.message.splitlines()
     assert (len(lines), lines[-1], lines[1]) == (21, "the reason", "line 32")
     assert error.value.hint == "look there"
-
-
-def test_a_program_that_is_not_there_is_a_tool_error(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match=r"cannot run .*/absent for compiling: No such file or directory"):
         commands.run([tmp_path / "absent"], what="compiling")
 
@@ -218,23 +208,17 @@ def program(folder: Path, text: str) -> Path:
     return path
 
 
-def test_a_job_is_answered_with_the_last_line_of_json(tmp_path: Path) -> None:
+def test_jobs_are_answered_or_die_in_words(tmp_path: Path) -> None:
     answering = program(tmp_path, "print('chatter')\nprint(json.dumps({'twice': job['number'] * 2}))")
     assert commands.run_job([answering], {"number": 21}, tmp_path, crash="", hint="") == {"twice": 42}
-
-
-def test_a_job_that_dies_of_a_signal_is_a_model_error_with_its_name_and_hint(tmp_path: Path) -> None:
     dying = program(tmp_path, "os.kill(os.getpid(), signal.SIGSEGV)")
     with pytest.raises(ModelError, match=r"^it crashed \(SIGSEGV\)$") as error:
         commands.run_job([dying], {}, tmp_path, crash="it crashed", hint="another model")
     assert error.value.hint == "another model"
-
-
-def test_a_job_on_a_full_disk_is_told_from_a_fault_of_the_program(tmp_path: Path) -> None:
     full = program(tmp_path, "raise OSError(28, os.strerror(28))")
-    with pytest.raises(OSError, match="No space left on device") as error:
+    with pytest.raises(OSError, match="No space left on device") as told:
         commands.run_job([full], {}, tmp_path, crash="", hint="")
-    assert error.value.errno == 28
+    assert told.value.errno == 28
     faulty = program(tmp_path, "raise KeyError('ours')")
     with pytest.raises(RuntimeError, match="KeyError: 'ours'"):
         commands.run_job([faulty], {}, tmp_path, crash="", hint="")
@@ -261,9 +245,7 @@ with open("library", "w+b") as file:
 
 
 @pytest.mark.parametrize("missing", ["a module", "the interpreter"])
-def test_an_environment_that_lacks_a_file_is_a_tool_error_with_the_way_to_make_it_again(
-    tmp_path: Path, missing: str
-) -> None:
+def test_an_environment_that_lacks_a_file_is_a_tool_error_with_a_remedy(tmp_path: Path, missing: str) -> None:
     broken = program(tmp_path, "import a_module_that_is_gone")
     command = (sys.executable,) if missing == "a module" else (str(tmp_path / "gone"),)
     with pytest.raises(ToolError, match=r"^the environment qnn does not work: .*gone'") as error:

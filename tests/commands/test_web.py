@@ -37,9 +37,7 @@ def beyond(request: BaseHTTPRequestHandler) -> None:
 
 @pytest.mark.parametrize("answers", [{}, {"file": in_part}], ids=["whole", "ranges"])
 @pytest.mark.parametrize(("start", "limit"), [(0, 1000), (1000, 7), (255_000, 1000), (0, 1 << 20)])
-def test_a_part_of_a_file_is_the_part_that_was_asked_for(
-    files: Path, answers: dict[str, Answer], start: int, limit: int
-) -> None:
+def test_a_part_is_the_one_asked_for(files: Path, answers: dict[str, Answer], start: int, limit: int) -> None:
     with serving(files, answers) as url:
         read = WebFiles(root=url).read("a folder/a#file", start=start, limit_bytes=limit)
     assert read == CONTENT[start : start + limit]

@@ -68,10 +68,21 @@ def sized(made: Plan, folder: Path, *, cpu: int, other: int) -> Plan:
     return replace(made, choices=(of(first, other), of(last, cpu)))
 
 
-def test_a_provider_that_saves_time_is_worth_a_file(two_files: Plan) -> None:
+def test_files_are_worth_the_time_that_they_save(two_files: Plan, tmp_path: Path) -> None:
     assert verdict(two_files, MEASURED) == Weighed(
         provider="xnnpack", is_worth=True, reason="36 of 100 nodes in 31 partitions, 100.0% of the MACs (measured)"
     )
+    found = verdict(sized(two_files, tmp_path, cpu=1_000_000, other=260_000), MEASURED)
+    assert not found.is_worth
+    assert found.reason.endswith("its files make 1.0 MB of models 1.3 MB, more than 1.25 times as much")
+    assert verdict(sized(two_files, tmp_path, cpu=1_000_000, other=240_000), MEASURED).is_worth
+    assert verdict(sized(two_files, tmp_path, cpu=10_000, other=30_000), MEASURED).is_worth
+    variant = baseline(loaded(tmp_path, linear(columns=4096)))
+    made = plan.make(variant, Ios(), Store(tmp_path / "store"), lambda part: None)
+    assert made.choices[0].compiled.path.stat().st_size > 1_000_000
+    partition = replace(PREDICTED, sha256=made.choices[0].compiled.sha256)
+    (found,) = weigh(made, [partition])
+    assert found.is_worth
 
 
 @pytest.mark.parametrize(
@@ -141,7 +152,7 @@ def test_numbers_of_nodes_decide_nothing(node_count: int, for_ios: Plan) -> None
         ),
     ],
 )
-def test_reasons_are_in_time_and_true_of_one_partition(
+def test_reasons_are_in_time_of_one_partition(
     estimate: Estimate, partition_count: int, reason: str, for_ios: Plan
 ) -> None:
     found = verdict(for_ios, replace(PREDICTED, estimate=estimate, partition_count=partition_count))
@@ -150,39 +161,18 @@ def test_reasons_are_in_time_and_true_of_one_partition(
     assert ("each" in found.reason) is (partition_count > 1)
 
 
-def test_a_provider_that_multiplies_the_models_is_left_out(two_files: Plan, tmp_path: Path) -> None:
-    found = verdict(sized(two_files, tmp_path, cpu=1_000_000, other=260_000), MEASURED)
-    assert not found.is_worth
-    assert found.reason.endswith("its files make 1.0 MB of models 1.3 MB, more than 1.25 times as much")
-    assert verdict(sized(two_files, tmp_path, cpu=1_000_000, other=240_000), MEASURED).is_worth
-
-
-def test_a_graph_is_not_what_multiplies_a_small_model(two_files: Plan, tmp_path: Path) -> None:
-    assert verdict(sized(two_files, tmp_path, cpu=10_000, other=30_000), MEASURED).is_worth
-
-
-def test_weights_that_files_share_count_once(tmp_path: Path) -> None:
-    variant = baseline(loaded(tmp_path, linear(columns=4096)))
-    made = plan.make(variant, Ios(), Store(tmp_path / "store"), lambda part: None)
-    assert made.choices[0].compiled.path.stat().st_size > 1_000_000
-    partition = replace(PREDICTED, sha256=made.choices[0].compiled.sha256)
-    (found,) = weigh(made, [partition])
-    assert found.is_worth
-
-
-def test_a_plan_has_no_file_for_what_is_left_out(tmp_path: Path) -> None:
+def test_plans_and_reasons_have_what_was_weighed(tmp_path: Path) -> None:
     variant = baseline(loaded(tmp_path, linear()))
     weighed = [Weighed(provider="coreml", is_worth=False, reason="too little")]
     decision = plan.decide(variant, Ios(), weighed=weighed)
     assert [each.provider for each in decision.selections] == ["cpu"]
     assert decision.selections[0].file.style is Style.FIXED
     assert "coreml: left out: too little" in str(decision)
-
-
-def test_the_figures_for_a_provider_are_part_of_its_reason(tmp_path: Path) -> None:
-    variant = baseline(loaded(tmp_path, linear()))
     weighed = [Weighed(provider="xnnpack", is_worth=True, reason="9 of 9 nodes")]
     assert plan.decide(variant, Android(), weighed=weighed).selections[0].reason.endswith("; 9 of 9 nodes")
+    tables = configured(tmp_path, '[target.android]\nproviders = ["xnnpack"]\n[target.ios]\n').targets()
+    assert not isinstance(tables["android"].providers, DefaultProviders)
+    assert isinstance(tables["ios"].providers, DefaultProviders)
 
 
 def configured(folder: Path, targets: str) -> Config:
@@ -190,12 +180,6 @@ def configured(folder: Path, targets: str) -> Config:
     path = folder / "mobpack.toml"
     path.write_text(f'[package]\nname = "p"\n[model.m]\npath = "m.onnx"\n{targets}', encoding="utf-8")
     return config.load(path)
-
-
-def test_providers_of_a_table_are_never_weighed(tmp_path: Path) -> None:
-    tables = configured(tmp_path, '[target.android]\nproviders = ["xnnpack"]\n[target.ios]\n').targets()
-    assert not isinstance(tables["android"].providers, DefaultProviders)
-    assert isinstance(tables["ios"].providers, DefaultProviders)
 
 
 @pytest.mark.parametrize("named", ["", 'providers = ["xnnpack"]'], ids=["default", "named"])
@@ -244,9 +228,7 @@ SMALL = "18 of 19 nodes in 2 partitions, 100.0% of the MACs (predicted): 0.05 ms
 
 
 @pytest.mark.parametrize(("size", "left_out"), [(112, []), (8, [SMALL])])
-def test_a_plain_net_of_19_nodes_ships_with_coreml_if_its_work_is_worth_the_calls(
-    size: int, left_out: list[str], tmp_path: Path
-) -> None:
+def test_a_plain_net_ships_with_coreml_if_it_pays(size: int, left_out: list[str], tmp_path: Path) -> None:
     """The second call is for the Gemm behind the Flatten, which Core ML leaves."""
     steps = " ".join(PLAIN.format(number, number - 1) for number in range(1, 9)).replace("(r0,", "(x,")
     net = onnx_model(

@@ -43,7 +43,7 @@ def pinned_zip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     return pin
 
 
-def test_the_published_runtime_comes_with_its_operators(tmp_path: Path, pinned_zip: Callable[[str], bytes]) -> None:
+def test_operators_come_with_the_runtime_that_has_them(tmp_path: Path, pinned_zip: Callable[[str], bytes]) -> None:
     by_hand = tmp_path / "by-hand.zip"
     by_hand.write_bytes(pinned_zip(""))
     shown = CliRunner().invoke(xcframework, [str(by_hand), "--out", str(tmp_path / "out.xcframework"), "--json"])
@@ -51,11 +51,6 @@ def test_the_published_runtime_comes_with_its_operators(tmp_path: Path, pinned_z
     text = (tmp_path / "out.config").read_text(encoding="utf-8")
     assert text == "!no_ops_specified_means_all_ops_are_required\n"
     assert read_config(tmp_path / "out.config").has_all_operators
-
-
-def test_operators_of_another_runtime_are_left_and_warned_of(
-    tmp_path: Path, pinned_zip: Callable[[str], bytes]
-) -> None:
     (tmp_path / "by-hand.zip").write_bytes(pinned_zip(""))
     (tmp_path / "out.config").write_text("ai.onnx;13;Add\n", encoding="utf-8")
     shown = CliRunner().invoke(xcframework, [str(tmp_path / "by-hand.zip"), "--out", str(tmp_path / "out.xcframework")])
@@ -136,9 +131,24 @@ def test_without_an_archive_the_pinned_one_is_fetched_once(tmp_path: Path, pinne
     assert asked[0].startswith("mobpack/")
 
 
-def test_a_server_that_answers_the_third_time_is_good_enough(
-    tmp_path: Path, pinned_zip: Callable[[str], bytes]
-) -> None:
+def test_other_bytes_than_the_pinned_ones_are_refused(tmp_path: Path, pinned_zip: Callable[[str], bytes]) -> None:
+    with serving(gives(b"another file")) as (url, _):
+        pinned_zip(url)
+        with pytest.raises(ToolError, match=r"is not the pinned file: sha256 [0-9a-f]{64}, expected"):
+            pinned.archive(silent)
+    assert cached(tmp_path) == []
+
+
+def test_a_damaged_archive_in_the_cache_is_fetched_again(tmp_path: Path, pinned_zip: Callable[[str], bytes]) -> None:
+    content = pinned_zip("")
+    with serving(gives(content)) as (url, asked):
+        pinned_zip(url)
+        pinned.archive(silent).write_bytes(b"damaged")
+        assert pinned.archive(silent).read_bytes() == content
+    assert len(asked) == 2
+
+
+def test_a_server_that_answers_the_third_time_is_enough(tmp_path: Path, pinned_zip: Callable[[str], bytes]) -> None:
     content = pinned_zip("")
     parts: list[tuple[int, int]] = []
     with serving(fails(503), gives(content[:100], promised=len(content)), gives(content)) as (url, asked):
@@ -169,9 +179,7 @@ def test_a_server_that_does_not_serve_is_said_so(
     assert cached(tmp_path) == []
 
 
-def test_a_host_that_cannot_be_reached_is_said_so_with_a_way_out(
-    tmp_path: Path, pinned_zip: Callable[[str], bytes]
-) -> None:
+def test_a_host_out_of_reach_is_told_with_a_way_out(tmp_path: Path, pinned_zip: Callable[[str], bytes]) -> None:
     with serving(fails(500)) as (url, _):
         pass  # what it listened on is free, and closed, now
     pinned_zip(url)
@@ -183,24 +191,7 @@ def test_a_host_that_cannot_be_reached_is_said_so_with_a_way_out(
     assert not (tmp_path / "out.xcframework").exists()
 
 
-def test_other_bytes_than_the_pinned_ones_are_refused(tmp_path: Path, pinned_zip: Callable[[str], bytes]) -> None:
-    with serving(gives(b"another file")) as (url, _):
-        pinned_zip(url)
-        with pytest.raises(ToolError, match=r"is not the pinned file: sha256 [0-9a-f]{64}, expected"):
-            pinned.archive(silent)
-    assert cached(tmp_path) == []
-
-
-def test_a_damaged_archive_in_the_cache_is_fetched_again(tmp_path: Path, pinned_zip: Callable[[str], bytes]) -> None:
-    content = pinned_zip("")
-    with serving(gives(content)) as (url, asked):
-        pinned_zip(url)
-        pinned.archive(silent).write_bytes(b"damaged")
-        assert pinned.archive(silent).read_bytes() == content
-    assert len(asked) == 2
-
-
-def test_a_cache_that_is_full_is_said_so(
+def test_a_full_cache_is_told(
     tmp_path: Path, pinned_zip: Callable[[str], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "disk").mkdir()

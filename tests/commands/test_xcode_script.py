@@ -72,11 +72,20 @@ def program(path: Path, text: str) -> Path:
     return path
 
 
-def test_the_script_has_no_traps_of_the_shell(app: App) -> None:
+def test_the_script_has_no_traps_and_names_what_is_missing(app: App) -> None:
     shellcheck = shutil.which("shellcheck", path=f"{MOBPACK.parent}:{os.environ['PATH']}")
     require(shellcheck is not None, "shellcheck is missing: pip install mobpack[test]")
     done = subprocess.run([shellcheck or "", app.script], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "")
+    code, output = app.run()
+    assert code == 4
+    first, second = output.splitlines()
+    assert first == f"{app.config}:1: error: mobpack is neither in {app.folder}/.venv nor on PATH"
+    assert second.startswith(f"{app.config}:1: note: install it into {app.folder}/.venv, or say where it is with")
+    code, output = app.run({**XCODE, "ENABLE_USER_SCRIPT_SANDBOXING": "YES"})
+    assert code == 4
+    assert "error: Xcode runs scripts of the target 'mobpack page-orientation' in a sandbox" in output
+    assert "note: set ENABLE_USER_SCRIPT_SANDBOXING" in output
 
 
 @pytest.mark.parametrize("said", [{"ACTION": "clean"}, {"ACTION": "indexbuild"}, {"ENABLE_PREVIEWS": "YES"}], ids=str)
@@ -84,14 +93,6 @@ def test_nothing_is_built_while_xcode_cleans_indexes_or_draws_previews(app: App,
     program(app.folder / ".venv/bin/mobpack", "exit 1")
     assert app.run({**XCODE, **said}) == (0, "")
     assert app.run(XCODE).code == 1
-
-
-def test_a_mobpack_that_is_missing_is_an_error_on_the_project_file(app: App) -> None:
-    code, output = app.run()
-    assert code == 4
-    first, second = output.splitlines()
-    assert first == f"{app.config}:1: error: mobpack is neither in {app.folder}/.venv nor on PATH"
-    assert second.startswith(f"{app.config}:1: note: install it into {app.folder}/.venv, or say where it is with")
 
 
 def test_the_build_setting_goes_before_the_folders_own_environment_and_that_before_path(app: App) -> None:
@@ -103,13 +104,6 @@ def test_the_build_setting_goes_before_the_folders_own_environment_and_that_befo
     assert f"ran {first} build" in app.run({**XCODE, "MOBPACK": str(first)}).output
     code, output = app.run({**XCODE, "MOBPACK": "absent"})
     assert (code, output.splitlines()[0]) == (4, f"{app.config}:1: error: MOBPACK says absent, which cannot be run")
-
-
-def test_a_sandbox_is_named_before_it_breaks_the_build(app: App) -> None:
-    code, output = app.run({**XCODE, "ENABLE_USER_SCRIPT_SANDBOXING": "YES"})
-    assert code == 4
-    assert "error: Xcode runs scripts of the target 'mobpack page-orientation' in a sandbox" in output
-    assert "note: set ENABLE_USER_SCRIPT_SANDBOXING" in output
 
 
 def test_mobpacks_words_come_as_xcode_shows_them_and_its_exit_code_stays(app: App) -> None:

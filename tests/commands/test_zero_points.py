@@ -12,9 +12,7 @@ from tests.unit.test_dequantized import run
 
 
 @pytest.mark.parametrize("layout", ["axis", "block"])
-def test_a_product_of_values_with_several_scales_is_not_fused_into_one_with_one_scale(
-    tmp_path: Path, layout: str
-) -> None:
+def test_a_product_of_values_with_several_scales_keeps_them(tmp_path: Path, layout: str) -> None:
     import onnxruntime
 
     scale, attributes = LAYOUTS[layout]

@@ -54,7 +54,7 @@ def test_texts_about_the_package_are_added_to_what_gradle_has_made(aar: Path) ->
     assert after == {**before, **{ABOUT / name: b"{}" for name in ("api.json", "sbom.cdx.json")}}
 
 
-def test_the_library_is_mapped_classes_are_taken_as_they_are_and_one_rule_keeps_what_native_code_looks_up(
+def test_libraries_are_mapped_classes_taken_and_one_rule_keeps_what_native_code_looks_up(
     aar: Path, tmp_path: Path
 ) -> None:
     with zipfile.ZipFile(aar) as archive:

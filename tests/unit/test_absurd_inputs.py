@@ -5,6 +5,7 @@ from pathlib import Path
 import onnx
 import pytest
 
+from packager import models
 from packager.core.errors import ConfigError, ModelError
 from packager.runtimes.operators import parse_config
 from tests.cases.cli import Mobpack, mobpack
@@ -49,6 +50,11 @@ def test_a_model_with_more_numbers_than_an_array_holds_is_refused(mobpack: Mobpa
         assert answer.code == ModelError.EXIT_CODE, answer.err
         assert f"'x' has the shape [{size}, 64], and no array of an app holds more than 2,147,483,647" in answer.err
     assert "and no array of an app holds more" in mobpack("inspect", "m.onnx").out
+
+
+def test_the_largest_array_is_not_refused(tmp_path: Path) -> None:
+    model = models.load(saved(tmp_path / "m.onnx", huge(dynamic(), 2**25 - 1)), "m")
+    assert models.blockers(model) == ()
 
 
 def test_a_release_whose_manifest_is_absurd_is_no_release(mobpack: Mobpack, tmp_path: Path) -> None:

@@ -84,10 +84,14 @@ def test_a_package_has_the_files_that_its_contracts_need_and_no_others() -> None
     assert IMAGE_CLASSIFIER.plans[0].model.contract is None
 
 
-def test_in_a_package_with_a_contract_no_class_hides_a_type_of_it() -> None:
+def test_types_and_names_of_contracts_hide_nothing() -> None:
     made = (plan("picture", Signature(inputs=PIXELS, outputs=SCORES)), CLASSIFIER)
     named = [each.class_name for each in Android().view(PACKAGE, made, Report(parities=())).models]
     assert named == ["PictureModel", "Net"]
+    samples = replace(SOUND[0], element=ElementType.INT16)
+    audio = replace(AUDIO, samples=samples)
+    view = method(with_contract((samples, SOUND[1]), SCORES, Contract(inputs=(audio,), outputs=(CLASSES,))))
+    assert view.arguments[0].value == "audio.shorts()"
 
 
 def test_every_tensor_and_size_of_an_input_comes_from_a_parameter_or_a_state() -> None:
@@ -101,13 +105,6 @@ def test_every_tensor_and_size_of_an_input_comes_from_a_parameter_or_a_state() -
         "audioChannels": "audio.channels",
     }
     assert [(each.identifier, each.kotlin_type) for each in view.parameters] == [("audio", "Sound")]
-
-
-def test_a_model_of_16_bit_samples_gets_them() -> None:
-    samples = replace(SOUND[0], element=ElementType.INT16)
-    audio = replace(AUDIO, samples=samples)
-    view = method(with_contract((samples, SOUND[1]), SCORES, Contract(inputs=(audio,), outputs=(CLASSES,))))
-    assert view.arguments[0].value == "audio.shorts()"
 
 
 def test_no_parameter_hides_what_the_method_calls_and_no_size_hides_a_tensor() -> None:
@@ -160,14 +157,11 @@ def test_inputs_of_fixed_sizes_need_no_shape_and_numbers_are_those_of_kotlin() -
         assert view.results[0].value == f"classificationsOf(output.logitsScores, {LABELS}, top, {printed})"
 
 
-def test_a_state_whose_output_is_not_as_declared_is_copied() -> None:
+def test_states_are_copied_and_tensors_bring_their_shape() -> None:
     contract = Contract(inputs=(AUDIO, STATE), outputs=(CLASSES,))
     made = with_contract((*SOUND, *STATES), (*SCORES, *NEXT_STATES), contract)
     assert method(made).states[0].is_pinned
     assert not method(made, reshaped("net", "stateN")).states[0].is_pinned
-
-
-def test_a_tensor_among_the_answers_brings_its_shape_under_a_free_name() -> None:
     raw = specs("output", ("raw", ElementType.FLOAT, ("n",)), ("rawShape", ElementType.FLOAT, (2,)))
     outputs = tuple(TensorOutput(identifier=spec.identifier, spec=spec) for spec in raw)
     view = method(with_contract(PIXELS, raw, Contract(inputs=(IMAGE,), outputs=outputs)))

@@ -31,16 +31,13 @@ def test_input_that_the_java_api_cannot_make_is_refused_with_a_way_out(element: 
     assert "Cast" in caught.value.hint
 
 
-def test_outputs_that_java_lacks_or_of_another_shape_are_copied() -> None:
+def test_java_copies_what_it_lacks_and_refuses_what_it_cannot_hold() -> None:
     with pytest.raises(ModelError, match="output 'y'"):
         tensors.refuse_unsupported((), specs("output", ("y", ElementType.OTHER, ())), model="m")
     tensors.refuse_unsupported((), specs("output", ("y", ElementType.UINT16, ())), model="m")
     model = plan("m", Signature(inputs=FLOAT, outputs=specs("output", ("y", ElementType.FLOAT, (1, 4)))))
     assert not Android().view(PACKAGE, (model,), Report(parities=())).models[0].copied_outputs
     assert not Android().view(PACKAGE, (model,), reshaped("m", "y")).models[0].pinned_outputs
-
-
-def test_what_java_cannot_hold_or_pass_is_refused() -> None:
     with pytest.raises(ModelError, match="2 GiB"):
         tensors.refuse_unsupported(specs("input", ("x", ElementType.FLOAT, (1 << 29,))), (), model="m")
     inputs = specs("input", *((f"past_{number}", ElementType.FLOAT, (1,)) for number in range(241)))
@@ -94,9 +91,16 @@ def test_kotlin_package_is_legal_for_every_package_name(name: str, part: str) ->
     assert Android().view(package, (model,), Report(parities=())).namespace == f"com.example.{part}"
 
 
-def test_qnn_brings_the_runtime_that_has_it() -> None:
+def test_qnn_has_its_runtime_and_weights_keep_their_names() -> None:
     assert "-qnn:" in Android(providers=("qnn",)).published_runtime()
     assert "-qnn:" not in Android().published_runtime()
+    (file,) = files_of(choice("cpu", Style.PLAIN, path=PLAIN_FILE, data_files=WEIGHTS))
+    assert (file.asset.path, file.asset.size_bytes) == ("mobpack/vision/net.onnx.tflite", PLAIN_FILE.stat().st_size)
+    assert [(each.name, each.asset.path) for each in file.weights] == [
+        ("model-1.weights", "mobpack/vision/net/model-1.weights.tflite"),
+        ("model-2.weights", "mobpack/vision/net/model-2.weights.tflite"),
+    ]
+    assert [each.asset.sha256 for each in file.weights] == [sha256_of(path) for path in WEIGHTS]
 
 
 def test_no_text_leaves_its_string_and_no_model_its_limits() -> None:
@@ -151,16 +155,6 @@ def test_a_file_for_chips_is_named_after_the_first_and_shared_with_any_chip() ->
 
 def settings_of(file: FileView) -> dict[str, str]:
     return {entry.key: entry.value for entry in file.settings}
-
-
-def test_weights_keep_the_names_that_the_graph_knows_them_by_in_a_folder_of_their_own() -> None:
-    (file,) = files_of(choice("cpu", Style.PLAIN, path=PLAIN_FILE, data_files=WEIGHTS))
-    assert (file.asset.path, file.asset.size_bytes) == ("mobpack/vision/net.onnx.tflite", PLAIN_FILE.stat().st_size)
-    assert [(each.name, each.asset.path) for each in file.weights] == [
-        ("model-1.weights", "mobpack/vision/net/model-1.weights.tflite"),
-        ("model-2.weights", "mobpack/vision/net/model-2.weights.tflite"),
-    ]
-    assert [each.asset.sha256 for each in file.weights] == [sha256_of(path) for path in WEIGHTS]
 
 
 def test_weights_that_are_the_cpus_file_ship_once(tmp_path: Path) -> None:

@@ -42,10 +42,18 @@ def test_boxes_are_in_the_order_of_the_graph() -> None:
     )
 
 
-def test_a_mask_says_how_much_of_the_picture_each_class_covers() -> None:
+def test_a_mask_is_shares_and_parts_of_a_text_are_counted_in_code_points() -> None:
     outputs = {"mask.classes": numpy.array([[0, 2, 2], [2, 2, 0]], numpy.uint8)}
     shares = (Share(label="", index=2, share=4 / 6), Share(label="", index=0, share=2 / 6))
     assert said(MASK, outputs) == MaskResult(width=3, height=2, shares=shares)
+    numbers = ([1, 0, 9], [2, 0, 0], [4, 1, 0], [0.5, 0.75, 1])
+    outputs = {spec.name: numpy.array(each) for spec, each in zip(cases.TAGS, numbers, strict=True)}
+    inputs = {cases.SPANS.text.name: numpy.array([-1, *map(ord, "\U0001f600 \ud83db"), -1], numpy.int32)}
+    assert answer(cases.SPANS, outputs, inputs=inputs) == (
+        Entity(label="Ort", text="\ud83db", start=2, end=4, score=0.5),
+        Entity(label="person", text="\U0001f600", start=0, end=1, score=0.75),
+        Entity(label="", text="", start=0, end=0, score=1),
+    )
 
 
 def test_a_text_is_its_symbols_and_its_score_their_mean_and_a_pair_has_a_number() -> None:
@@ -59,14 +67,3 @@ def test_a_text_is_its_symbols_and_its_score_their_mean_and_a_pair_has_a_number(
 @pytest.mark.parametrize(("typed", "name"), [(EMBEDDING, "feature.vector"), (RAW_OUTPUT, "raw")])
 def test_numbers_stay_numbers(typed: Any, name: str) -> None:
     assert list(said(typed, {name: numpy.array([0.5, 0.25])})) == [0.5, 0.25]
-
-
-def test_parts_of_a_text_are_counted_in_code_points() -> None:
-    numbers = ([1, 0, 9], [2, 0, 0], [4, 1, 0], [0.5, 0.75, 1])
-    outputs = {spec.name: numpy.array(each) for spec, each in zip(cases.TAGS, numbers, strict=True)}
-    inputs = {cases.SPANS.text.name: numpy.array([-1, *map(ord, "\U0001f600 \ud83db"), -1], numpy.int32)}
-    assert answer(cases.SPANS, outputs, inputs=inputs) == (
-        Entity(label="Ort", text="\ud83db", start=2, end=4, score=0.5),
-        Entity(label="person", text="\U0001f600", start=0, end=1, score=0.75),
-        Entity(label="", text="", start=0, end=0, score=1),
-    )

@@ -10,9 +10,7 @@ from packager.verification.partition.measured import measure
 from tests.cases.assign import convolutions
 
 
-def test_a_missing_environment_is_a_tool_error_that_says_how_to_get_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_environment_is_a_tool_error_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with pytest.raises(ToolError, match="the environment qnn is missing") as error:
         measure(convolutions(tmp_path), None, "qnn", {}, tmp_path)

@@ -59,7 +59,7 @@ def test_files_have_names_of_any_length_and_the_users_permissions(tmp_path: Path
 
 
 @pytest.mark.parametrize("how", [write, write_files])
-def test_content_is_on_the_disk_before_it_has_its_name(
+def test_content_is_on_disk_before_it_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: Callable[[Path], None]
 ) -> None:
     synced = []

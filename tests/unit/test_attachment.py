@@ -130,7 +130,7 @@ def test_older_opsets_are_raised_and_compute_the_same(tmp_path: Path, opset: int
     assert Ran(found.model.graph)({"x": numbers})["y"] == pytest.approx(expected, abs=1e-6)
 
 
-def test_constants_that_an_old_file_has_among_its_inputs_are_no_inputs(tmp_path: Path) -> None:
+def test_constants_of_old_files_are_no_inputs_and_go_to_all_who_take_them(tmp_path: Path) -> None:
     net = onnx_model(
         "(float[1, 3] x, float[3] bias) => (float[1, 3] y) <float[3] bias = {1, 2, 3}> { y = Add (x, bias) }",
         opsets={"": 8},
@@ -139,18 +139,22 @@ def test_constants_that_an_old_file_has_among_its_inputs_are_no_inputs(tmp_path:
     found = attached(tmp_path, {}, {"y": CLASSES}, net).model
     assert [spec.name for spec in found.signature.inputs] == ["x"]
     assert found.ir_version >= 8
+    net = onnx_model("(float[2] a, float[2] b) => (float[2] y) { y = Add (a, b) }")
+    same = {"kind": "tensor", "value": 2.5}
+    net.graph.input.add().CopyFrom(onnx.helper.make_tensor_value_info("c", 1, [2]))
+    net.graph.node.add().CopyFrom(onnx.helper.make_node("Mul", ["y", "c"], ["z"]))
+    net.graph.output.add().CopyFrom(onnx.helper.make_tensor_value_info("z", 1, [2]))
+    found = attached(tmp_path, {"a": same, "b": same}, {}, net).model
+    assert Ran(found.graph)({"c": numpy.ones(2, numpy.float32)})["z"].tolist() == [5, 5]
 
 
-def test_functions_in_an_old_opset_are_raised_with_the_model(tmp_path: Path) -> None:
+def test_functions_of_one_old_opset_are_raised_and_of_two_refused(tmp_path: Path) -> None:
     function = '<opset_import: ["" : 17], domain: "own"> twice (a) => (b) { b = Add (a, a) }'
     net = onnx_model(
         "(float[1, 3] x) => (float[1, 3] y) { y = own.twice (x) }", opsets={"": 17, "own": 1}, functions=function
     )
     found = attached(tmp_path, {}, {"y": {"kind": "tensor"}}, net)
     assert Ran(found.model.graph)({"x": numpy.array([[1, 2, 3]], numpy.float32)})["y"].tolist() == [[2, 4, 6]]
-
-
-def test_functions_in_two_opsets_are_refused(tmp_path: Path) -> None:
     function = '<opset_import: ["" : 16], domain: "own"> twice (a) => (b) { b = Add (a, a) }'
     net = onnx_model(
         "(float[1, 3] x) => (float[1, 3] y) { y = own.twice (x) }", opsets={"": 17, "own": 1}, functions=function
@@ -170,16 +174,6 @@ def test_an_input_that_is_always_the_same_is_no_input_and_what_has_no_table_a_te
     assert [type(each) for each in contract.inputs] == [ImageInput, TensorInput]
     assert [type(each) for each in contract.outputs] == [TensorOutput, TensorOutput]
     assert contract.verb == "predict"
-
-
-def test_two_inputs_of_the_same_constant_both_get_it(tmp_path: Path) -> None:
-    net = onnx_model("(float[2] a, float[2] b) => (float[2] y) { y = Add (a, b) }")
-    same = {"kind": "tensor", "value": 2.5}
-    net.graph.input.add().CopyFrom(onnx.helper.make_tensor_value_info("c", 1, [2]))
-    net.graph.node.add().CopyFrom(onnx.helper.make_node("Mul", ["y", "c"], ["z"]))
-    net.graph.output.add().CopyFrom(onnx.helper.make_tensor_value_info("z", 1, [2]))
-    found = attached(tmp_path, {"a": same, "b": same}, {}, net).model
-    assert Ran(found.graph)({"c": numpy.ones(2, numpy.float32)})["z"].tolist() == [5, 5]
 
 
 @pytest.mark.parametrize(
@@ -204,9 +198,7 @@ def test_constants_that_do_not_fit_are_refused(tmp_path: Path, value: Any, messa
         ({"state": IMAGE}, {}, "model.m.inputs.state: ", ""),
     ],
 )
-def test_tables_that_do_not_fit_the_model_are_refused_by_name(
-    tmp_path: Path, inputs: Any, outputs: Any, message: str, hint: str
-) -> None:
+def test_tables_that_do_not_fit_are_refused(tmp_path: Path, inputs: Any, outputs: Any, message: str, hint: str) -> None:
     with pytest.raises(ConfigError, match=message) as refused:
         attached(tmp_path, inputs, outputs)
     assert hint in refused.value.hint

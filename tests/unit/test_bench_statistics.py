@@ -20,12 +20,27 @@ def drawn(middle: float, seed: int, *, rounds: int = 5, runs: int = 80, drift: f
     return [[each * random_of.lognormvariate(0, 0.05) for _ in range(runs)] for each in moved]
 
 
-def test_quantiles_are_those_of_python_and_numpy() -> None:
+def test_quantiles_memory_and_cores_are_those_of_others() -> None:
     times = [random.Random(3).random() for _ in range(31)]
     assert statistics.median(times) == pytest.approx(numpy.median(times))
     assert statistics.quantile(times, 0.9) == pytest.approx(numpy.quantile(times, 0.9))
     assert statistics.quantile(times, 0.25) == pytest.approx(quantiles(times, n=4, method="inclusive")[0])
     assert statistics.quantile([7.0], 0.99) == 7.0
+    now, peak = timing.resident_bytes(), timing.peak_bytes()
+    assert peak is not None
+    assert peak > 1 << 20
+    assert now is None or now <= peak
+    before, after = Ticks(total=1000, idle=900, steal=10), Ticks(total=1200, idle=1000, steal=30)
+    assert machine.steal_share(before, after) == pytest.approx(0.1)
+    assert machine.steal_share(before, before) is None
+    assert machine.steal_share(None, after) is None
+    usable = machine.usable_cores()
+    (core,) = machine.chosen_cores(1)
+    assert core in usable
+    assert len(machine.chosen_cores(len(usable))) == len(usable)
+    with machine.pinned((core,)):
+        assert not machine.can_pin() or machine.usable_cores() == (core,)
+    assert machine.usable_cores() == usable
 
 
 def test_intervals_of_a_median_hold_it_and_follow_the_rounds() -> None:
@@ -105,27 +120,6 @@ def test_warm_up_and_timing_end() -> None:
     assert min(found["times_ns"]) >= 0
     hurried = timing.measured(lambda: calls.append(1), {**pace, "seconds": 0})
     assert len(hurried["times_ns"]) == 5
-
-
-def test_memory_and_steal_can_be_read() -> None:
-    now, peak = timing.resident_bytes(), timing.peak_bytes()
-    assert peak is not None
-    assert peak > 1 << 20
-    assert now is None or now <= peak
-    before, after = Ticks(total=1000, idle=900, steal=10), Ticks(total=1200, idle=1000, steal=30)
-    assert machine.steal_share(before, after) == pytest.approx(0.1)
-    assert machine.steal_share(before, before) is None
-    assert machine.steal_share(None, after) is None
-
-
-def test_cores_are_of_this_machine_and_threads_return_to_all() -> None:
-    usable = machine.usable_cores()
-    (core,) = machine.chosen_cores(1)
-    assert core in usable
-    assert len(machine.chosen_cores(len(usable))) == len(usable)
-    with machine.pinned((core,)):
-        assert not machine.can_pin() or machine.usable_cores() == (core,)
-    assert machine.usable_cores() == usable
 
 
 QUIET = Machine(processor="", architecture="", system="", cores=4, governor="performance", quota=None)

@@ -54,9 +54,7 @@ def test_a_published_release_verifies_as_a_device_sees_it(storage: ChannelStorag
     assert content == TWO.weights
 
 
-def test_a_document_in_the_place_of_one_that_another_follows_is_found(
-    folder: ChannelFolder, key: Key, publish: Publish
-) -> None:
+def test_a_document_in_the_place_of_a_followed_one_is_found(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     publish(folder, TWO)
     place = place_of(folder, key)
@@ -113,9 +111,7 @@ def test_a_publisher_killed_at_any_write_is_continued(
     assert found.document.number == 2, "its number was neither lost nor used twice"
 
 
-def test_another_release_after_an_interruption_gets_another_number(
-    folder: ChannelFolder, key: Key, publish: Publish
-) -> None:
+def test_a_release_after_an_interruption_gets_another_number(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     with pytest.raises(KilledError):
         publish(Watched(inner=folder, fails_at=3, is_late=True), TWO)
@@ -163,9 +159,7 @@ def test_publishers_at_once_lose_nothing(folder: ChannelFolder, key: Key, publis
     assert found.document.number == found.documents == 1 + 18 - len(refused)
 
 
-def test_a_slow_publisher_does_not_put_an_older_document_back(
-    folder: ChannelFolder, key: Key, publish: Publish
-) -> None:
+def test_a_slow_publisher_puts_no_older_document_back(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     watched = Watched(inner=folder)
 
@@ -235,7 +229,7 @@ def numbers(seed: int, count: int = 4096) -> bytes:
     return random.Random(seed).randbytes(count)
 
 
-def test_a_release_has_deltas_from_those_before(
+def test_a_release_has_deltas_from_earlier_ones(
     storage: ChannelStorage, key: Key, publish: Publish, tmp_path: Path
 ) -> None:
     one = replace(ONE, weights=numbers(1))
@@ -332,7 +326,7 @@ def test_a_package_of_another_name_is_refused(folder: ChannelFolder, publish: Pu
         publish(folder, replace(TWO, package="audio"))
 
 
-def test_a_rollout_grows_with_the_same_salt_and_the_release_before_stays(
+def test_a_rollout_grows_with_the_same_salt_over_the_release_before(
     folder: ChannelFolder, key: Key, publish: Publish
 ) -> None:
     publish(folder, ONE)
@@ -344,7 +338,7 @@ def test_a_rollout_grows_with_the_same_salt_and_the_release_before_stays(
     assert made.uploaded == ()
 
 
-def test_a_release_is_promoted_to_another_channel_without_its_bytes(
+def test_a_release_is_promoted_to_a_channel_without_its_bytes(
     storage: ChannelStorage, key: Key, publish: Publish
 ) -> None:
     publish(storage, ONE, channel="beta")
@@ -381,6 +375,11 @@ def test_an_expired_document_is_refused_and_renewed(folder: ChannelFolder, key: 
     made = publishing.renew(place, signing_of(key, now=later(8)))
     assert (made.document.number, made.uploaded) == (2, ())
     checking.verify(place, later(9))
+
+
+def test_publishing_again_renews_what_has_expired(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE, signing=signing_of(key, days=7))
+    assert publish(folder, ONE, signing=signing_of(key, now=later(8))).document.number == 2
 
 
 def test_an_older_document_put_back_is_noticed(folder: ChannelFolder, key: Key, publish: Publish) -> None:
@@ -503,7 +502,7 @@ def test_publishing_a_release_again_mends_its_blobs(
 
 
 @pytest.mark.parametrize("content", [b"", b'{"mediaType": "appl'], ids=["empty", "cut"])
-def test_a_damaged_pointer_is_mended_as_its_hint_says(
+def test_a_damaged_pointer_is_mended_by_its_hint(
     folder: ChannelFolder, key: Key, publish: Publish, content: bytes
 ) -> None:
     publish(folder, ONE)
@@ -515,6 +514,18 @@ def test_a_damaged_pointer_is_mended_as_its_hint_says(
     pointer.unlink()
     publish(folder, ONE)
     assert checking.verify(place_of(folder, key), NOW).document.number == 1
+
+
+def test_a_blob_that_was_changed_is_mended_as_its_hint_says(folder: ChannelFolder, key: Key, publish: Publish) -> None:
+    publish(folder, ONE)
+    path = folder.root / folder.listed("blobs")[0].name
+    path.write_bytes(bytes(len(path.read_bytes())))
+    with pytest.raises(GateError, match="was changed") as raised:
+        checking.verify(place_of(folder, key), NOW)
+    assert raised.value.hint == "remove it and publish the release that has it again"
+    path.unlink()
+    publish(folder, ONE)
+    checking.verify(place_of(folder, key), NOW)
 
 
 def aged(folder: ChannelFolder, days: float) -> None:
@@ -531,9 +542,7 @@ def prune(
     return pruning.prune(places, documents=documents, grace_s=grace_s, now=NOW + timedelta(seconds=5), **options)
 
 
-def test_pruning_keeps_what_the_last_documents_of_all_channels_name(
-    folder: ChannelFolder, key: Key, publish: Publish
-) -> None:
+def test_pruning_keeps_what_the_last_documents_name(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE, channel="beta")
     for each in (ONE, TWO, THREE):
         publish(folder, each, limits=ReleasesKept(keep=1))
@@ -571,9 +580,7 @@ def test_a_blob_that_pruning_may_remove_is_written_again(folder: ChannelFolder, 
     assert len([each for each in watched.writes if each.startswith("blobs/")]) == 2
 
 
-def test_pruning_keeps_what_a_channel_without_its_pointer_names(
-    folder: ChannelFolder, key: Key, publish: Publish
-) -> None:
+def test_pruning_keeps_what_a_channel_without_pointer_names(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     publish(folder, TWO, channel="beta")
     (folder.root / "beta/channel.json").unlink()  # the first publisher of beta was interrupted before it
@@ -583,9 +590,7 @@ def test_pruning_keeps_what_a_channel_without_its_pointer_names(
     checking.verify(place_of(folder, key, channel="beta"), NOW)
 
 
-def test_nothing_is_pruned_beside_a_channel_that_does_not_verify(
-    folder: ChannelFolder, key: Key, publish: Publish
-) -> None:
+def test_nothing_is_pruned_beside_an_unverified_channel(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE, channel="beta")
     publish(folder, TWO)
     (folder.root / "beta/channel.json").write_bytes(b"{}")

@@ -36,9 +36,7 @@ def mobpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
     return run
 
 
-def test_a_model_goes_from_a_release_to_a_tenth_to_everybody_and_back(
-    mobpack: Mobpack, key: Key, tmp_path: Path
-) -> None:
+def test_a_model_goes_from_a_release_to_a_tenth_to_all_and_back(mobpack: Mobpack, key: Key, tmp_path: Path) -> None:
     to = ("--to", "channel", "--key", key.private)
     read = ("--from", "channel", "--key", key.public)
     one, two = tmp_path / "one", tmp_path / "two"

@@ -53,7 +53,7 @@ def refused_by_clock(attempt: Callable[[Signing], object], key: Key, now: dateti
 
 
 @pytest.mark.parametrize("now", [datetime(1970, 1, 1, tzinfo=UTC), datetime(2025, 12, 31, tzinfo=UTC), later(7300)])
-def test_a_channel_does_not_begin_at_a_time_of_a_wrong_clock(
+def test_a_channel_does_not_begin_by_a_wrong_clock(
     folder: ChannelFolder, key: Key, publish: Publish, now: datetime
 ) -> None:
     words = refused_by_clock(lambda signing: publish(folder, ONE, signing=signing, is_dry=True), key, now)
@@ -91,7 +91,7 @@ def test_a_document_is_not_dated_before_the_one_it_follows_and_not_long_after(
 
 
 @pytest.mark.parametrize("days", [0, 89, 91, 90 + 365])
-def test_a_channel_goes_on_at_once_and_after_a_year_without_anybody(
+def test_a_channel_goes_on_at_once_and_after_a_year(
     folder: ChannelFolder, key: Key, publish: Publish, days: int
 ) -> None:
     publish(folder, ONE)

@@ -70,32 +70,23 @@ def test_no_other_module_starts_programs() -> None:
     assert wrong == []
 
 
-def test_no_other_module_says_how_this_python_is_run() -> None:
+def test_programs_run_without_the_users_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {
         name
         for name, node in sources("executable")
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr == "executable"
     }
     assert found == set(EXECUTABLE)
-
-
-def test_no_environment_takes_modules_from_the_working_folder() -> None:
     for name in sorted(ENVIRONMENTS.keys() - {"web", "web-webgpu"}):
         environment = ENVIRONMENTS[name]()
         assert "-P" in environment.command() or environment.variables().get("PYTHONSAFEPATH")
-
-
-def test_node_takes_nothing_from_the_users_settings() -> None:
-    """A program's modules are looked for beside it, not in the working folder."""
+    # A program's modules are looked for beside it, not in the working folder.
     assert {"NODE_OPTIONS": "", "NODE_PATH": ""}.items() <= ENVIRONMENTS["web"]().variables().items()
     assert ENVIRONMENTS["web-webgpu"]().variables()["NODE_OPTIONS"] == ""
-
-
-def test_variables_that_change_what_python_does_do_not_reach_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"PYTHONOPTIMIZE": "2", "PYTHONINSPECT": "1", "PYTHONWARNINGS": "error"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", "src", "/opt/modules"]))
     monkeypatch.setenv("PYTHONHASHSEED", "7")
-    found = {name: value for name, value in children.variables({}, PYTHON).items() if name.startswith("PYTHON")}
-    assert found == {"PYTHONPATH": f"{Path.cwd() / 'src'}{os.pathsep}/opt/modules", "PYTHONHASHSEED": "7"}
+    python_only = {name: value for name, value in children.variables({}, PYTHON).items() if name.startswith("PYTHON")}
+    assert python_only == {"PYTHONPATH": f"{Path.cwd() / 'src'}{os.pathsep}/opt/modules", "PYTHONHASHSEED": "7"}
     assert children.variables({"PYTHONPATH": "own"})["PYTHONPATH"] == "own"

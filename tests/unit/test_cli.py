@@ -50,7 +50,6 @@ def test_an_unknown_command_is_answered_with_the_nearest(mobpack: Mobpack) -> No
         ),
         (["build"], 2, "mobpack: error: mobpack.toml: no such file", "run: mobpack init MODEL.onnx"),
         (["build", "nope.onnx"], 3, "nope.onnx: no such file or directory", "give the path of an .onnx file"),
-        (["check", "nope.onnx"], 3, "nope.onnx: no such file or directory", "give the path of an .onnx file"),
         (["build", "m.onnx", "--target", "windows"], 2, "mobpack: error: unknown target 'windows'", "known: android"),
         (
             ["build", "m.onnx", "--set", "target.android.min_sdk=26"],
@@ -63,12 +62,6 @@ def test_an_unknown_command_is_answered_with_the_nearest(mobpack: Mobpack) -> No
             2,
             "mobpack: error: no operator configuration in dist/android",
             "run mobpack build --target android first",
-        ),
-        (
-            ["runtime", "recipe", "--target", "ios"],
-            2,
-            "mobpack: error: no operator configuration in dist/ios",
-            "run mobpack build --target ios first",
         ),
         (
             ["runtime", "recipe", "--target", "windows"],

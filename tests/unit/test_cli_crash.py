@@ -40,9 +40,7 @@ def test_a_fault_is_one_sentence_and_a_crash_file(
     assert all(name in text for name in ("mobpack ", "Python 3.", "onnxruntime ", "numpy "))
 
 
-def test_with_json_the_error_is_on_standard_output_as_other_errors_are(
-    mobpack: Mobpack, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_with_json_the_error_is_on_standard_output(mobpack: Mobpack, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch, MemoryError)
     code, out, _ = mobpack("inspect", "m.onnx", "--json")
     answer = json.loads(out)
@@ -72,7 +70,7 @@ def test_debug_shows_where_an_error_came_from_and_systems_refuse_in_words(mobpac
     assert (told.message, told.hint) == ("/x/y: no space left on device", "free some space, then run again")
 
 
-def test_a_crash_file_is_bounded_and_has_no_secret(
+def test_a_crash_file_is_bounded_without_secrets(
     mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(monkeypatch, SECRET)
@@ -109,7 +107,7 @@ def test_the_same_crash_is_kept_once_and_old_ones_go(tmp_path: Path, monkeypatch
     assert len(list((tmp_path / "mobpack" / "crashes").iterdir())) == crash.KEPT
 
 
-def test_where_the_cache_cannot_be_written_a_temporary_folder_takes_the_file(
+def test_a_temporary_folder_stands_in_for_a_cache_without_access(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")

@@ -86,9 +86,7 @@ def test_what_lies_outside_or_is_hidden_is_not_shipped_unless_it_is_allowed(proj
         ("../hub/snapshots/1/m.onnx", "../hub/snapshots/1/LICENSE", "labels.txt"),
     ],
 )
-def test_what_lies_below_the_project_or_the_model_is_shipped(
-    project: Path, model: str, license_file: str, labels: str
-) -> None:
+def test_what_lies_below_project_or_model_is_shipped(project: Path, model: str, license_file: str, labels: str) -> None:
     check(project, license_file, labels, model)
 
 

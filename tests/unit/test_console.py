@@ -39,7 +39,7 @@ def test_steps_of_one_kind_share_a_line_that_is_printed_before_an_error(capsys: 
     assert capsys.readouterr().err == "  ✓ load net 0.0 s\nmobpack: error: no\n"
 
 
-def test_a_long_step_says_which_five_parts_took_longest(
+def test_a_long_step_says_its_five_longest_parts(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter([0.0, 0.5, 4.5, 5.6, 36.6, 41.6, 43.6, 45.1])

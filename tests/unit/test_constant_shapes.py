@@ -146,7 +146,7 @@ def refuse_other_results(model: onnx.ModelProto, made: onnx.ModelProto) -> int:
 
 
 @pytest.mark.parametrize(("shape", "nodes", "operator", "constant"), CHAINS.values(), ids=CHAINS)
-def test_a_shape_that_is_certain_is_a_constant(
+def test_certain_shapes_are_constants(
     tmp_path: Path, shape: str, nodes: str, operator: str, constant: tuple[int, ...]
 ) -> None:
     rank = shape.count(",") + 1 + (1 if operator == "Unsqueeze" else -2 if operator == "Squeeze" else 0)

@@ -235,11 +235,15 @@ def test_the_four_numbers_come_in_any_order(order: Any) -> None:
     assert_same(behind(written[None], s=scores[None]), clipped(Wanted(), boxes, scores))
 
 
-def test_relative_numbers_go_across_what_the_model_sees() -> None:
+def test_relative_numbers_go_across_the_picture_and_boxes_may_be_open() -> None:
     boxes, scores = proposals(20, 2)
     kind = Boxes(format="corners", scores="s", coordinates="relative")
     found = Behind(kind, 1, 20, 4, others={"s": (1, 2, 20)})(boxes[None] / 64, s=scores[None])
     assert_same(found, clipped(Wanted(), boxes, scores))
+    behind = Behind(Boxes(format="corners", scores="s"), "batch", "m", 4, others={"s": ("batch", "m", 2)})
+    assert_same(behind(boxes[None], s=scores.T[None]), clipped(Wanted(), boxes, scores))
+    found = behind(numpy.zeros((1, 0, 4), numpy.float32), s=numpy.zeros((1, 0, 2), numpy.float32))
+    assert [each.shape for each in found] == [(0, 4), (0,), (0,)]
 
 
 @pytest.mark.parametrize(("background", "kept"), [(0, [1, 2, 3]), (-1, [0, 1, 2]), (2, [0, 1, 3])])
@@ -303,7 +307,7 @@ FORMATS: list[tuple[Boxes, tuple[int, ...], dict[str, tuple[int, ...]]]] = [
 
 
 @pytest.mark.parametrize(("kind", "shape", "others"), FORMATS)
-def test_odd_numbers_are_no_boxes_and_no_crash(
+def test_odd_numbers_are_no_boxes_or_crash(
     kind: Boxes, shape: tuple[int, ...], others: dict[str, tuple[int, ...]]
 ) -> None:
     behind = Behind(kind, *shape, others=others)
@@ -320,7 +324,7 @@ def test_odd_numbers_are_no_boxes_and_no_crash(
     assert behind.typed.boxes.shape == ("y.count", 4)
 
 
-def test_one_odd_box_leaves_the_others_alone() -> None:
+def test_odd_boxes_and_places_leave_the_others_alone() -> None:
     boxes, scores = proposals(30, 2)
     broken, shares = boxes.copy(), scores.copy()
     broken[3], broken[5, 2], shares[:, 7] = numpy.nan, numpy.inf, numpy.nan
@@ -329,6 +333,12 @@ def test_one_odd_box_leaves_the_others_alone() -> None:
         broken[None], s=shares[None]
     )
     assert_same(found, clipped(Wanted(), boxes[without], scores[:, without]))
+    values = numpy.full((1, 1, 64, 64), 0.1, numpy.float32)
+    values[0, 0, 10:20, 20:40] = 0.9
+    values[0, 0, :, 5], values[0, 0, :, 50] = numpy.nan, -numpy.inf
+    boxes, scores, _ = Behind(Boxes(format="regions", unclip_ratio=0.0), 1, 1, 64, 64)(values)
+    assert boxes.tolist() == [[20.5, 10.5, 39.5, 19.5]]
+    numpy.testing.assert_allclose(scores, [0.9], atol=1e-6)
 
 
 def test_halves_and_bytes_become_floats() -> None:
@@ -341,14 +351,6 @@ def test_halves_and_bytes_become_floats() -> None:
     counted = numpy.array([[[10, 10, 30, 30, 1, 1]]], numpy.uint8)
     found, _, classes = Behind(Boxes(format="rows"), 1, 1, 6, element=ElementType.UINT8)(counted)
     assert (found.tolist(), classes.tolist()) == ([[10, 10, 30, 30]], [1])
-
-
-def test_how_many_boxes_there_are_may_be_open() -> None:
-    boxes, scores = proposals(20, 2)
-    behind = Behind(Boxes(format="corners", scores="s"), "batch", "m", 4, others={"s": ("batch", "m", 2)})
-    assert_same(behind(boxes[None], s=scores.T[None]), clipped(Wanted(), boxes, scores))
-    found = behind(numpy.zeros((1, 0, 4), numpy.float32), s=numpy.zeros((1, 0, 2), numpy.float32))
-    assert [each.shape for each in found] == [(0, 4), (0,), (0,)]
 
 
 # Regions
@@ -428,10 +430,15 @@ def test_a_long_region_is_one(turned: bool) -> None:
     assert scores.tolist() == [1.0]
 
 
-def test_places_that_touch_at_corners_belong_together() -> None:
+def test_regions_touch_at_corners_and_maps_may_be_smaller() -> None:
     values = (numpy.indices((12, 12)).sum(0) % 2).astype(numpy.float32)
     boxes, _, _ = REGIONS(values[None, None])
     assert len(boxes) == 1
+    picture = Picture(width=128, height=32, made_width=64, made_height=64)
+    values = numpy.zeros((1, 16, 8), numpy.float32)
+    values[0, 4:10, 2:7] = 1
+    boxes, _, _ = Behind(Boxes(format="regions", unclip_ratio=0.0), 1, 16, 8, picture=picture)(values)
+    numpy.testing.assert_allclose(boxes, [[2.5 * 16, 4.5 * 2, 6.5 * 16, 9.5 * 2]])
 
 
 def test_a_region_grows_by_the_area_that_it_covers() -> None:
@@ -465,23 +472,6 @@ def test_regions_too_small_or_too_unlikely_are_left_out() -> None:
     assert len(boxes) == 2
 
 
-def test_a_place_that_is_no_number_leaves_the_regions_beside_it_alone() -> None:
-    values = numpy.full((1, 1, 64, 64), 0.1, numpy.float32)
-    values[0, 0, 10:20, 20:40] = 0.9
-    values[0, 0, :, 5], values[0, 0, :, 50] = numpy.nan, -numpy.inf
-    boxes, scores, _ = Behind(Boxes(format="regions", unclip_ratio=0.0), 1, 1, 64, 64)(values)
-    assert boxes.tolist() == [[20.5, 10.5, 39.5, 19.5]]
-    numpy.testing.assert_allclose(scores, [0.9], atol=1e-6)
-
-
-def test_a_map_may_be_smaller_than_what_the_model_sees() -> None:
-    picture = Picture(width=128, height=32, made_width=64, made_height=64)
-    values = numpy.zeros((1, 16, 8), numpy.float32)
-    values[0, 4:10, 2:7] = 1
-    boxes, _, _ = Behind(Boxes(format="regions", unclip_ratio=0.0), 1, 16, 8, picture=picture)(values)
-    numpy.testing.assert_allclose(boxes, [[2.5 * 16, 4.5 * 2, 6.5 * 16, 9.5 * 2]])
-
-
 # What is refused
 
 
@@ -494,10 +484,7 @@ def test_a_map_may_be_smaller_than_what_the_model_sees() -> None:
         ({"format": "yolo", "agnostic": True, "multi_label": True}, "contradict"),
         ({"format": "corners"}, "'scores' is missing"),
         ({"format": "yolo", "scores": "s"}, "'scores' has no effect with format 'yolo'"),
-        ({"format": "yolo", "min_size": 5.0}, "'min-size' has no effect with format 'yolo'"),
-        ({"format": "yolo", "background": 0}, "'background' has no effect"),
         ({"format": "rows", "iou_threshold": 0.4}, "'iou-threshold' has no effect"),
-        ({"format": "corners", "scores": "s", "classes": "c", "agnostic": True}, "'agnostic' has no effect"),
         ({"format": "regions", "order": "xyxy"}, "'order' has no effect"),
         ({"format": "regions", "unclip_ratio": -1.0}, "unclip-ratio must be at least 0"),
     ],
@@ -514,7 +501,6 @@ def test_keys_that_say_nothing_or_too_much_are_refused(keys: Mapping[str, Any], 
         ({"format": "yolo"}, (2, 7, 20), {}, r"\[2, 7, 20\]: not"),
         ({"format": "yolo"}, (1, "c", 20), {}, r"float \[1, c, 20\]: not"),
         ({"format": "yolo-objectness"}, (1, 20, 5), {}, r"not \[1, boxes, 5 \+ classes\]"),
-        ({"format": "rows"}, (1, 20, 7), {}, r"not \[1, boxes, 6\]"),
         ({"format": "corners", "scores": "s"}, (1, 20, 5), {"s": (1, 20, 3)}, r"not \[1, boxes, 4\]"),
         ({"format": "corners", "scores": "z"}, (1, 20, 4), {"s": (1, 20, 3)}, "scores 'z': the model has no such"),
         ({"format": "corners", "scores": "s"}, (1, 20, 4), {"s": (1, 21, 3)}, "not of 20 boxes"),

@@ -57,15 +57,12 @@ def test_random_inputs_are_pictures_that_can_be_computed() -> None:
         ((8, 6, 3), {}, (8, 6, 3)),
         ((1, 8, 6), {}, (1, 8, 6)),
         (("N", 3, "h", None), {"size": (8, 6)}, (1, 3, 8, 6)),
-        (("N", 3, 8, None), {"size": (8, 6)}, (1, 3, 8, 6)),
         ((None, None, None, None), {"size": (8, 6), "layout": "nhwc"}, (1, 8, 6, 3)),
         ((None, None, None, None), {"size": (8, 6), "layout": "nchw", "colour": "grey"}, (1, 1, 8, 6)),
         ((1, 3, 8, 3), {"layout": "nchw"}, (1, 3, 8, 3)),
     ],
 )
-def test_the_core_gets_a_static_shape(
-    shape: tuple[Dimension, ...], keys: dict[str, Any], made: tuple[int, ...]
-) -> None:
+def test_the_core_has_a_static_shape(shape: tuple[Dimension, ...], keys: dict[str, Any], made: tuple[int, ...]) -> None:
     assert PictureInput(**keys).shapes(spec_of("x", ElementType.UINT8, *shape), {}) == {"x": made}
     assert attached(*shape, **keys).core(noise(8, 6)).shape == made
 
@@ -84,20 +81,20 @@ def test_channels_lie_in_the_order_that_the_model_wants() -> None:
     assert (attached(3, 8, 6).core(pixels).transpose(1, 2, 0) == pixels).all()
 
 
-def test_greys_are_the_brightness_of_colours() -> None:
+def test_greys_are_brightness_and_a_lacking_channel_is_an_error() -> None:
     pixels = noise(120, 100)
     red, green, blue = (pixels[:, :, each].astype(numpy.int64) for each in range(3))
     expected = (red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16
     assert (attached(120, 100, 1).core(pixels)[:, :, 0] == expected).all()
     every = numpy.arange(256, dtype=numpy.uint8).reshape(16, 16, 1)
     assert (attached(16, 16, 1).core(every, (0, 0, 0)) == every).all()
+    with pytest.raises(Exception, match="ONNXRuntimeError"):
+        attached(8, 6, 3).core(noise(8, 6), (1, 2, 3))
 
 
 @pytest.mark.parametrize(("element", "tolerance"), [(ElementType.FLOAT, 1e-6), (ElementType.FLOAT16, 2e-3)])
 @pytest.mark.parametrize("shape", [(1, 3, 8, 6), (8, 6, 3)])
-def test_pixels_are_scaled_and_normalised_per_channel(
-    element: ElementType, tolerance: float, shape: tuple[int, ...]
-) -> None:
+def test_pixels_are_normalised_per_channel(element: ElementType, tolerance: float, shape: tuple[int, ...]) -> None:
     pixels = noise(8, 6)
     mean, std = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
     found = attached(*shape, element=element, mean=mean, std=std).core(pixels)
@@ -250,22 +247,14 @@ def test_a_picture_without_pixels_is_an_error(keys: dict[str, Any], resize: str,
         model.core(numpy.zeros(shape, numpy.uint8))
 
 
-def test_a_channel_that_the_picture_lacks_is_an_error() -> None:
-    with pytest.raises(Exception, match="ONNXRuntimeError"):
-        attached(8, 6, 3).core(noise(8, 6), (1, 2, 3))
-
-
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
         ({"size": (0, 5)}, r"size \[0, 5\] is not a height and width"),
         ({"resize_to": 256}, "'resize-to' has no effect"),
         ({"fill": (114,)}, "'fill' and 'align' have no effect"),
-        ({"resize": "crop", "align": "start"}, "'fill' and 'align' have no effect"),
         ({"resize": "letterbox", "fill": (256,)}, r"fill \[256\] is not a colour"),
-        ({"resize": "letterbox", "fill": (-1,)}, r"fill \[-1\] is not a colour"),
         ({"antialias": False, "filter": "bicubic"}, "antialias = false is not supported with bicubic"),
-        ({"antialias": False, "filter": "nearest"}, "antialias = false is not supported with nearest"),
         ({"std": (1.0, 0.0, 1.0)}, "would divide by zero"),
     ],
 )
@@ -279,24 +268,20 @@ def test_keys_that_do_not_go_together_are_refused(keys: dict[str, Any], said: st
     ("element", "shape", "keys", "said"),
     [
         ("float", (1, 3), {}, r"\(float \[1, 3\]\) cannot be a picture"),
-        ("float", (2, 3, 8, 6), {}, "cannot be a picture"),
         ("int64", (1, 3, 8, 6), {}, "cannot be a picture"),
         ("float", (1, 4, 8, 6), {}, "no dimension can be channels"),
         ("float", (1, 3, 8, 3), {}, "both the first and the last dimension can be channels"),
         ("float", (1, 4, 8, 6), {"layout": "nchw"}, "has 4 channels"),
         ("float", (1, 3, 8, 6), {"colour": "grey"}, "has 3 channels, which does not fit 'grey'"),
-        ("float", (1, 1, 8, 6), {"colour": "bgr"}, "has 1 channels"),
         ("float", (1, 3, None, "w"), {}, r"\[1, 3, \?, w\]\) leaves the size of pictures open"),
         ("float", (1, 3, 8, 6), {"size": (6, 8)}, r"takes no pictures of \[6, 8\]"),
-        ("float", (1, 3, 8, None), {"size": (9, 6)}, r"takes no pictures of \[9, 6\]"),
         ("float", (1, 3, 8, 6), {"mean": (0.5, 0.5)}, "mean .* does not fit 3 channels"),
-        ("float", (1, 1, 8, 6), {"std": (1.0, 1.0, 1.0)}, "std .* does not fit 1 channels"),
         ("float", (1, 3, 8, 6), {"resize": "letterbox", "fill": (1, 2)}, "fill .* does not fit 3 channels"),
         ("float", (1, 3, 8, 6), {"resize": "crop", "resize_to": 7}, "resize-to 7 is too small to cut out 8 x 6"),
         ("uint8", (1, 3, 8, 6), {"mean": (0.5,)}, "takes unscaled pixels"),
     ],
 )
-def test_inputs_that_the_keys_do_not_fit_are_refused(
+def test_inputs_unlike_the_keys_are_refused(
     element: str, shape: tuple[Dimension, ...], keys: dict[str, Any], said: str
 ) -> None:
     spec = spec_of("x", ElementType(element), *shape)

@@ -84,9 +84,7 @@ def test_bilinear_is_pillows_within_2_of_255(height: int, width: int, orientatio
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(height=st.integers(SIDE, 300), width=st.integers(SIDE, 300), orientation=st.integers(1, 8))
-def test_bicubic_is_pillows_within_8_of_255_where_pictures_get_smaller(
-    height: int, width: int, orientation: int
-) -> None:
+def test_bicubic_is_pillows_within_8_of_255_for_smaller_pictures(height: int, width: int, orientation: int) -> None:
     """Ordinary pictures, not noise: bicubic goes below 0 and above 255 at hard edges, and each pass cuts that off."""
     pixels = smooth(height, width)
     upright = turned(Image.fromarray(pixels), orientation)

@@ -128,7 +128,7 @@ def test_an_app_gets_the_classes_that_there_are_above_a_threshold() -> None:
     assert float(numpy.finfo(numpy.float32).min) == LOWEST
 
 
-def test_what_is_not_one_row_is_refused() -> None:
+def test_classes_are_one_row_with_as_many_labels(tmp_path: Path) -> None:
     for shape in ((1, 10, 2), (2, 10), (1, "n"), (1, 10, None), (), (1, 0)):
         with pytest.raises(ConfigError, match="not one row of classes"):
             Behind(Classes(activation="none"), *shape)
@@ -137,6 +137,14 @@ def test_what_is_not_one_row_is_refused() -> None:
     with pytest.raises(ConfigError, match="always 1"):
         Behind(Classes(activation="softmax"), 1, 1)
     assert Behind(Classes(activation="sigmoid"), 1, 1)(numpy.zeros((1, 1)))["y.scores"].tolist() == [0.5]
+    path = labels_file(tmp_path, "a", "b")
+    with pytest.raises(ConfigError, match=r"labels\.txt has 2 labels, but the model has 3 classes: one is missing"):
+        Behind(Classes(activation="none", labels=path), 1, 3)
+    with pytest.raises(ConfigError, match="has 2 labels, but the model has 5 classes: they have to be as many"):
+        Behind(Classes(activation="none", labels=path), 1, 5)
+    path = labels_file(tmp_path, "a heading", "a", "b", "c")
+    with pytest.raises(ConfigError, match="has 4 labels, but the model has 3 classes: they have to be as many"):
+        Behind(Classes(activation="none", labels=path), 1, 3)
 
 
 def test_tables_become_kinds_with_what_makes_probabilities(tmp_path: Path) -> None:
@@ -182,17 +190,6 @@ def test_labels_come_in_the_order_of_a_file_that_has_to_be_there(tmp_path: Path)
         Behind(Classes(activation="none", labels=tmp_path / "none.txt"), 1, 3)
     with pytest.raises(ConfigError, match=str(tmp_path)):
         Behind(Classes(activation="none", labels=tmp_path), 1, 3)
-
-
-def test_as_many_labels_are_needed_as_there_are_classes(tmp_path: Path) -> None:
-    path = labels_file(tmp_path, "a", "b")
-    with pytest.raises(ConfigError, match=r"labels\.txt has 2 labels, but the model has 3 classes: one is missing"):
-        Behind(Classes(activation="none", labels=path), 1, 3)
-    with pytest.raises(ConfigError, match="has 2 labels, but the model has 5 classes: they have to be as many"):
-        Behind(Classes(activation="none", labels=path), 1, 5)
-    path = labels_file(tmp_path, "a heading", "a", "b", "c")
-    with pytest.raises(ConfigError, match="has 4 labels, but the model has 3 classes: they have to be as many"):
-        Behind(Classes(activation="none", labels=path), 1, 3)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_plain_operators_are_taken_and_every_one_is_met_by_a_test() -> None:
     assert unmet == {"GlobalAveragePool", "GroupNormalization", "InstanceNormalization", "Mul", "Sub"}  # same rules
 
 
-def test_a_partition_that_only_moves_elements_is_left_to_the_cpu() -> None:
+def test_nodes_are_left_for_their_partition_shape_or_branch() -> None:
     text = f"{ROWS} <int64[2] s = {{3, 4}}> {{ r = Reshape (x, s) y = Transpose (r) }}"
     prediction = predict(graph_of(text))
     assert not prediction.partitions
@@ -62,13 +62,16 @@ def test_a_partition_that_only_moves_elements_is_left_to_the_cpu() -> None:
         "Reshape: its partition would only reshape, cast or copy, which is faster on the CPU"
     )
     assert taken(predict(graph_of(text.replace("Transpose (r)", "Sqrt (r)")))) == 2
-
-
-def test_dynamic_shapes_are_left_when_static_ones_are_required() -> None:
     graph = graph_of("(float[N,6] x) => (float[] y) { y = Relu (x) }")
     assert taken(predict(graph)) == 1
     found = predict(graph, requires_static_shapes=True)
     assert found.left == {"y": "Relu: 'x' must have a static shape: [N, 6]"}
+    found = predict(graph_of(BRANCHES))
+    assert found.partitions == (("h",),)
+    assert found.left == {"y": "If: control flow is not supported; EnableOnSubgraphs applies to the 2 nodes inside"}
+    found = predict(graph_of(BRANCHES), enable_on_subgraphs=True)
+    assert found.partitions == (("h",), ("y/t",))
+    assert found.left["y/e"] == "Neg: operator not supported"
 
 
 BRANCHES = """(bool c, float[2,6] x) => (float[2,6] y) {
@@ -78,20 +81,21 @@ BRANCHES = """(bool c, float[2,6] x) => (float[2,6] y) {
 }"""
 
 
-def test_nodes_inside_a_branch_are_taken_only_when_asked_for() -> None:
-    found = predict(graph_of(BRANCHES))
-    assert found.partitions == (("h",),)
-    assert found.left == {"y": "If: control flow is not supported; EnableOnSubgraphs applies to the 2 nodes inside"}
-    found = predict(graph_of(BRANCHES), enable_on_subgraphs=True)
-    assert found.partitions == (("h",), ("y/t",))
-    assert found.left["y/e"] == "Neg: operator not supported"
-
-
-def test_the_prediction_says_whose_rules_it_follows() -> None:
+def test_settings_are_known_and_the_prediction_says_whose_rules_it_follows() -> None:
     graph = graph_of(f"{ROWS} {{ y = Relu (x) }}")
     assert predict(graph, model_format=NEURAL_NETWORK).by == "CoreML provider (NeuralNetwork) of ONNX Runtime 1.29"
     with pytest.raises(ValueError, match="unknown model format 'mlprogram'"):
         predict(graph, model_format="mlprogram")
+    with pytest.raises(SettingError, match=r"^unknown model-format 'MLprogram'$") as caught:
+        Coreml(model_format="MLprogram")
+    assert caught.value.hint == "did you mean 'MLProgram'?"
+    with pytest.raises(SettingError, match=r"^unknown compute-units 'ANE'$") as caught:
+        Coreml(compute_units="ANE")
+    assert caught.value.hint.startswith("known: ALL, CPUOnly")
+    assert Coreml().requirements(Traits(precision=Precision.QDQ)).needs_float
+    assert not Coreml().requirements(Traits(precision=Precision.FLOAT16)).note
+    assert "MLProgram" in Coreml(model_format=NEURAL_NETWORK).requirements(Traits(precision=Precision.FLOAT16)).note
+    assert "DequantizeLinear" in Coreml().requirements(Traits(precision=Precision.WEIGHT_ONLY)).note
 
 
 def checked(text: str, **shapes: tuple[int, ...]) -> tuple[int, int]:
@@ -131,9 +135,7 @@ def test_the_usability_checker_misses_operators_that_the_provider_takes() -> Non
         (f"{ROWS} {{ y = Transpose <perm = [1, 0]> (x) }}", {}),
     ],
 )
-def test_the_usability_checker_promises_nodes_that_the_provider_leaves(
-    text: str, shapes: dict[str, tuple[int, ...]]
-) -> None:
+def test_the_usability_checker_promises_nodes_that_are_left(text: str, shapes: dict[str, tuple[int, ...]]) -> None:
     assert checked(text, **shapes) == (1, 0)
 
 
@@ -157,19 +159,3 @@ def test_options_are_those_of_onnx_runtime_and_follow_every_field() -> None:
         "ProfileComputePlan": "0",
         "AllowLowPrecisionAccumulationOnGPU": "0",
     }
-
-
-def test_an_unknown_value_names_the_nearest_known_one() -> None:
-    with pytest.raises(SettingError, match=r"^unknown model-format 'MLprogram'$") as caught:
-        Coreml(model_format="MLprogram")
-    assert caught.value.hint == "did you mean 'MLProgram'?"
-    with pytest.raises(SettingError, match=r"^unknown compute-units 'ANE'$") as caught:
-        Coreml(compute_units="ANE")
-    assert caught.value.hint.startswith("known: ALL, CPUOnly")
-
-
-def test_the_provider_wants_float_graphs_and_says_what_it_will_not_do_well() -> None:
-    assert Coreml().requirements(Traits(precision=Precision.QDQ)).needs_float
-    assert not Coreml().requirements(Traits(precision=Precision.FLOAT16)).note
-    assert "MLProgram" in Coreml(model_format=NEURAL_NETWORK).requirements(Traits(precision=Precision.FLOAT16)).note
-    assert "DequantizeLinear" in Coreml().requirements(Traits(precision=Precision.WEIGHT_ONLY)).note

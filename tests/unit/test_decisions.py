@@ -96,17 +96,27 @@ KEY = ", with room for a cache key"
         (OPERATORS, ("qnn",), [OVER, "fixed .ort of the variant"]),
     ],
 )
-def test_traits_and_providers_decide_which_graph_a_file_is_made_of(
+def test_traits_and_providers_decide_on_the_graph(
     traits: Traits, providers: tuple[str, ...], expected: list[str]
 ) -> None:
     found = android(traits, *providers)
     assert files(found) == list(zip((*providers, "cpu"), expected, strict=True))
 
 
-def test_one_provider_that_needs_parameters_inside_has_them_inside_for_all() -> None:
+def test_one_graph_follows_the_provider_that_needs_most(tmp_path: Path) -> None:
     first, second, _ = android(FLOAT, "nnapi", "xnnpack").selections
     assert first.file.inside == "parameters"
     assert second.file == first.file, "one file for both"
+    (tmp_path / "weights").write_bytes(b"")
+    own = replace(variant(SIGNED), weights=tmp_path / "weights")
+    coreml, _ = plan.decide(own, Ios()).selections
+    assert coreml.file.form is GraphForm.MODEL
+    assert coreml.reason.endswith("; the float model it was made of")
+    large = variant(FLOAT, size_bytes=3 << 30)
+    (cpu,) = plan.decide(large, Android(providers=())).selections
+    assert (cpu.file.style, cpu.reason) == (Style.PLAIN, "over 2 GiB (3.0 GiB): ORT format cannot hold it")
+    with pytest.raises(ModelError, match="more than the ORT format can hold"):
+        plan.decide(large, Android(providers=(), format="ort"))
 
 
 @pytest.mark.parametrize("traits", [SIGNED, WEIGHT_ONLY])
@@ -115,14 +125,6 @@ def test_coreml_gets_a_float_graph_in_a_file_of_its_own(traits: Traits) -> None:
         ("coreml", f"unfused .ort of the variant without its quantization{KEY}"),
         ("cpu", "fixed .ort of the variant"),
     ]
-
-
-def test_a_variant_with_weights_of_its_own_leaves_the_model_for_coreml(tmp_path: Path) -> None:
-    (tmp_path / "weights").write_bytes(b"")
-    own = replace(variant(SIGNED), weights=tmp_path / "weights")
-    coreml, _ = plan.decide(own, Ios()).selections
-    assert coreml.file.form is GraphForm.MODEL
-    assert coreml.reason.endswith("; the float model it was made of")
 
 
 def test_weights_lie_where_the_provider_that_needs_them_opens_them() -> None:
@@ -147,9 +149,7 @@ def test_weights_lie_where_the_provider_that_needs_them_opens_them() -> None:
 
 
 @pytest.mark.parametrize(("traits", "form"), [(FLOAT, "ort"), (FLOAT, "onnx"), (HALF, "auto"), (SIGNED, "auto")])
-def test_a_graph_that_cannot_use_another_targets_weights_keeps_its_own(
-    traits: Traits, form: Literal["auto", "ort", "onnx"]
-) -> None:
+def test_a_graph_unlike_another_targets_keeps_its_weights(traits: Traits, form: Literal["auto", "ort", "onnx"]) -> None:
     kept = plan.Kept(provider="coreml on ios", file=plan.decide(variant(FLOAT), Ios()).selections[0].file)
     target = Android(providers=("xnnpack",), format=form)
     assert plan.decide(variant(traits), target, beside=kept) == plan.decide(variant(traits), target)
@@ -187,14 +187,6 @@ def test_formats_decide_which_files_have_alternatives() -> None:
     found = android(FLOAT, *ALL_ANDROID, format="onnx").selections
     assert len({each.file for each in found}) == 1
     assert {each.alternative for each in found} == {None}
-
-
-def test_a_model_over_2_gib_is_onnx_or_refused() -> None:
-    large = variant(FLOAT, size_bytes=3 << 30)
-    (cpu,) = plan.decide(large, Android(providers=())).selections
-    assert (cpu.file.style, cpu.reason) == (Style.PLAIN, "over 2 GiB (3.0 GiB): ORT format cannot hold it")
-    with pytest.raises(ModelError, match="more than the ORT format can hold"):
-        plan.decide(large, Android(providers=(), format="ort"))
 
 
 def test_a_decision_fits_on_a_page() -> None:

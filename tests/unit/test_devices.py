@@ -268,7 +268,7 @@ def test_readings_that_a_device_does_not_give_are_named() -> None:
         ({}, {"charge_uah": 4200}, None),
     ],
 )
-def test_charge_that_left_the_battery_counts_unless_it_charges(
+def test_charge_counts_unless_the_battery_charges(
     before: dict[str, object], after: dict[str, object], used: int | None
 ) -> None:
     assert measuring.charge_used(Conditions(**before), Conditions(**after)) == used  # type: ignore[arg-type]

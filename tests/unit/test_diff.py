@@ -513,11 +513,14 @@ def test_a_package_of_an_earlier_mobpack_is_refused(whole: Path, pattern: str) -
     assert "build a package of an earlier mobpack again" in caught.value.hint
 
 
-def test_only_equal_kinds_are_compared(whole: Path) -> None:
+def test_equal_kinds_and_changes_are_compared_once(whole: Path, old: Path) -> None:
     with pytest.raises(ConfigError, match="single package"):
         compare(read(whole), read(next(whole.rglob("*.aar"))))
     with pytest.raises(ConfigError, match="nothing to compare"):
         compare(read(next(whole.rglob("*.aar"))), read(next(whole.rglob("*.zip"))))
+    found = compared(old, replace(OLD, plans=(TENSORS, classifier("typed", top_k=1))))
+    assert len(found.changes) == len(set(found.changes))
+    assert Change in {type(each) for each in found.changes}
 
 
 def edited(folder: Path, edit: Callable[[dict[str, Any]], object]) -> None:
@@ -600,9 +603,7 @@ def test_damaged_packages_are_refused(whole: Path, pattern: str, alone: bool) ->
     assert str(path) in caught.value.message
 
 
-def test_a_package_that_is_cut_short_or_another_than_the_manifests_is_refused(
-    whole: Path, old: Path, tmp_path: Path
-) -> None:
+def test_a_package_that_is_cut_or_not_the_manifests_is_refused(whole: Path, old: Path, tmp_path: Path) -> None:
     path = next(whole.rglob("*.tgz"))
     path.write_bytes(path.read_bytes()[:-4])
     with pytest.raises(ToolError, match=r"cannot read .*\.tgz"):
@@ -632,9 +633,3 @@ def test_labels_that_an_older_manifest_lacks_are_said_not_to_be_compared(old: Pa
     found = compared(old, replace(OLD, options=options, plans=with_labels(*LABELS[::-1])))
     assert any("labels and kinds of typed" in each for each in found.not_compared)
     assert not any("labels" in each.change for each in found.changes)
-
-
-def test_equal_changes_of_overloads_are_one(old: Path) -> None:
-    found = compared(old, replace(OLD, plans=(TENSORS, classifier("typed", top_k=1))))
-    assert len(found.changes) == len(set(found.changes))
-    assert Change in {type(each) for each in found.changes}

@@ -65,16 +65,13 @@ def test_a_page_of_figures_names_its_command_date_and_machine(path: Path) -> Non
     assert f"(../benchmarks/results/{path.name})" in (DOCS / "performance.md").read_text(encoding="utf-8")
 
 
-def test_figures_are_measured_anew_and_their_notes_stay() -> None:
+def test_figures_keep_their_notes_and_the_readme_leads_to_every_page() -> None:
     before = written("pictures", (), "| old |", "", 0)
     after = written("pictures", ("A B",), "| new |", f"{before}\n## Notes\n\nKept.\n", 0.5)
     assert "python -m benchmarks.pictures 'A B'\n" in after
     assert after.endswith("\n\n| new |\n\n## Notes\n\nKept.\n")
     assert ", load average 0.5; " in after
     assert "old" not in after
-
-
-def test_the_readme_leads_to_every_page() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     pages = [name(path) for path in sorted(DOCS.rglob("*.md")) if path.parent.name != "adr"]
     assert [page for page in pages if f"({page})" not in readme] == []

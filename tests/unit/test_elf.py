@@ -32,19 +32,16 @@ def library() -> bytes:
     return path.read_bytes()
 
 
-def test_a_library_says_what_it_is_and_needs(library: bytes) -> None:
+def test_a_library_says_what_it_needs_and_where_symbols_come_from(library: bytes) -> None:
     found = elf.read(library, "x")
     assert (found.soname, found.needed, found.has_gnu_hash) == ("libonnxruntime_providers_shared.so", NEEDED, True)
     assert found.page_bytes >= 4096
-
-
-def test_symbols_name_the_library_that_must_provide_them(library: bytes) -> None:
-    found = {symbol.name: symbol for symbol in elf.symbols(library, "x")}
-    assert found["__cxa_finalize"] == elf.Symbol(
+    symbols = {symbol.name: symbol for symbol in elf.symbols(library, "x")}
+    assert symbols["__cxa_finalize"] == elf.Symbol(
         name="__cxa_finalize", library="libc.so.6", is_defined=False, is_function=True, is_weak=True
     )
-    assert found["__gmon_start__"].library == ""
-    assert {name for name, symbol in found.items() if symbol.is_defined} >= {"Provider_GetHost", "Provider_SetHost"}
+    assert symbols["__gmon_start__"].library == ""
+    assert {name for name, symbol in symbols.items() if symbol.is_defined} >= {"Provider_GetHost", "Provider_SetHost"}
     assert elf.looked_up(library, "x") == ()
 
 

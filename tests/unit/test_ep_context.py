@@ -24,9 +24,7 @@ def test_an_unknown_soc_is_refused_and_every_known_one_has_its_names(tmp_path: P
     }
 
 
-def test_a_missing_compiler_is_a_tool_error_that_says_how_to_get_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_compiler_is_a_tool_error_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with pytest.raises(ToolError, match="the environment qnn is missing") as error:
         compile_context(quantized(tmp_path), None, "57", tmp_path / "out.onnx", tmp_path)

@@ -51,7 +51,7 @@ def test_convolutions_have_kinds() -> None:
         assert layers(graph) == {"conv": (LayerCost(kind=kind, macs=64 * math.prod(kernel), outputs=outputs),)}
 
 
-def test_branches_count_for_their_node_with_their_kinds() -> None:
+def test_branches_borders_and_batches_count_once() -> None:
     graph = """(bool c, float[2,3] x) => (float[2,5] y) {
         [choice] y = If (c) <
             then_branch = t () => (float[2,5] a) { [inner] a = MatMul (x, w) },
@@ -59,6 +59,21 @@ def test_branches_count_for_their_node_with_their_kinds() -> None:
         >
     }"""
     assert layers(view(graph, w=(3, 5))) == {"choice": (LayerCost(kind=LayerKind.PRODUCT, macs=30),) * 2}
+    built = view("(float[1,4,8,8] x) => (float[1,4,8,8] y) { [a] a = Relu (x) [b] b = Sin (a) [c] y = Add (b, a) }")
+    cost = Cost(cpu=Rates.even(1), own=Rates.even(1), copy_gb_s=1, most=1, needs_sizes=False)
+    assert estimated(built, [["a"], ["c"]], cost).copies_ms == pytest.approx(5 * 1024 / 1e6)
+    assert estimated(built, [["a", "b", "c"]], cost).copies_ms == pytest.approx(2 * 1024 / 1e6)
+    cost = Cost(cpu=Rates.even(1), own=Rates.even(1), copy_gb_s=1, most=1, needs_sizes=False)
+    built = view("(float[2,3] x) => (float[2,500] y) { [a] y = MatMul (x, w) }", w=(3, 500))
+    assert estimated(built, [["a"]], cost).copies_ms == pytest.approx(4 * (6 + 1000) / 1e6)
+    for shape, value in [("2,8", ""), ("batch,8", ""), ("2,length,8", "x"), ("batch,length,8", "x")]:
+        built = view(f"(float[{shape}] x) => (float[{shape}] y) {{ [a] y = MatMul (x, w) }}", w=(8, 8))
+        cost = Cost(cpu=Rates.even(1e6), own=Rates.even(1), most=1, needs_sizes=True)
+        found = estimated(built, [["a"]], cost)
+        rows = 2 if shape.startswith("2") else 1
+        assert found.open_value == value
+        assert found.cpu_ms == pytest.approx(rows * 64 * 1e-3)
+        assert estimated(built, [], cost).open_value == ""
 
 
 def plain(*, size: int, depth: int) -> Graph:
@@ -93,24 +108,3 @@ def test_what_a_provider_leaves_takes_the_time_of_the_cpu() -> None:
     assert (found.calls_ms, found.copies_ms) == (0, 0)
     assert found.slower is LayerKind.DENSE
     assert found.slower_ms == pytest.approx(256 * 36_864 * 50e-9)
-
-
-def test_values_cross_borders_once_and_weights_never() -> None:
-    graph = view("(float[1,4,8,8] x) => (float[1,4,8,8] y) { [a] a = Relu (x) [b] b = Sin (a) [c] y = Add (b, a) }")
-    cost = Cost(cpu=Rates.even(1), own=Rates.even(1), copy_gb_s=1, most=1, needs_sizes=False)
-    assert estimated(graph, [["a"], ["c"]], cost).copies_ms == pytest.approx(5 * 1024 / 1e6)
-    assert estimated(graph, [["a", "b", "c"]], cost).copies_ms == pytest.approx(2 * 1024 / 1e6)
-    cost = Cost(cpu=Rates.even(1), own=Rates.even(1), copy_gb_s=1, most=1, needs_sizes=False)
-    graph = view("(float[2,3] x) => (float[2,500] y) { [a] y = MatMul (x, w) }", w=(3, 500))
-    assert estimated(graph, [["a"]], cost).copies_ms == pytest.approx(4 * (6 + 1000) / 1e6)
-
-
-def test_a_batch_counts_as_one_and_other_open_sizes_are_named() -> None:
-    for shape, value in [("2,8", ""), ("batch,8", ""), ("2,length,8", "x"), ("batch,length,8", "x")]:
-        graph = view(f"(float[{shape}] x) => (float[{shape}] y) {{ [a] y = MatMul (x, w) }}", w=(8, 8))
-        cost = Cost(cpu=Rates.even(1e6), own=Rates.even(1), most=1, needs_sizes=True)
-        found = estimated(graph, [["a"]], cost)
-        rows = 2 if shape.startswith("2") else 1
-        assert found.open_value == value
-        assert found.cpu_ms == pytest.approx(rows * 64 * 1e-3)
-        assert estimated(graph, [], cost).open_value == ""

@@ -46,12 +46,17 @@ def run(model: onnx.ModelProto | Path, x: Array, folder: Path | None = None, *, 
     return numpy.asarray(session.run(None, {"x": x})[0])
 
 
-def test_eight_bit_numbers_are_what_they_are_without_saturation(exact_here: Numbers) -> None:
+def test_eight_bit_numbers_are_exact_without_saturation(exact_here: Numbers) -> None:
     require(not exact.saturates(), "this processor saturates: there is nothing to compare with")
     found = exact_cases.found(is_exact=False)
     assert names(different(found, exact_here)) <= exact_cases.unlike_products()
     for name in found:
         numpy.testing.assert_allclose(exact_here[name], found[name], rtol=1e-4, atol=1e-6 * abs(found[name]).max())
+    flags = Path("/proc/cpuinfo")
+    require(flags.is_file() and platform.machine() == "x86_64", "only Linux on x86_64 says what its processor has")
+    require(haswell.EMULATED not in os.environ, "an emulated processor has not the flags of this machine's")
+    has_none = sys.platform == "linux" and not {"avx512_vnni", "avx_vnni"} & set(flags.read_text().split())
+    assert exact.saturates() is has_none
 
 
 SCOPES = {
@@ -83,7 +88,7 @@ def test_weights_are_found_wherever_they_are(scope: str, is_optimized: bool, mon
 
 
 @pytest.mark.parametrize("is_optimized", [False, True])
-def test_weights_in_a_file_beside_the_graph_are_rewritten(
+def test_weights_beside_the_graph_are_rewritten(
     is_optimized: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(opening, "saturates", lambda: True)
@@ -218,11 +223,3 @@ def test_products_of_few_bits_that_optimizers_make_are_rewritten(monkeypatch: py
     assert "Round" in seen[0]
     expected = x.astype(numpy.float64) @ (0.01 * weights["w"].astype(numpy.float64))
     assert 0 < abs(found - expected).max() < 0.05
-
-
-def test_saturation_is_what_the_largest_products_show() -> None:
-    flags = Path("/proc/cpuinfo")
-    require(flags.is_file() and platform.machine() == "x86_64", "only Linux on x86_64 says what its processor has")
-    require(haswell.EMULATED not in os.environ, "an emulated processor has not the flags of this machine's")
-    has_none = sys.platform == "linux" and not {"avx512_vnni", "avx_vnni"} & set(flags.read_text().split())
-    assert exact.saturates() is has_none

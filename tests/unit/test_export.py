@@ -67,9 +67,7 @@ def test_what_cannot_become_a_model_is_refused_before_pytorch_is_started(
 
 
 @pytest.mark.parametrize("name", ["torch", "onnxscript"])
-def test_a_missing_package_is_named_with_what_installs_it(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_is_named_with_a_remedy(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in {"torch", "onnxscript"} - {name}:
         (tmp_path / f"{module}.py").touch()
     monkeypatch.setattr(sys, "path", [str(tmp_path)])

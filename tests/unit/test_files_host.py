@@ -58,9 +58,7 @@ def test_files_are_synced_and_a_link_that_is_refused_says_why(tmp_path: Path) ->
         host.link(tmp_path / "no folder" / "link", "target")
 
 
-def test_a_link_that_windows_refuses_is_a_tool_error_with_the_way_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_that_windows_refuses_is_a_tool_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*rest: object, **options: object) -> None:
         error = OSError(22, "A required privilege is not held by the client")
         error.winerror = host.NO_PRIVILEGE  # type: ignore[attr-defined]

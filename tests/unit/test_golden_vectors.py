@@ -192,6 +192,11 @@ def test_a_sample_that_no_app_could_pass_stays(tmp_path: Path) -> None:
     assert reason == "the samples have several sizes for dimension 'n', an app has one"
 
 
+def test_values_that_are_no_longer_than_a_recipe_travel_themselves(tmp_path: Path) -> None:
+    vectors.write(tmp_path / "file", SIGNATURE, with_recipes(computed(tmp_path, 8, 9), "x"), ABOUT, max_bytes=4096)
+    assert [list(sample.recipes) for sample in vectors.read(tmp_path / "file").samples] == [[], ["x"]]
+
+
 def with_recipes(made: Computed, *inputs: str) -> Computed:
     """`made`, with inputs that are what recipes make."""
     recipes = []
@@ -240,11 +245,6 @@ def test_json_and_the_four_numbers_of_a_recipe_say_the_same(tmp_path: Path) -> N
     assert (place.element, place.shape, place.size_bytes) == (ElementType.FLOAT, (9,), 32)
     numbers = numpy.frombuffer((tmp_path / "file").read_bytes(), numpy.int64, 4, place.offset)
     assert numbers.tolist() == generated.stored(sample.recipes["x"]).tolist() == [0, -1, 1, 0]
-
-
-def test_values_that_are_no_longer_than_a_recipe_travel_themselves(tmp_path: Path) -> None:
-    vectors.write(tmp_path / "file", SIGNATURE, with_recipes(computed(tmp_path, 8, 9), "x"), ABOUT, max_bytes=4096)
-    assert [list(sample.recipes) for sample in vectors.read(tmp_path / "file").samples] == [[], ["x"]]
 
 
 def test_only_what_is_stored_counts_against_the_cap(tmp_path: Path) -> None:

@@ -39,13 +39,26 @@ def with_modules(**versions: Module) -> Facts:
     )
 
 
-def test_a_machine_that_has_everything_lacks_nothing() -> None:
+def test_a_machine_lacks_nothing_with_one_of_two_libraries() -> None:
     assert nvidia.lacks_gpu(WHOLE) == ""
     assert nvidia.lacks_driver_for_cuda_13(WHOLE) == ""
     assert nvidia.lacks_onnxruntime_gpu(WHOLE, USERS) == ""
     assert nvidia.lacks_cuda_libraries(WHOLE, USERS) == ""
     assert nvidia.lacks_tensorrt_libraries(WHOLE) == ""
     assert lacks_tensorrt(WHOLE, USERS) == lacks_memory_module(WHOLE, USERS) == lacks_gpu_for_rtx(WHOLE) == ""
+    neither = with_modules(cuda__core=Module())
+    assert lacks_memory_module(neither, USERS).endswith(
+        f"can import neither pycuda nor cuda-core: {INSTALL}cuda-core`, or pycuda"
+    )
+    assert lacks_memory_module(with_modules(cuda__core=Module(), pycuda__driver=Module(version="2026.1")), USERS) == ""
+    broken = with_modules(cuda__core=Module(error="no libcudart"))
+    assert "(cuda-core: no libcudart): " in lacks_memory_module(broken, USERS)
+    assert "has no numpy: " in lacks_memory_module(with_modules(numpy=Module()), USERS)
+    rtx = with_modules(tensorrt=Module(), tensorrt_rtx=Module(version="1.7.1"))
+    assert "NVIDIA H100 has compute capability 9.0, and TensorRT for RTX runs on 7.5, " in lacks_gpu_for_rtx(rtx)
+    assert lacks_gpu_for_rtx(replace(rtx, gpus=(replace(H100, capability=(8, 9)),))) == ""
+    both = with_modules(tensorrt_rtx=Module(version="1.7.1"))
+    assert lacks_gpu_for_rtx(both) == ""
 
 
 def test_why_there_is_no_gpu() -> None:
@@ -128,25 +141,6 @@ def test_an_interpreter_without_tensorrt_is_told_how_to_get_it() -> None:
     )
 
 
-def test_either_pycuda_or_cuda_core_is_enough() -> None:
-    neither = with_modules(cuda__core=Module())
-    assert lacks_memory_module(neither, USERS).endswith(
-        f"can import neither pycuda nor cuda-core: {INSTALL}cuda-core`, or pycuda"
-    )
-    assert lacks_memory_module(with_modules(cuda__core=Module(), pycuda__driver=Module(version="2026.1")), USERS) == ""
-    broken = with_modules(cuda__core=Module(error="no libcudart"))
-    assert "(cuda-core: no libcudart): " in lacks_memory_module(broken, USERS)
-    assert "has no numpy: " in lacks_memory_module(with_modules(numpy=Module()), USERS)
-
-
-def test_tensorrt_for_rtx_is_refused_on_gpus_it_is_not_for() -> None:
-    rtx = with_modules(tensorrt=Module(), tensorrt_rtx=Module(version="1.7.1"))
-    assert "NVIDIA H100 has compute capability 9.0, and TensorRT for RTX runs on 7.5, " in lacks_gpu_for_rtx(rtx)
-    assert lacks_gpu_for_rtx(replace(rtx, gpus=(replace(H100, capability=(8, 9)),))) == ""
-    both = with_modules(tensorrt_rtx=Module(version="1.7.1"))
-    assert lacks_gpu_for_rtx(both) == ""
-
-
 RUNNERS: list[Runner] = [Cuda(), Tensorrt(), TensorrtNative()]
 
 
@@ -173,23 +167,17 @@ def test_an_environment_that_is_not_installed_is_asked_for_after_the_gpu(
     assert "/opt/python has no onnxruntime-gpu" in Cuda(interpreter="/opt/python").missing()
 
 
-def test_what_is_kept_depends_on_the_gpu_its_driver_and_the_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tensorrt_is_found_where_the_user_says_and_kept_by_its_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Environment, "missing", lambda self: "")
     monkeypatch.setattr(nvidia, "probe", lambda where, **asked: WHOLE)
     assert Cuda().identity().startswith("NVIDIA H100 (driver 580.95.05), ")
     monkeypatch.setattr(nvidia, "probe", lambda where, **asked: replace(WHOLE, release="590.1"))
     assert Cuda().identity().startswith("NVIDIA H100 (driver 590.1), ")
     assert Cuda(interpreter="/opt/python").identity() == Tensorrt().identity() == TensorrtNative().identity() == ""
-
-
-def test_libraries_of_wheels_come_before_those_that_the_user_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LD_LIBRARY_PATH", "/usr/lib/nvidia::/site/tensorrt_libs")
     variables = nvidia.loading(USERS, WHOLE)
     assert variables["LD_LIBRARY_PATH"] == "/site/nvidia/cu13/lib:/site/tensorrt_libs:/usr/lib/nvidia"
     assert variables["NVIDIA_TF32_OVERRIDE"] == "0"
-
-
-def test_the_environment_finds_tensorrt_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/tensorrt/lib")
     where = nvidia.place("", Environment())
     assert where.variables["LD_LIBRARY_PATH"].endswith("/nvidia/cudnn/lib:/opt/tensorrt/lib")
@@ -233,9 +221,7 @@ def test_tensorrt_gets_a_graph_whose_nodes_all_have_names(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("axis", [None, "default", 0, 1, -1])
 @pytest.mark.parametrize("has_zero", [False, True])
-def test_tensorrt_gets_biases_as_the_floats_that_they_stand_for(
-    tmp_path: Path, axis: int | None, has_zero: bool
-) -> None:
+def test_tensorrt_gets_biases_as_their_floats(tmp_path: Path, axis: int | None, has_zero: bool) -> None:
     shape = [3, 3] if axis else [3]
     scale: Any = numpy.array(0.5 if axis is None else [0.5, 0.25, 3], numpy.float32)
     numbers = {"b": numpy.arange(numpy.prod(shape), dtype=numpy.int32).reshape(shape) * 1000 - 7, "s": scale}

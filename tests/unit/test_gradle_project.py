@@ -9,10 +9,29 @@ from packager.files.processes.downloads import pins
 from packager.files.store import Store
 from packager.targets.android import Android
 from packager.targets.android.gradle import build_with_gradle, has_android_sdk
-from tests.cases.gradle_project import fake_gradle, text
+from tests.cases.gradle_project import ASSET, KOTLIN, fake_gradle, project, text
 from tests.golden.cases import CASES
 
 __all__ = ["fake_gradle"]
+
+
+def test_sources_and_assets_stay_where_gradle_looks_for_them() -> None:
+    made = project()
+    assert {str(name) for name in made.texts} == {
+        "README.md",
+        "build.gradle.kts",
+        "consumer-rules.pro",
+        "gradle.properties",
+        "settings.gradle.kts",
+        "src/main/AndroidManifest.xml",
+        str(KOTLIN),
+    }
+    assert made.files == {ASSET: Path("classifier.ort")}
+
+
+def test_manifest_leaves_the_namespace_to_the_build_file() -> None:
+    assert "package=" not in text("src/main/AndroidManifest.xml")
+    assert 'namespace = "com.example.vision"' in text("build.gradle.kts")
 
 
 def test_every_version_comes_from_the_pins() -> None:
@@ -23,6 +42,10 @@ def test_every_version_comes_from_the_pins() -> None:
     assert f'implementation("{android["onnxruntime"]}")' in build
     assert f"compileSdk = {android['compile-sdk']}" in build
     assert f"Gradle {android['gradle']} or later" in text("README.md")
+
+
+def test_build_file_compiles_interfaces_as_mobpack_does() -> None:
+    assert "jvmDefault = JvmDefaultMode.NO_COMPATIBILITY" in text("build.gradle.kts")
 
 
 def test_build_file_publishes_one_variant_with_sources_and_rules() -> None:
@@ -36,7 +59,7 @@ def test_build_file_publishes_one_variant_with_sources_and_rules() -> None:
         assert line in build
 
 
-def test_without_gradle_the_error_says_what_to_install(
+def test_without_gradle_the_error_has_a_way_out(
     tmp_path: Path, fake_gradle: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -45,7 +68,7 @@ def test_without_gradle_the_error_says_what_to_install(
     assert pins()["android"]["gradle"] in caught.value.hint
 
 
-def test_without_an_android_sdk_the_error_says_where_to_name_it(
+def test_without_an_sdk_the_error_has_a_way_out(
     tmp_path: Path, fake_gradle: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ANDROID_HOME")

@@ -75,7 +75,7 @@ def test_messages_views_and_indices_have_the_same_connections() -> None:
     ],
     ids=str,
 )
-def test_ancestors_compute_a_value_through_the_values_that_may_be_passed(
+def test_ancestors_compute_a_value_through_passable_ones(
     names: list[str], closed: tuple[str, ...], expected: set[int]
 ) -> None:
     diamond = numbered([["x"], ["a"], ["a"], ["b", "c"], ["d"]], [["a"], ["b"], ["c"], ["d"], ["e"]])

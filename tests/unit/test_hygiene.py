@@ -90,14 +90,18 @@ def strings(value: object) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-def test_no_test_has_the_name_of_another_in_its_file() -> None:
-    """Python keeps the last of two functions with one name, and pytest never sees the first."""
+def test_names_of_tests_differ_and_docstrings_begin_otherwise() -> None:
+    # Python keeps the last of two functions with one name, and pytest never sees the first.
     twice = []
     for name, text in texts().items():
         if name.startswith("tests/") and name.endswith(".py"):
             names = re.findall(r"^def (test_\w+)", text, re.MULTILINE)
             twice += [f"{name}: {each}" for each in sorted(set(names)) if names.count(each) > 1]
     assert twice == []
+    # `Name of the variant`, not `What the variant is called`.
+    places = [name for name in texts() if name.endswith(".py")]
+    assert {name.partition("/")[0] for name in places} >= {"packager", "benchmarks", "scripts", "tests"}
+    assert {name: found for name in places if (found := questions(texts()[name]))} == {}
 
 
 def docstrings(source: str) -> list[str]:
@@ -110,13 +114,6 @@ def docstrings(source: str) -> list[str]:
 def questions(source: str) -> list[str]:
     found = docstrings(source) if "What" in source else ()  # parsing takes time
     return [text for text in found if text.split()[:1] == ["What"]]
-
-
-def test_no_docstring_begins_with_what() -> None:
-    """`Name of the variant`, not `What the variant is called`."""
-    places = [name for name in texts() if name.endswith(".py")]
-    assert {name.partition("/")[0] for name in places} >= {"packager", "benchmarks", "scripts", "tests"}
-    assert {name: found for name in places if (found := questions(texts()[name]))} == {}
 
 
 @pytest.mark.parametrize(

@@ -50,9 +50,7 @@ def test_requests_that_cannot_succeed_are_refused_first(
     assert error.value.hint
 
 
-def test_projects_name_no_models_of_the_hub_nor_import_unless_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_projects_name_no_hub_and_import_when_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from packager.config import ImporterTable
 
     assert not project.is_imported(tmp_path / "m.onnx", ImporterTable())

@@ -19,9 +19,7 @@ __all__ = ["mobpack"]
     "name",
     [*secrets.NAMES, "MOBPACK_GPG_PASSPHRASE", "npm_config_//registry.example.com/:_authToken", "CI_REGISTRY_PASSWORD"],
 )
-def test_a_variable_with_the_name_of_a_secret_is_inherited_by_no_pattern(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_variable_named_like_a_secret_is_inherited_by_none(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "a secret")
     for named in ((), MODELS, NETWORK, NPM, PIP, ("*",), users_code()):
         assert name not in children.variables({}, named)
@@ -42,9 +40,7 @@ def test_programs_inherit_what_they_need_and_no_secrets(monkeypatch: pytest.Monk
     assert without_secrets("one at https://example.com/a?b=c") == "one at https://example.com/a?b=c"
 
 
-def test_a_crash_file_and_its_message_have_no_secrets(
-    mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_crash_file_has_no_secrets(mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOBPACK_KEY_PASSWORD", "open sesame")
     text = "open sesame at https://ada:lovelace@example.com/x?X-Amz-Signature=abcdef&part=2"
     plant(monkeypatch, text)

@@ -50,7 +50,7 @@ def operators(model: onnx.ModelProto) -> list[str]:
     return [node.op_type for node in model.graph.node]
 
 
-def test_the_node_between_them_computes_in_16_bits_again(tmp_path: Path) -> None:
+def test_values_are_in_16_bits_again_in_branches_too(tmp_path: Path) -> None:
     model = removed(AROUND_A_NODE, tmp_path)
     assert model is not None
     assert operators(model) == ["HardSigmoid"]
@@ -58,9 +58,6 @@ def test_the_node_between_them_computes_in_16_bits_again(tmp_path: Path) -> None
     (node,) = model.graph.node
     assert (list(node.input), list(node.output)) == (["x"], ["y"])
     onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-
-
-def test_a_value_that_a_branch_takes_from_outside_is_followed(tmp_path: Path) -> None:
     model = removed(IN_A_BRANCH, tmp_path)
     assert model is not None
     assert operators(model) == ["If"]

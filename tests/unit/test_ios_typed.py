@@ -123,7 +123,7 @@ def test_no_name_hides_another_and_numbers_are_swifts() -> None:
         assert f"threshold: {written})" in texts(classifier(threshold=threshold))["Net"]
 
 
-def test_the_example_passes_every_size_that_has_no_default() -> None:
+def test_examples_pass_sizes_and_apples_types() -> None:
     more = specs("input", ("words", ElementType.INT64, ("batch", "length")))
     given = TensorInput(identifier="words", spec=more[0])
     text = texts(on_ios(typed("net", more, SCORES, Contract(inputs=(given,), outputs=(CLASSES,))), choice("cpu")))[
@@ -131,9 +131,6 @@ def test_the_example_passes_every_size_that_has_no_default() -> None:
     ]
     assert "/// print(try await model.classify(words: words, length: 128))\n" in text
     assert "public func classify(words: [Int64], batch: Int = 1, length: Int, top: Int = 3) throws" in text
-
-
-def test_apples_types_stand_for_a_picture_that_is_all_an_app_passes() -> None:
     alone = texts(classifier())["Net"]
     assert alone.count("_ pixelBuffer: CVPixelBuffer") == 2
     assert alone.count("_ image: CGImage") == 2

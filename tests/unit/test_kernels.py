@@ -17,9 +17,7 @@ from tests.cases.onnx_text import onnx_model
 NO_KERNEL = "(float16[2] x, float16[2] s) => (float16[2] y) { [first] r = Neg (x) [second] y = Gelu (r) }"
 
 
-def test_a_runtime_that_cannot_be_had_says_how_to_do_without_its_proof(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_runtime_says_how_to_do_without_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = plain(tmp_path, "(float[2] x) => (float[2] y) { y = Relu (x) }")
     (tmp_path / "cache" / "mobpack").mkdir(parents=True)
     (tmp_path / "cache" / "mobpack" / "environments").write_text("not a folder")
@@ -87,7 +85,7 @@ def test_a_node_in_a_branch_is_found_too() -> None:
     assert found == "no kernel for node 'inner', Selu-6(float16) -> float16"
 
 
-def test_what_the_runtime_made_and_other_refusals_are_told_as_they_are(
+def test_other_nodes_and_refusals_are_told_as_they_are(
     gelu: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refusal = "Could not find an implementation for com.microsoft.BiasGelu(1) node with name 'fused'"

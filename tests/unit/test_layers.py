@@ -130,8 +130,14 @@ def top(module: str) -> str:
     return module.split(".")[0]
 
 
-def test_every_module_has_its_layer() -> None:
+def test_every_module_has_a_layer_and_imports_in_no_circle() -> None:
     assert sorted({top(module) for module in imports()} - set(DEPTH)) == []
+    assert {"models", "compile.compile"} <= imports()["cli.convert"]
+    found = {(top(module), top(imported)) for module, targets in imports().items() for imported in targets}
+    arrows = {(one, other) for one, other in found if one != other and not {one, other} & {"__init__", "__main__"}}
+    assert len(arrows) <= MOST_ARROWS, len(arrows)
+    # A folder's __init__.py gathers what is below it; what is below imports its neighbours by their own names.
+    TopologicalSorter({module: targets - {module} for module, targets in imports().items()}).prepare()
 
 
 def test_imports_point_down() -> None:
@@ -142,12 +148,6 @@ def test_imports_point_down() -> None:
         if top(module) != top(imported) and DEPTH[top(imported)] <= DEPTH[top(module)]
     ]
     assert wrong == []
-
-
-def test_folders_import_few_others() -> None:
-    found = {(top(module), top(imported)) for module, targets in imports().items() for imported in targets}
-    arrows = {(one, other) for one, other in found if one != other and not {one, other} & {"__init__", "__main__"}}
-    assert len(arrows) <= MOST_ARROWS, len(arrows)
 
 
 def test_the_parts_of_a_folder_do_not_import_each_other_in_a_circle() -> None:
@@ -214,11 +214,6 @@ def test_only_the_family_itself_names_its_plugins() -> None:
         assert wrong == []
 
 
-def test_modules_never_import_in_a_circle() -> None:
-    # A folder's __init__.py gathers what is below it; what is below imports its neighbours by their own names.
-    TopologicalSorter({module: targets - {module} for module, targets in imports().items()}).prepare()
-
-
 def test_functions_are_short_and_take_few_parameters() -> None:
     """Commands get their options as one dataclass."""
     sizes = {
@@ -254,10 +249,6 @@ def test_what_other_interpreters_run_imports_nothing_of_mobpack() -> None:
         "distribution.release.ort_package_check",
     ):
         assert imports()[program] == set(), program
-
-
-def test_the_check_sees_imports_inside_functions() -> None:
-    assert {"models", "compile.compile"} <= imports()["cli.convert"]
 
 
 def test_files_of_the_typescript_runtime_import_each_other_in_no_circle() -> None:

@@ -62,9 +62,7 @@ def test_one_that_vanishes_is_no_error(tmp_path: Path, monkeypatch: pytest.Monke
     assert list(tmp_path.iterdir()) == []
 
 
-def test_one_that_cannot_be_removed_stays_and_the_next_one_is_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_cannot_be_removed_stays_and_the_next_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     others, own = left(tmp_path / "others", days=2, is_folder=False), left(tmp_path / "own", days=2, is_folder=False)
     unlink = Path.unlink
 

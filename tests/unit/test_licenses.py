@@ -118,9 +118,7 @@ def test_conflicts_are_warnings_and_errors_with_strict(tmp_path: Path) -> None:
     assert error.value.EXIT_CODE == 6
 
 
-def test_a_project_without_any_licence_is_told_the_keys_and_a_model_alone_is_not(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_project_without_a_licence_is_told_the_keys(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "net.onnx").write_bytes(b"")
     read, console = config.for_model(tmp_path / "net.onnx", targets=("android",), settings=()), Console()
     judge_licenses(package_of(read), read, BuildRequest(targets=("android",), out=tmp_path), console)

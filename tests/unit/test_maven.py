@@ -246,9 +246,7 @@ def test_a_published_version_never_changes(tmp_path: Path) -> None:
     assert not (shared / HOME / "a-new-file").exists()
 
 
-def test_the_command_adds_a_release_to_the_repository_that_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_adds_a_release_to_a_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repository(tmp_path / "dist")
     add_to_repository(tmp_path / "dist", tmp_path / "shared", Console())
     assert listed(tmp_path / "shared") == ["1.2.0"]

@@ -34,9 +34,7 @@ def test_runs_take_turns_and_are_enough() -> None:
     assert not has_enough([1000.0] * 4, job)
 
 
-def test_graphs_are_measured_with_unsigned_activations_on_x86_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unsigned_activations_are_measured_on_x86_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = quantized(classifier(), tmp_path)
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     assert b"_zero_point_unsigned" in as_measured(found.graph, tmp_path)

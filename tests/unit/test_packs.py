@@ -157,6 +157,16 @@ def test_two_groups_of_one_name_are_refused(tmp_path: Path) -> None:
         made(tmp_path, groups=("a:ram-min=8GB,provider=webgpu", "a:ram-min=4GB,provider=webgpu"))
 
 
+def test_the_command_has_the_choices_of_the_code() -> None:
+    assert set(KINDS) == set(packing.KINDS)
+    assert set(DELIVERIES) == set(packing.DELIVERIES) == set(apple.POLICIES)
+
+
+def test_apples_packs_have_no_groups(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="has no groups of devices"):
+        made(tmp_path, "on-demand-resources", groups=("large:ram-min=8GB,provider=webgpu",))
+
+
 def test_configurations_say_chips_and_memory_and_escape_names() -> None:
     group = DeviceGroup(
         name="a", chips=(Chip(maker='M "&', model="X"),), min_ram_bytes=6 * 10**9, max_ram_bytes=8 * 10**9
@@ -232,11 +242,6 @@ def test_background_assets_without_an_app_group_are_refused(tmp_path: Path) -> N
         made(tmp_path, "background-assets")
 
 
-def test_apples_packs_have_no_groups(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="has no groups of devices"):
-        made(tmp_path, "on-demand-resources", groups=("large:ram-min=8GB,provider=webgpu",))
-
-
 @pytest.mark.parametrize(
     ("delivery", "setting"),
     [
@@ -250,11 +255,6 @@ def test_on_demand_resources_have_a_tag_for_the_delivery(delivery: str, setting:
     root = tmp_path / "packs/demo"
     assert (root / "OnDemandResources.xcconfig").read_text().endswith(setting)
     assert names(root / "mobpack/demo") == {sha256(each) for each in CONTENTS.values()}
-
-
-def test_the_command_has_the_choices_of_the_code() -> None:
-    assert set(KINDS) == set(packing.KINDS)
-    assert set(DELIVERIES) == set(packing.DELIVERIES) == set(apple.POLICIES)
 
 
 def test_the_command_shows_who_gets_which_file(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def context_file(compiled: Compiled, folder: Path, left: str) -> Compiled:
     return replace(compiled, path=path, style=Style.CONTEXT, data_files=())
 
 
-def test_nothing_is_measured_where_nothing_is_installed_or_a_chip_is_meant(
+def test_nothing_is_measured_without_a_runtime_or_for_a_chip(
     plain: Compiled, no_environments: None, tmp_path: Path
 ) -> None:
     assert measured(plan_of(plain, "qnn", "webgpu", "nnapi", "xnnpack"), tmp_path) == ()
@@ -108,9 +108,7 @@ def test_rules_decide_whether_or_not_androids_library_is_installed(
     assert f"{provider.upper()} provider of ONNX Runtime 1.29" in here[0].by
 
 
-def test_nodes_that_nnapi_leaves_for_their_dynamic_shapes_are_one_kind_whatever_the_shapes(
-    no_environments: None, tmp_path: Path
-) -> None:
+def test_nodes_that_nnapi_leaves_for_dynamic_shapes_are_one_kind(no_environments: None, tmp_path: Path) -> None:
     graph = "(float[N,8] x, float[N,4] y) => (float[N,8] a, float[N,4] b) { a = Relu (x) b = Relu (y) }"
     compiled = written(tmp_path, graph)
     (found,) = partitions(plan_of(compiled, "nnapi"))

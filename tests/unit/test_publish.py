@@ -51,9 +51,7 @@ def test_a_link_to_a_folder_stays_a_link(tmp_path: Path, dist: Path) -> None:
 @pytest.mark.parametrize(
     ("mask", "folder", "file"), [(0o022, 0o755, 0o644), (0o027, 0o750, 0o640), (0o2, 0o775, 0o664)]
 )
-def test_a_release_has_the_permissions_of_whatever_the_user_makes(
-    tmp_path: Path, mask: int, folder: int, file: int
-) -> None:
+def test_a_release_has_the_users_permissions(tmp_path: Path, mask: int, folder: int, file: int) -> None:
     before = os.umask(mask)
     try:
         publish(tmp_path / "dist", "new")
@@ -192,9 +190,7 @@ IN_WORDS.__cause__ = FULL
     ],
     ids=["from the system", "in words", "of a copy", "a copy that fails otherwise"],
 )
-def test_a_disk_that_takes_no_more_is_a_tool_error_and_leaves_the_previous_release_whole(
-    dist: Path, failure: Exception, words: str
-) -> None:
+def test_a_full_disk_is_a_tool_error_and_leaves_the_release_whole(dist: Path, failure: Exception, words: str) -> None:
     before = files(dist)
     with pytest.raises(ToolError, match=words):
         fail_half_way(dist, failure)
@@ -236,9 +232,7 @@ def test_exchanges_are_those_that_the_system_has(tmp_path: Path) -> None:
     assert native("sunos5", library) is None
 
 
-def test_a_release_that_cannot_be_put_back_is_named_with_the_new_one(
-    dist: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_that_stays_away_is_named_with_the_new_one(dist: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rename = Path.rename
 
     def only_away(self: Path, target: Path) -> Path:

@@ -27,11 +27,26 @@ def half(graph: str, *, quantizer: Float16 | None = None, least: float = 50, **w
     return made
 
 
-def test_weights_become_half_as_large_and_inputs_and_outputs_stay() -> None:
+def test_weights_become_half_and_casts_are_shared() -> None:
     made = half(TWO, w=weight(16, 32), v=weight(16, 32, seed=1))
     assert {array.dtype.name for array in made.constants.values()} == {"float16"}
     assert made.left == ()
     assert numpy.array_equal(made.constants["w"], weight(16, 32).astype(numpy.float16))
+    # ONNX Runtime's converter writes it twice, under one name.
+    made = half(
+        "(float[4,16] x) => (float[4,16] y) { a = MatMul (x, w) b = Max (a, m) c = Min (a, m) y = Add (b, c) }",
+        w=weight(16, 16),
+        m=weight(16),
+    )
+    assert made.reasons == {"b": "it computes in 32 bits", "c": "it computes in 32 bits"}
+    made = half(
+        """(float[1,4,8,8] x) => (float[1,4,16,16] y) {
+            a = Conv (x, w) y = Resize <mode = "linear"> (a, , s)
+        }""",
+        w=weight(4, 4, 1, 1),
+        s=numpy.array([1, 1, 2, 2], numpy.float32),
+    )
+    assert made.constants["s"].dtype == numpy.float32
 
 
 def test_small_constants_in_files_are_converted_with_their_numbers(tmp_path: Path) -> None:
@@ -200,27 +215,6 @@ def test_a_result_that_stays_in_32_bits_is_cast_where_others_take_it_in_16() -> 
             pair = run(model, sample)["y"], run(made, sample, is_optimized=is_optimized)["y"]
             assert decibels([pair]) > 50
         assert TensorProto.FLOAT16 in {tensor.data_type for tensor in made.graph.initializer}
-
-
-def test_two_nodes_in_32_bits_share_the_cast_of_what_both_take() -> None:
-    """ONNX Runtime's converter writes it twice, under one name."""
-    made = half(
-        "(float[4,16] x) => (float[4,16] y) { a = MatMul (x, w) b = Max (a, m) c = Min (a, m) y = Add (b, c) }",
-        w=weight(16, 16),
-        m=weight(16),
-    )
-    assert made.reasons == {"b": "it computes in 32 bits", "c": "it computes in 32 bits"}
-
-
-def test_resizing_takes_its_factors_in_32_bits() -> None:
-    made = half(
-        """(float[1,4,8,8] x) => (float[1,4,16,16] y) {
-            a = Conv (x, w) y = Resize <mode = "linear"> (a, , s)
-        }""",
-        w=weight(4, 4, 1, 1),
-        s=numpy.array([1, 1, 2, 2], numpy.float32),
-    )
-    assert made.constants["s"].dtype == numpy.float32
 
 
 @pytest.mark.parametrize(("name", "kept"), [("first", "a"), ("a", "a"), ("b", "b")])

@@ -41,9 +41,7 @@ def as_json(value: Any) -> bytes:
         ("a.txt", b"abc", b"abcd", "a.txt: 3 bytes, 4 rebuilt"),
     ],
 )
-def test_the_first_place_that_differs_is_named(
-    name: str, first: bytes, second: bytes, words: str, tmp_path: Path
-) -> None:
+def test_the_first_difference_is_named(name: str, first: bytes, second: bytes, words: str, tmp_path: Path) -> None:
     assert difference(first, second, tmp_path, name).sentence == words
 
 
@@ -66,9 +64,7 @@ def tarred(members: dict[str, bytes]) -> bytes:
 
 
 @pytest.mark.parametrize(("name", "packed"), [("a.zip", zipped), ("a.tgz", tarred)])
-def test_files_inside_of_archives_are_named(
-    name: str, packed: Callable[[dict[str, bytes]], bytes], tmp_path: Path
-) -> None:
+def test_files_in_archives_are_named(name: str, packed: Callable[[dict[str, bytes]], bytes], tmp_path: Path) -> None:
     first = {"same": b"s", "x": b"1", "y": b"1", "gone": b"1", "z": b"1"}
     second = {"same": b"s", "x": b"2", "y": b"2", "new": b"1", "z": b"2"}
     found = difference(packed(first), packed(second), tmp_path, name)

@@ -164,7 +164,7 @@ def written(folder: Path, text: str) -> str:
     return fresh.get_template("t.j2").render(name="you")
 
 
-def test_compiled_templates_are_of_this_version_and_optional(
+def test_compiled_templates_are_current_and_optional(
     kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert written(tmp_path, "hello {{ name }}") == "hello you"

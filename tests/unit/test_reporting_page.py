@@ -89,13 +89,20 @@ def test_the_page_is_whole_and_needs_nothing_from_elsewhere(report: Report, extr
     assert text.endswith("</html>\n")
 
 
-def test_names_from_models_are_text_and_nothing_else() -> None:
+def test_pages_show_names_as_text_and_no_share_as_all() -> None:
     text = made()
     assert "<script" not in text
     assert words(text).count(ODD) == 4  # the failure, the output, the bar and the row of its layer
     assert "supported <here>" in words(text)
     failed = replace(BAD, failure="<i>over</i>")
     assert "<i>over" not in made(Report(parities=(parity("cpu", FIXED, failed),)))
+    assert [percent(each) for each in (0.0, 1e-6, 0.5, 0.9995, 1.0)] == [
+        "0%",
+        "under 0.1%",
+        "50%",
+        "over 99.9%",
+        "100%",
+    ]
 
 
 def test_the_page_begins_with_the_verdict() -> None:
@@ -116,7 +123,7 @@ def test_the_page_begins_with_the_verdict() -> None:
     assert "! Not checked No runner ran: 0 of 0 comparisons" in words(made(Report(parities=()), NOTHING_MORE))
 
 
-def test_tiles_say_what_is_nearest_to_its_tolerance() -> None:
+def test_tiles_and_drawings_say_in_words_what_they_show() -> None:
     tiles = {tile.label: (tile.value, tile.note) for tile in view(document(PLANS, GOOD_REPORT)).tiles}
     where = "orientation (int8, fixed .ort) on cpu"
     assert tiles["Nearest to its tolerance"] == ("0.02", f"of the scale, 0.051 allowed: {where}")
@@ -125,6 +132,13 @@ def test_tiles_say_what_is_nearest_to_its_tolerance() -> None:
     tiles = {tile.label: (tile.value, tile.note) for tile in view(document(PLANS, REPORT)).tiles}
     assert tiles["Worst error"] == ("3 values unequal", "orientation (int8, unfused .onnx) on qnn")
     assert tiles["Providers that take nodes"] == ("1 of 3", "qnn")
+    drawings = re.findall(r"<svg.*?</svg>", made(), re.DOTALL)
+    assert len(drawings) == 6  # three good outputs, two of the failed comparison, the layers
+    for drawing in drawings:
+        root = ElementTree.fromstring(drawing)
+        assert root.get("role") == "img"
+        assert len(root.get("aria-label", "")) > 40
+        assert all(each.findtext("title") for each in root.iter("rect"))
 
 
 def test_the_table_leads_from_a_failure_to_its_numbers() -> None:
@@ -287,32 +301,12 @@ def test_bars_are_as_high_as_the_logarithm_of_how_many() -> None:
     assert distribution((0,) * BINS, None, has_failed=False) is None
 
 
-def test_drawings_are_well_formed_and_say_in_words_what_they_show() -> None:
-    drawings = re.findall(r"<svg.*?</svg>", made(), re.DOTALL)
-    assert len(drawings) == 6  # three good outputs, two of the failed comparison, the layers
-    for drawing in drawings:
-        root = ElementTree.fromstring(drawing)
-        assert root.get("role") == "img"
-        assert len(root.get("aria-label", "")) > 40
-        assert all(each.findtext("title") for each in root.iter("rect"))
-
-
 @pytest.mark.parametrize(
     ("value", "said"),
     [(0.0, "0"), (6.3e-6, "6.3e-6"), (1.5e20, "1.5e20"), (0.0512, "0.051"), (1234.0, "1234"), ("infinity", "infinite")],
 )
 def test_numbers_are_short(value: float, said: str) -> None:
     assert amount(value) == said
-
-
-def test_a_share_is_never_rounded_to_all_or_nothing() -> None:
-    assert [percent(each) for each in (0.0, 1e-6, 0.5, 0.9995, 1.0)] == [
-        "0%",
-        "under 0.1%",
-        "50%",
-        "over 99.9%",
-        "100%",
-    ]
 
 
 COLOURS = re.compile(r"--(\w+): (#[0-9a-f]{6});")

@@ -101,14 +101,25 @@ def test_grey_pictures_and_those_of_cameras_too(tmp_path: Path) -> None:
         assert wide.std() > 0.05
 
 
-def test_pixels_between_four_others_differ_by_a_step_at_most_and_rarely(tmp_path: Path) -> None:
-    """Their shares are fractions, and a half may be rounded to either side."""
+def test_only_what_a_contract_added_differs_and_rarely(tmp_path: Path) -> None:
+    # Their shares are fractions, and a half may be rounded to either side.
     model = model_of(tmp_path, NET, {"x": AS_OPENCV})
     for height, width in SIZES:
         [(wide, narrowed)] = both(model, picture(height, width, 1))
         steps = numpy.rint(numpy.abs(narrowed - wide) * 255)
         assert steps.max() <= 1
         assert (steps > 0).mean() < 0.001
+    net = "(double[1,n] x) => (double[1,n] y) { y = Add (x, x) }"
+    model = model_of(tmp_path, net, {"x": {"kind": "audio", "rate": 16_000}})
+    found = single(model)
+    onnx.checker.check_model(found, full_check=True)
+    assert TensorProto.DOUBLE in elements(found)
+    proto = onnx_model("(double[2] x) => (double[2] y) { y = Add (x, c) }", weights={"c": numpy.ones(2)})
+    before = proto.SerializeToString()
+    narrow(proto)
+    assert proto.SerializeToString() == before
+    assert list(wide_nodes(proto)) == []
+    assert numpy_helper.to_array(proto.graph.initializer[0]).dtype == numpy.float64
 
 
 def test_boxes_are_as_exact_as_a_float(tmp_path: Path) -> None:
@@ -152,14 +163,6 @@ def test_a_long_recording_keeps_its_places(tmp_path: Path) -> None:
     numpy.testing.assert_allclose(narrowed, wide, atol=2e-6)
 
 
-def test_64_bits_of_the_model_itself_stay(tmp_path: Path) -> None:
-    net = "(double[1,n] x) => (double[1,n] y) { y = Add (x, x) }"
-    model = model_of(tmp_path, net, {"x": {"kind": "audio", "rate": 16_000}})
-    found = single(model)
-    onnx.checker.check_model(found, full_check=True)
-    assert TensorProto.DOUBLE in elements(found)
-
-
 def test_the_nodes_that_computed_in_64_bits_are_named(tmp_path: Path) -> None:
     boxes = {"y": {"kind": "boxes", "format": "yolo"}}
     model = model_of(tmp_path, DETECTOR, {"x": {**IMAGE, "resize": "letterbox"}}, boxes)
@@ -173,12 +176,3 @@ def test_the_nodes_that_computed_in_64_bits_are_named(tmp_path: Path) -> None:
     assert list(wide_nodes(proto)) == touched
     assert {"Div", "Cast"} < {name.rpartition("_")[2] for name in touched}
     assert list(wide_nodes(single(model))) == []
-
-
-def test_without_a_contract_nothing_changes() -> None:
-    proto = onnx_model("(double[2] x) => (double[2] y) { y = Add (x, c) }", weights={"c": numpy.ones(2)})
-    before = proto.SerializeToString()
-    narrow(proto)
-    assert proto.SerializeToString() == before
-    assert list(wide_nodes(proto)) == []
-    assert numpy_helper.to_array(proto.graph.initializer[0]).dtype == numpy.float64

@@ -91,7 +91,7 @@ def whole(proto: onnx.ModelProto, names: Sequence[str], **arrays: Any) -> dict[s
     return dict(zip(names, opened(own.SerializeToString(), {}).run(list(names), arrays), strict=True))
 
 
-def test_every_value_is_that_of_the_whole_graph() -> None:
+def test_stretches_give_every_value_and_run_nodes_once() -> None:
     for groups in GROUPINGS:
         x = weight(5, 4, seed=3)
         expected = whole(sorted_net(), VALUES, x=x)
@@ -100,17 +100,29 @@ def test_every_value_is_that_of_the_whole_graph() -> None:
         for each in found:
             for name, array in each.items():
                 numpy.testing.assert_array_equal(array, expected[name])
-
-
-def test_nodes_run_once_but_for_constants_and_dequantized_numbers() -> None:
     for groups in GROUPINGS:
         graph = sorted_net().graph
-        found = stretches(graph, groups)
-        ran = [graph.node[number].output[0] for stretch in found for number in stretch.nodes]
+        parts = stretches(graph, groups)
+        ran = [graph.node[number].output[0] for part in parts for number in part.nodes]
         twice = {name for name in ran if ran.count(name) > 1}
         assert twice <= {"d", "half", "third"}
-        assert len(found) == len(groups)
-        _assert_held_no_longer_than_needed(found)
+        assert len(parts) == len(groups)
+        _assert_held_no_longer_than_needed(parts)
+    # Integer kernels are fused from a product and its operands' DequantizeLinear nodes: no border may part them.
+    graph = sorted_net().graph
+    stretch = stretches(graph, [["d"], ["e"]])[1]
+    assert "q" in stretch.takes
+    assert "d" not in stretch.takes
+    assert "DequantizeLinear" in {graph.node[number].op_type for number in stretch.nodes}
+    proto = onnx_model("(float[2] x) => (float[2] y) { a = Add (x, c) y = Mul (a, c) }", opsets={"": 9}, ir_version=3)
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(numpy.array([2, 3], numpy.float32), "c"))
+    proto.graph.input.append(onnx.helper.make_tensor_value_info("c", onnx.TensorProto.FLOAT, [2]))
+    found = seen(proto, [["a"], ["y"]], x=numpy.array([1, 1], numpy.float32))
+    numpy.testing.assert_array_equal(found[1]["y"], [6, 12])
+    sizes = {"a": 3, "b": 4, "c": 4, "d": 9, "e": 1, "f": 0}
+    assert grouped(list(sizes), sizes, 8) == [["a", "b"], ["c"], ["d"], ["e", "f"]]
+    assert grouped(list(sizes), sizes, 100) == [list(sizes)]
+    assert grouped([], sizes, 8) == []
 
 
 def _assert_held_no_longer_than_needed(found: Sequence[Stretch]) -> None:
@@ -123,15 +135,6 @@ def _assert_held_no_longer_than_needed(found: Sequence[Stretch]) -> None:
         later = {name for each in found[index + 1 :] for name in (*each.takes, *each.seen)}
         assert live - {"x"} <= later
         assert later & set(stretch.ends) == set()
-
-
-def test_integers_are_dequantized_beside_those_who_use_them() -> None:
-    """Integer kernels are fused from a product and its operands' DequantizeLinear nodes: no border may part them."""
-    graph = sorted_net().graph
-    stretch = stretches(graph, [["d"], ["e"]])[1]
-    assert "q" in stretch.takes
-    assert "d" not in stretch.takes
-    assert "DequantizeLinear" in {graph.node[number].op_type for number in stretch.nodes}
 
 
 def test_random_numbers_are_drawn_once() -> None:
@@ -190,21 +193,6 @@ def test_inputs_that_are_missing_are_refused_by_onnxruntime(groups: list[list[st
     assert [list(each) for each in seen(proto, groups, x=two, unused=two, v=two)] == groups
     with pytest.raises((ValueError, RuntimeError), match="v"):
         seen(proto, groups, x=two, unused=two)
-
-
-def test_constants_that_old_models_have_as_inputs_stay_constants() -> None:
-    proto = onnx_model("(float[2] x) => (float[2] y) { a = Add (x, c) y = Mul (a, c) }", opsets={"": 9}, ir_version=3)
-    proto.graph.initializer.append(onnx.numpy_helper.from_array(numpy.array([2, 3], numpy.float32), "c"))
-    proto.graph.input.append(onnx.helper.make_tensor_value_info("c", onnx.TensorProto.FLOAT, [2]))
-    found = seen(proto, [["a"], ["y"]], x=numpy.array([1, 1], numpy.float32))
-    numpy.testing.assert_array_equal(found[1]["y"], [6, 12])
-
-
-def test_groups_fill_up_to_the_limit() -> None:
-    sizes = {"a": 3, "b": 4, "c": 4, "d": 9, "e": 1, "f": 0}
-    assert grouped(list(sizes), sizes, 8) == [["a", "b"], ["c"], ["d"], ["e", "f"]]
-    assert grouped(list(sizes), sizes, 100) == [list(sizes)]
-    assert grouped([], sizes, 8) == []
 
 
 def test_sizes_are_those_of_the_sample() -> None:

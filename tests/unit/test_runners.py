@@ -86,7 +86,7 @@ def test_what_is_known_of_a_run_changes_with_what_runs_it(name: str, monkeypatch
     assert not set(before) & {runner.identity() for runner in RUNNERS[name]("")}
 
 
-def test_files_that_compute_in_16_bits_are_for_processors_that_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_16_bits_and_chips_are_for_processors_that_have_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     model = Runnable(path=Path("model.ort"), needs_fp16=True)
     unable = [core for core in CORES if Arm64(cpu=core).cannot_open(model)]
     assert unable == ["cortex-a53"]
@@ -94,6 +94,13 @@ def test_files_that_compute_in_16_bits_are_for_processors_that_do(monkeypatch: p
     assert "16 bits" in X8664().cannot_open(model)
     other = Runnable(path=Path("model.ort"))
     assert {core.cannot_open(other) for core in arm64_runners()} == {X8664().cannot_open(other)} == {""}
+    program = onnx.helper.make_node("EPContext", ["x"], ["y"], domain="com.microsoft", ep_cache_context="a.bin")
+    model = onnx_model(RELU)
+    model.graph.node[0].CopyFrom(program)
+    assert "runs only on that chip" in Qnn().cannot_open(Runnable(path=saved(tmp_path / "c.onnx", model)))
+    assert Qnn().cannot_open(Runnable(path=saved(tmp_path / "m.onnx", onnx_model(RELU)))) == ""
+    (tmp_path / "empty.onnx").write_bytes(b"")
+    assert Qnn().cannot_open(Runnable(path=tmp_path / "empty.onnx")) == "", "whoever opens it says so"
 
 
 @pytest.mark.parametrize(("flags", "is_able"), [("fp asimd asimdhp", True), ("fp asimd", False)])
@@ -104,16 +111,6 @@ def test_an_arm64_machine_is_asked_for_its_own_16_bit_arithmetic(
     monkeypatch.setattr("packager.engines.runners.arm64.CPUINFO", tmp_path / "cpuinfo")
     refusal = Arm64().cannot_open(Runnable(path=Path("model.ort"), needs_fp16=True))
     assert (refusal == "") == is_able
-
-
-def test_qnn_opens_no_program_that_was_compiled_for_one_chip(tmp_path: Path) -> None:
-    program = onnx.helper.make_node("EPContext", ["x"], ["y"], domain="com.microsoft", ep_cache_context="a.bin")
-    model = onnx_model(RELU)
-    model.graph.node[0].CopyFrom(program)
-    assert "runs only on that chip" in Qnn().cannot_open(Runnable(path=saved(tmp_path / "c.onnx", model)))
-    assert Qnn().cannot_open(Runnable(path=saved(tmp_path / "m.onnx", onnx_model(RELU)))) == ""
-    (tmp_path / "empty.onnx").write_bytes(b"")
-    assert Qnn().cannot_open(Runnable(path=tmp_path / "empty.onnx")) == "", "whoever opens it says so"
 
 
 def test_a_provider_that_onnxruntime_leaves_out_is_none_that_opened_the_model(

@@ -136,7 +136,7 @@ def test_the_command_writes_a_recipe_from_the_configurations_it_is_given(tmp_pat
 
 
 @pytest.mark.parametrize("target", ["android", "ios", "web"])
-def test_the_command_says_where_operator_configurations_come_from(
+def test_the_command_says_where_configurations_come_from(
     target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -51,9 +51,7 @@ def numbers(*shape: int) -> Any:
     sizes=st.lists(st.integers(1, 3), min_size=4, max_size=4),
     count=st.integers(0, 4),
 )
-def test_a_stack_of_any_shape_is_as_many_samples_as_were_stacked(
-    declared: tuple[Dimension, ...], sizes: list[int], count: int
-) -> None:
+def test_a_stack_of_any_shape_is_its_samples(declared: tuple[Dimension, ...], sizes: list[int], count: int) -> None:
     shape = tuple(size if isinstance(size, int) else real for size, real in zip(declared, sizes, strict=False))
     assert stack_length({"x": (count, *shape)}, (spec(*declared),)) == count
     assert misfit({"x": (count, *shape)}, (spec(*declared),), "") is None
@@ -235,9 +233,7 @@ def test_models_that_arrays_cannot_feed_and_npy_of_several_inputs_are_refused(tm
         ({"x": numpy.zeros((1, 3, 4, 4), "c8")}, "'x': contains complex64, which no input accepts"),
     ],
 )
-def test_arrays_that_are_not_those_of_the_model_are_named(
-    tmp_path: Path, model: Model, arrays: dict[str, Any], text: str
-) -> None:
+def test_arrays_of_another_model_are_named(tmp_path: Path, model: Model, arrays: dict[str, Any], text: str) -> None:
     numpy.savez(tmp_path / "s.npz", **arrays)
     with pytest.raises(ConfigError) as error:
         samples(tmp_path / "s.npz", model)
@@ -265,9 +261,7 @@ def npy(shape: str, content: bytes = b"", *, descr: str = "'<f4'", is_column_maj
         (npy("(2, 3, 4, 4)", bytes(100)), "the header declares 384 bytes, but the file has 100"),
         (npy("(1, 3)", descr="'|O'"), "pickled Python objects"),
         (npy("'x'"), "shape is not valid"),
-        (npy("(" * 99), "cannot be read"),
         (b"\x93NUMPY\x09\x00", "cannot be read"),
-        (b"", "cannot be read"),
         (b"\x80\x04K\x01.", "cannot be read"),
     ],
 )

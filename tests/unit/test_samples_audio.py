@@ -65,9 +65,7 @@ def packed_24_bits(levels: Any) -> bytes:
         (LEVELS.astype("<f8").tobytes(), 3, 64),
     ],
 )
-def test_numbers_of_every_width_are_levels_from_minus_one_to_one(
-    folder: Path, content: bytes, tag: int, bits: int
-) -> None:
+def test_numbers_of_every_width_are_levels_from_minus_1_to_1(folder: Path, content: bytes, tag: int, bits: int) -> None:
     (folder / "a.wav").write_bytes(riff(content, tag=tag, bits=bits))
     (found,) = sounds(folder)
     assert (found.dtype, found.tolist()) == (numpy.float32, [LEVELS.tolist()])
@@ -95,9 +93,7 @@ def test_headers_of_other_programs_are_understood_and_channels_mixed(folder: Pat
         ("float16[batch, 4]", (1, 4)),
     ],
 )
-def test_sound_runs_along_the_one_dimension_that_is_neither_one_nor_a_batch(
-    folder: Path, declared: str, shape: tuple[int, ...]
-) -> None:
+def test_sound_runs_along_the_one_long_dimension(folder: Path, declared: str, shape: tuple[int, ...]) -> None:
     recorded(folder / "a.wav", LEVELS)
     assert [found.shape for found in sounds(folder, declared)] == [shape]
 

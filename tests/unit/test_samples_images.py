@@ -108,9 +108,7 @@ def test_every_usual_format_is_read(folder: Path, ending: str) -> None:
         ("float[1, 3, 5, 7]", {"std": (0.0,)}, "std .* does not fit 3 channels"),
     ],
 )
-def test_models_and_settings_that_fit_no_picture_are_refused(
-    folder: Path, declared: str, keys: dict[str, Any], text: str
-) -> None:
+def test_models_that_take_no_picture_are_refused(folder: Path, declared: str, keys: dict[str, Any], text: str) -> None:
     with pytest.raises(ConfigError, match=text) as error:
         pictures(folder, declared, **keys)
     assert error.value.hint

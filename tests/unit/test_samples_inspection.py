@@ -64,9 +64,7 @@ def test_samples_need_numbers_and_differences(tmp_path: Path, model: Model) -> N
 
 
 @pytest.mark.parametrize(("value", "word"), [(numpy.nan, "NaN"), (numpy.inf, "infinity"), (-numpy.inf, "infinity")])
-def test_what_is_no_number_is_an_error_with_sample_and_input(
-    tmp_path: Path, model: Model, value: float, word: str
-) -> None:
+def test_what_is_no_number_is_an_error_with_its_place(tmp_path: Path, model: Model, value: float, word: str) -> None:
     x = rows()
     x[6, 2] = value
     assert texts(found(model, tmp_path, x=x)) == [("error", f"sample 6 (s.npz[6]): input 'x' holds {word}")]

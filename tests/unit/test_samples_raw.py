@@ -56,7 +56,7 @@ def test_a_picture_is_its_pixels_in_its_own_size_and_a_state_begins_with_zeros(m
 
 
 @pytest.mark.parametrize(("mode", "channels", "places"), [("L", 1, [0, 0, 0]), ("1", 1, [0, 0, 0])])
-def test_grey_pictures_have_one_channel(
+def test_grey_pictures_have_1_channel(
     model: Model, tmp_path: Path, mode: str, channels: int, places: list[int]
 ) -> None:
     (found,) = samples(model, saved(tmp_path, Image.new(mode, (7, 5), 1)))

@@ -23,7 +23,7 @@ from packager.quantizers.weight_only import WeightOnly
 from tests.cases import onnx_text
 from tests.cases.cli import Mobpack, mobpack
 from tests.cases.rewriting_cases import inferred, measured, run, static
-from tests.cases.scales import net, samples
+from tests.cases.scales import STATIC, net, project, samples
 
 __all__ = ["mobpack"]
 
@@ -90,9 +90,7 @@ def test_moved_weights_keep_most_scales_and_make_a_smaller_delta_at_the_same_err
 
 
 @pytest.mark.parametrize("grown", [1.3, 0.7])
-def test_weights_that_no_longer_fit_get_scales_of_their_own_and_the_reason_is_said(
-    tmp_path: Path, grown: float
-) -> None:
+def test_weights_that_no_longer_fit_get_their_own_scales_with_a_reason(tmp_path: Path, grown: float) -> None:
     first = made(tmp_path / "first", net(), static())
     made(tmp_path / "next", net(grown=grown), static(), first / "scales.safetensors")
     choices = json.loads((tmp_path / "next" / "scales.json").read_text(encoding="utf-8"))
@@ -208,6 +206,27 @@ def test_a_damaged_file_is_refused(tmp_path: Path, damage: Callable[[bytes], byt
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(ConfigError, match="is not a file of scales"):
         scales.read(path)
+
+
+@pytest.mark.parametrize(
+    ("variant", "message", "hint"),
+    [
+        (STATIC + 'scales-from = "nowhere"', "has no scales of model 'm', variant 'int8'", "scales/m.int8.safetensors"),
+        (STATIC + 'scales-from = "m.onnx"', "is not a file of scales", "name a release"),
+        (STATIC + 'scales-from = "dist"', "which this build replaces", "copy the release before"),
+        ('quantizer = "float16"\nscales-from = "x"', "unknown key 'scales-from'", "static-qdq, auto, dynamic, weight"),
+        ('quantizer = "none"\nscales-from = "x"', "unknown key 'scales-from'", "static-qdq, auto, dynamic, weight"),
+    ],
+)
+def test_builds_refuse_scales_that_they_cannot_keep(
+    tmp_path: Path, mobpack: Mobpack, variant: str, message: str, hint: str
+) -> None:
+    file = project(tmp_path, net(), variant)
+    answer = mobpack("build", "--config", str(file), "--out", str(tmp_path / "dist"))
+    assert answer.code == 2
+    assert message in answer.err
+    assert hint in answer.err
+    assert not (tmp_path / "dist").exists()
 
 
 def test_float16_refuses_to_write_scales(tmp_path: Path, mobpack: Mobpack) -> None:

@@ -78,6 +78,15 @@ def test_layers_stay_in_float_where_even_integer_weights_are_too_much() -> None:
     assert not found.assignment.weights
 
 
+def test_every_layer_that_is_not_in_integers_has_a_reason() -> None:
+    found = search(NOISES, 0.55)
+    assert set(found.reasons) == {"a", "c"}
+    assert found.reasons["a"] == (
+        "its weights alone are integers; alone in integers it brings the output to 3.0 dB, rank 1 of 5 by sensitivity; "
+        "added last, the drop was 0.99"
+    )
+
+
 def test_a_layer_behind_the_one_that_was_too_much_is_tried_alone() -> None:
     """Halving stops at the first layer too many; a smaller one behind it may still fit."""
 
@@ -90,15 +99,6 @@ def test_a_layer_behind_the_one_that_was_too_much_is_tried_alone() -> None:
     known = {"layers": ["a", "b", "c"], "methods": ["minmax"], "budget": 0.35, "drop": drop, "sensitivity": sensitivity}
     assert Search(**known, further_tries=0).run().assignment.integer == {"a"}  # type: ignore[arg-type]
     assert Search(**known, further_tries=1).run().assignment.integer == {"a", "c"}  # type: ignore[arg-type]
-
-
-def test_every_layer_that_is_not_in_integers_has_a_reason() -> None:
-    found = search(NOISES, 0.55)
-    assert set(found.reasons) == {"a", "c"}
-    assert found.reasons["a"] == (
-        "its weights alone are integers; alone in integers it brings the output to 3.0 dB, rank 1 of 5 by sensitivity; "
-        "added last, the drop was 0.99"
-    )
 
 
 def test_models_over_the_budget_or_without_layers_are_answered() -> None:

@@ -40,13 +40,26 @@ def test_sizes_are_fixed_in_every_input_that_has_them(tmp_path: Path) -> None:
     assert shapes(tmp_path, {"past": 0}, "(float[past, 2] x) => (float[past, 2] y) { y = Relu (x) }")["y"] == (0, 2)
 
 
-def test_outputs_follow_from_inputs_with_their_names(tmp_path: Path) -> None:
+def test_outputs_follow_from_inputs_of_sizes_that_agree(tmp_path: Path) -> None:
     found = shapes(tmp_path, {"image": (1, 3, 8, 9), "N": 5})
     assert (found["y"], found["z"], found["s"]) == ((1, 3, 8, 9), (1, 5), (5,))
     assert shapes(tmp_path, {"batch": 2})["y"] == (2, 3, "height", "width")
     assert shapes(tmp_path, {})["image"] == ("batch", 3, "height", "width")
     graph = "(float[2, 3] x) => (float[5, 5] y) { y = MatMul (x, x) }"
     assert shapes(tmp_path, {}, graph)["y"] == (5, 5)
+    with pytest.raises(ConfigError, match="is fixed to 2, not 3"):
+        shapes(tmp_path, {"x": (2, 3)}, "(float[n, n] x) => (float[n, n] y) { y = Relu (x) }")
+    with pytest.raises(ConfigError) as error:
+        shapes(tmp_path, {"batch": 1}, "(float[2] x) => (float[2] y) { y = Relu (x) }")
+    assert error.value.hint == "known: none, all are fixed or unnamed"
+    model = onnx_model("(float[1, 3, h, w] x) => (float[1, 3, h, w] y) { y = Relu (x) }")
+    for value in (*model.graph.input, *model.graph.output):
+        for dimension in value.type.tensor_type.shape.dim[2:]:
+            dimension.dim_value = -1
+    signature = models.load(saved(tmp_path / "m.onnx", model), "m").signature
+    assert signature.inputs[0].shape == (1, 3, None, None)
+    fixed = models.load(tmp_path / "m.onnx", "m", fixed={"x": (1, 3, 8, 8)}).signature
+    assert fixed.outputs[0].shape == (1, 3, 8, 8)
 
 
 def test_fixing_a_size_fixes_it_in_branches(tmp_path: Path) -> None:
@@ -83,22 +96,12 @@ def test_fixing_a_size_fixes_it_in_branches(tmp_path: Path) -> None:
         ({"y": (1, 1, 1, 1)}, "no dynamic dimension or input 'y'", "known: image, vector"),
     ],
 )
-def test_sizes_that_do_not_fit_are_refused_where_they_were_written(
-    tmp_path: Path, fixed: Shapes, message: str, hint: str
-) -> None:
+def test_sizes_that_do_not_fit_are_refused_in_place(tmp_path: Path, fixed: Shapes, message: str, hint: str) -> None:
     with pytest.raises(ConfigError) as error:
         shapes(tmp_path, fixed)
     assert error.value.message.startswith("[model.m.shapes]: ")
     assert message in error.value.message
     assert error.value.hint == hint
-
-
-def test_sizes_that_exclude_each_other_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="is fixed to 2, not 3"):
-        shapes(tmp_path, {"x": (2, 3)}, "(float[n, n] x) => (float[n, n] y) { y = Relu (x) }")
-    with pytest.raises(ConfigError) as error:
-        shapes(tmp_path, {"batch": 1}, "(float[2] x) => (float[2] y) { y = Relu (x) }")
-    assert error.value.hint == "known: none, all are fixed or unnamed"
 
 
 def test_dimensions_that_are_called_by_a_question_mark_need_not_be_equal(tmp_path: Path) -> None:
@@ -112,14 +115,3 @@ def test_dimensions_that_are_called_by_a_question_mark_need_not_be_equal(tmp_pat
     assert fixed.outputs[0].shape == (1, 3, 48, 192)
     named = models.load(path, "m", renamed={"x.2": "height", "x.3": "width"}, fixed={"height": 48}).signature
     assert named.inputs[0].shape == ("n", 3, 48, "width")
-
-
-def test_a_negative_size_is_one_that_the_exporter_did_not_know(tmp_path: Path) -> None:
-    model = onnx_model("(float[1, 3, h, w] x) => (float[1, 3, h, w] y) { y = Relu (x) }")
-    for value in (*model.graph.input, *model.graph.output):
-        for dimension in value.type.tensor_type.shape.dim[2:]:
-            dimension.dim_value = -1
-    found = models.load(saved(tmp_path / "m.onnx", model), "m").signature
-    assert found.inputs[0].shape == (1, 3, None, None)
-    fixed = models.load(tmp_path / "m.onnx", "m", fixed={"x": (1, 3, 8, 8)}).signature
-    assert fixed.outputs[0].shape == (1, 3, 8, 8)

@@ -162,9 +162,7 @@ def test_a_subject_without_a_certificate_or_package_is_refused(tmp_path: Path, m
     assert verify(bundle_of(files), trusted([files.chain]), "bundle").path == files.chain
 
 
-def test_neither_order_nor_more_certificates_matter_and_an_authority_below_the_root_may_be_trusted(
-    tmp_path: Path,
-) -> None:
+def test_no_order_of_certificates_matters_and_lower_authorities_may_be_trusted(tmp_path: Path) -> None:
     files = certificate_cases.written(tmp_path, Chain(issuers=2))
     leaf, first, second = x509.load_pem_x509_certificates(files.chain.read_bytes())
     (root,) = x509.load_pem_x509_certificates(files.root.read_bytes())

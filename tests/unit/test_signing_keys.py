@@ -127,9 +127,7 @@ def pem(kind: str, body: str = "AAAA") -> Callable[[Path], None]:
         ),
     ],
 )
-def test_something_else_than_a_private_p_256_key_is_refused(
-    tmp_path: Path, make: Callable[[Path], object], words: str
-) -> None:
+def test_what_is_no_private_p_256_key_is_refused(tmp_path: Path, make: Callable[[Path], object], words: str) -> None:
     path = tmp_path / "key.pem"
     make(path)
     if path.is_file():
@@ -149,9 +147,7 @@ def test_something_else_than_a_private_p_256_key_is_refused(
         (pem("CERTIFICATE"), "is not a certificate"),
     ],
 )
-def test_something_else_than_a_public_key_is_refused(
-    tmp_path: Path, make: Callable[[Path], object], words: str
-) -> None:
+def test_what_is_no_public_key_is_refused(tmp_path: Path, make: Callable[[Path], object], words: str) -> None:
     make(tmp_path / "key.pub")
     with pytest.raises(ConfigError, match=words):
         public_key(tmp_path / "key.pub")

@@ -233,9 +233,7 @@ def test_r_and_s_beside_each_other_are_told_from_der(folder: Path, key: Key) -> 
         ("verificationMaterial", [], "'verificationMaterial' is missing or of another type"),
     ],
 )
-def test_something_else_than_a_bundle_is_refused(
-    folder: Path, key: Key, key_of: str, value: object, words: str
-) -> None:
+def test_what_is_no_bundle_is_refused(folder: Path, key: Key, key_of: str, value: object, words: str) -> None:
     changed(folder, lambda document: document.update({key_of: value}))
     with pytest.raises(GateError, match=words):
         verified(folder, key)

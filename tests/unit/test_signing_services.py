@@ -63,9 +63,7 @@ def test_a_service_without_its_library_names_what_to_install(uri: str) -> None:
     assert caught.value.hint == "run: pip install 'mobpack[gcpkms]'"
 
 
-def test_signatures_of_keys_and_identities_are_told_apart(
-    key: Key, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_and_identities_sign_differently(key: Key, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.onnx").write_bytes(b"graph")
     signing.sign(tmp_path, signing.signer(str(key.private), None))
     someone = signing.trust([], signing.Identity(name="me@example.com", issuer="https://example.com"))

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from packager.core.console import Console
 from packager.core.errors import ToolError
 from packager.files import host
 from packager.files.store import Step, Store, key_of
@@ -176,9 +177,7 @@ def test_a_damaged_result_is_made_anew_with_one_warning(tmp_path: Path, damage: 
     assert files(tmp_path / "scratch") == []
 
 
-def test_a_file_is_read_once_in_a_process_and_again_when_it_looks_different(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_read_once_unless_it_looks_different(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Store(tmp_path).results(STEP, 1, two_files)
     read: list[object] = []
     digest = hashlib.file_digest
@@ -234,9 +233,7 @@ def test_what_makes_a_result_anew_may_fail_and_the_damage_is_gone(tmp_path: Path
     assert not made.exists()
 
 
-def test_without_a_word_of_how_to_warn_a_store_warns_on_standard_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_store_warns_on_standard_error_by_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = Store(tmp_path)
     made = store.results(STEP, 1, two_files)
     put(made / "two", "x")
@@ -247,15 +244,20 @@ def test_without_a_word_of_how_to_warn_a_store_warns_on_standard_error(
 
 
 @pytest.mark.parametrize("before", [None, 0o755, 0o770, 0o700])
-def test_the_cache_folder_is_the_users_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int | None
-) -> None:
+def test_the_cache_folder_is_its_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int | None) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     if before is not None:
         (tmp_path / "mobpack").mkdir()
         (tmp_path / "mobpack").chmod(before)
     monkeypatch.setattr(host, "os", os)  # also where this runs as on Windows, which closes homes itself
     assert stat.S_IMODE(cache_folder().stat().st_mode) == 0o700
+
+
+def test_a_warning_about_the_store_is_not_in_the_manifest() -> None:
+    console = Console()
+    console.caution("of this machine")
+    console.warn("of the model")
+    assert console.warnings == ["of the model"]
 
 
 def test_the_cache_folder_of_another_user_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -252,9 +252,7 @@ def writing_with(private: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY, str(private))
 
 
-def test_signed_results_are_used_where_their_key_is_trusted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: Key
-) -> None:
+def test_signed_results_are_used_with_their_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: Key) -> None:
     writing_with(key.private, monkeypatch)
     machine(tmp_path / "first", tmp_path / "shared").get()
     monkeypatch.delenv(KEY)
@@ -264,9 +262,7 @@ def test_signed_results_are_used_where_their_key_is_trusted(
         assert (reader.made, reader.warnings) == ([], [])
 
 
-def test_without_a_trusted_signature_a_result_is_made_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: Key
-) -> None:
+def test_unsigned_results_are_made_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: Key) -> None:
     """Unsigned, signed by another key, changed after it was signed, signed as something else, or for another result."""
     other = make_key(tmp_path / "keys", "other")
     shared = tmp_path / "shared"
@@ -319,9 +315,7 @@ def resigned(shared: Path, private: Path) -> None:
         path.write_bytes(written(signed(open_signer(str(private)), "application/vnd.in-toto+json", payload)))
 
 
-def test_what_was_fetched_without_trust_is_not_used_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: Key
-) -> None:
+def test_what_was_fetched_untrusted_stays_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: Key) -> None:
     """A poisoned result does not reach packages through the cache of this machine either."""
     machine(tmp_path / "writer", tmp_path / "shared").get()
     machine(tmp_path / "own", tmp_path / "shared").get()

@@ -105,9 +105,7 @@ def test_numbers_come_back_within_half_a_step(array: Array, data: st.DataObject,
 
 @QUICK
 @given(TENSORS, st.data(), st.sampled_from(FORMATS))
-def test_channels_are_quantized_as_tensors_of_their_own(
-    array: Array, data: st.DataObject, way: tuple[Element, bool]
-) -> None:
+def test_channels_are_quantized_as_own_tensors(array: Array, data: st.DataObject, way: tuple[Element, bool]) -> None:
     axis = data.draw(st.integers(-array.ndim, array.ndim - 1), "axis")
     parameters, content = streamed(array, per_channel(array.shape, axis), way)
     found = integers(content, array, way[0])

@@ -15,9 +15,7 @@ from tests.cases.tools import PINNED, registry, script, serve
 __all__ = ["registry"]
 
 
-def test_npm_is_found_beside_python_then_on_path(
-    registry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_npm_is_beside_python_or_on_path(registry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     on_path = script(tmp_path / "path", "npm", "exit 0")
     monkeypatch.setenv("PATH", str(on_path.parent))
     assert downloads.npm() == str(on_path)

@@ -42,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
     ids=["samples", "a name that is not ASCII", "a metric", "an interpreter"],
 )
-def test_a_project_whose_code_would_run_is_refused(
+def test_a_project_that_runs_code_is_refused(
     mobpack: Mobpack, folder: Path, command: str, tables: str, key: str
 ) -> None:
     (folder / "mobpack.toml").write_text(HEAD + tables, encoding="utf-8")

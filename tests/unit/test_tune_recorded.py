@@ -248,12 +248,16 @@ def test_nothing_is_written_and_the_reason_is_said(
     assert (tmp_path / "mobpack.toml").read_text() == PROJECT
 
 
-def test_a_provider_that_the_project_does_not_ship_is_named(run: Run, tmp_path: Path) -> None:
+def test_unknown_providers_and_cut_logs_are_told(run: Run, tmp_path: Path) -> None:
     project = PROJECT.replace('"coreml", ', "")
     (tmp_path / "mobpack.toml").write_text(project)
     answer = run(document({**SLOW, ENGINE: 3.0}))
     assert (answer.code, "[target.ios] in mobpack.toml does not ship coreml" in answer.words) == (0, True), answer.words
     assert (tmp_path / "mobpack.toml").read_text() == project
+    lines = [*lines_of(json.dumps(document(SLOW)).encode())]
+    (tmp_path / "cut.txt").write_text("\n".join(lines[:-2]) + "\n")
+    answer = run("--from", "cut.txt")
+    assert (answer.code, f"2 of {len(lines)} lines are missing" in answer.words) == (4, True), answer.words
 
 
 def plain() -> dict[str, Any]:
@@ -283,18 +287,9 @@ def out_of_order() -> dict[str, Any]:
     ],
     ids=["none", "another project", "model", "order", "version", "file", "config", "device", "minutes", "merge"],
 )
-def test_what_is_no_search_of_the_project_says_so(
-    given: Callable[[], list[Any]], code: int, words: str, run: Run
-) -> None:
+def test_what_is_no_search_of_the_project_says(given: Callable[[], list[Any]], code: int, words: str, run: Run) -> None:
     answer = run(*given())
     assert (answer.code, words in answer.words) == (code, True), answer.words
-
-
-def test_a_log_that_was_cut_says_how_much_is_missing(run: Run, tmp_path: Path) -> None:
-    lines = [*lines_of(json.dumps(document(SLOW)).encode())]
-    (tmp_path / "cut.txt").write_text("\n".join(lines[:-2]) + "\n")
-    answer = run("--from", "cut.txt")
-    assert (answer.code, f"2 of {len(lines)} lines are missing" in answer.words) == (4, True), answer.words
 
 
 @pytest.mark.parametrize("why", ["differs by 0.4", "the process ended in this round, twice"])

@@ -20,7 +20,6 @@ __all__ = ["warm"]
         ('[target.android.tuned.SM8650.chain]\nproviders = ["cpu", "xnnpack"]', "lists providers after 'cpu'"),
         ('[target.android.tuned.SM8650.chain]\nprovider-options = { cpu = { a = "1" } }', "of 'cpu', which takes none"),
         ("[target.android.tuned.SM8650.chain]\nthreads = 1000", "threads is 1000"),
-        ("[target.android.tuned.SM8650.chain]\nthread = 2", "thread"),
         ('[target.android.tuned."a\\nb".chain]\nthreads = 2', "is not the name of a chip"),
         ('[target.android.tuned.SM8650.chain]\nvariant = "int4"', "SM8650.chain: unknown variant 'int4'"),
         ('[target.android.tuned.SM8650.chain]\nvariant = "source"', "which the target ships for every chip"),

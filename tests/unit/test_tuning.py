@@ -177,9 +177,7 @@ def test_a_variant_in_another_package_is_written_where_settings_can_name_it(
     ],
     ids=["as fast", "faster", "as fast, and what ships fails", "all are as fast"],
 )
-def test_a_variant_that_is_no_faster_than_settings_of_the_package_is_not_added(
-    times: dict[str, float], best: str
-) -> None:
+def test_a_variant_no_faster_than_settings_of_the_package_is_not_added(times: dict[str, float], best: str) -> None:
     def measure(candidate: Candidate, number: int) -> SearchRound:
         if candidate.key not in times:
             return SearchRound(error="took no node of the model")

@@ -233,9 +233,7 @@ def test_the_code_of_a_build_is_that_of_mobpack() -> None:
 
 
 @pytest.mark.parametrize("where", ["PACKAGE", "templates"])
-def test_the_code_and_the_templates_of_mobpack_count(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
+def test_code_and_templates_count(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     copy = tmp_path / ".cache" / "code"
     (copy / "below").mkdir(parents=True)
     (copy / "below" / "a.py").write_text("one")
@@ -268,9 +266,7 @@ def test_an_input_that_changed_during_the_build_leaves_no_record(project: Path) 
     assert not is_known()
 
 
-def test_a_release_that_somebody_removes_meanwhile_leaves_no_record(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_that_is_removed_meanwhile_leaves_no_record(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     listed = unchanged._files_below(OUT)
     shutil.rmtree(project / "dist")
     monkeypatch.setattr(unchanged, "_files_below", lambda folder: listed if folder.name == "dist" else ())
@@ -332,9 +328,7 @@ def test_a_build_whose_record_cannot_be_written_ends_well(project: Path, in_its_
     assert not is_known()
 
 
-def test_a_build_that_cannot_write_a_newer_record_is_still_known(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_build_that_cannot_renew_its_record_is_still_known(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (record,) = project.glob(".cache/mobpack/builds/*.json")
     flat = json.loads(record.read_text())
     record.write_text(json.dumps({**flat, "recorded_ns": 1}))  # so long ago that the files look younger

@@ -67,7 +67,7 @@ def test_json_of_any_form_is_a_value_error(content: str | bytes) -> None:
         parsing.json_of(content)
 
 
-def test_names_and_levels_up_to_the_limit_are_read(tmp_path: Path) -> None:
+def test_large_checksums_and_deep_levels_are_read_in_bounds(tmp_path: Path) -> None:
     assert str(parsing.json_of("[" * parsing.DEEPEST + "]" * parsing.DEEPEST)).count("[") == parsing.DEEPEST
     long = "n" * LONGEST_NAME
     model = onnx_model(f"(float[1] {long}) => (float[1] y) {{ y = Relu({long}) }}")
@@ -75,6 +75,11 @@ def test_names_and_levels_up_to_the_limit_are_read(tmp_path: Path) -> None:
     assert parsing.reason_of(KeyError("a" * 500)) == f"it has no '{'a' * 79}"
     assert len(parsing.reason_of(ValueError("b" * 5000 + "\nc"))) == 1000
     assert parsing.reason_of(RecursionError()) == "RecursionError"
+    (tmp_path / "sum").write_text("ab" * 32 + "\n", encoding="utf-8")
+    assert checking._is_text(tmp_path / "sum", "ab" * 32)
+    assert not checking._is_text(tmp_path / "sum", "cd" * 32)
+    os.truncate(tmp_path / "sum", 1 << 40)
+    assert not checking._is_text(tmp_path / "sum", "ab" * 32)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +137,7 @@ def numbers(index: Path) -> None:
 
 @pytest.mark.parametrize("damage", [deep, to_itself, pipe, numbers])
 @pytest.mark.parametrize("name", ["index.json", "origin.json"])
-def test_a_stored_result_with_a_hostile_index_is_made_again(
+def test_a_stored_result_with_a_hostile_index_is_remade(
     damage: Callable[[Path], None], name: str, tmp_path: Path
 ) -> None:
     said: list[str] = []
@@ -211,7 +216,7 @@ def test_an_expression_that_is_made_to_harm_is_refused_in_a_short_sentence(expre
         {"error": 0, "times_ns": [1e999], "warm_up_ns": [], "outputs": [{}], "models": [None], "assignment": [3]},
     ],
 )
-def test_answers_in_another_form_are_damage(
+def test_answers_of_other_forms_are_damage(
     read: Callable[[dict[str, object]], object], answer: dict[str, object]
 ) -> None:
     with pytest.raises(ToolError, match="odd: "), parsing.damage_as(lambda reason: ToolError(f"odd: {reason}")):
@@ -234,11 +239,3 @@ def test_a_pipe_that_a_user_names_is_refused_and_not_waited_for(tmp_path: Path, 
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises((ConfigError, ToolError), match="pipe"):
         read(tmp_path / "pipe")
-
-
-def test_a_checksum_that_is_large_is_wrong_and_not_read_into_memory(tmp_path: Path) -> None:
-    (tmp_path / "sum").write_text("ab" * 32 + "\n", encoding="utf-8")
-    assert checking._is_text(tmp_path / "sum", "ab" * 32)
-    assert not checking._is_text(tmp_path / "sum", "cd" * 32)
-    os.truncate(tmp_path / "sum", 1 << 40)
-    assert not checking._is_text(tmp_path / "sum", "ab" * 32)

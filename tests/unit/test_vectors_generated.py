@@ -102,7 +102,6 @@ def test_scalars_and_tensors_without_values_are_made_too(shape: tuple[int, ...])
     ("element", "shape", "limit", "expected"),
     [
         (ElementType.FLOAT, (2, 3), None, (-1, 1, 0)),
-        (ElementType.FLOAT16, (2, 3), None, (-1, 1, 0)),
         (ElementType.BOOL, (2, 3), None, (0, 2, 0)),
         (ElementType.UINT8, (2, 3), None, (0, 256, 0)),
         (ElementType.INT8, (2, 3), None, (-128, 128, 0)),

@@ -40,9 +40,7 @@ def test_missing_data_files_are_named(tmp_path: Path) -> None:
     [(20, {"offset": "8", "length": "16"}), (20, {"offset": "8"}), (15, {})],
     ids=["both", "offset", "neither"],
 )
-def test_a_data_file_that_is_too_short_is_named_with_both_sizes(
-    tmp_path: Path, size: int, entries: dict[str, str]
-) -> None:
+def test_a_data_file_that_is_short_is_named_with_both_sizes(tmp_path: Path, size: int, entries: dict[str, str]) -> None:
     (tmp_path / "w.bin").write_bytes(bytes(size))
     error = refused(tmp_path, external_model(location="w.bin", **entries))
     assert error.message.startswith(f"{tmp_path / 'w.bin'}: {size} bytes, but tensor 'w' reaches to byte ")

@@ -79,7 +79,7 @@ def test_selectors_are_found_in_symbols_and_in_the_table_of_names(tmp_path: Path
     [(0x01, 0, True, False), (0x01, 8, False, True), (0x0E, 0, False, False), (0x2B, 0, False, False)],
     ids=["undefined", "common, for which the linker makes room", "local", "for debuggers"],
 )
-def test_symbols_are_missing_exported_or_nobodys_business(
+def test_symbols_are_missing_exported_or_local(
     tmp_path: Path, type_: int, value: int, missing: bool, exported: bool
 ) -> None:
     found = read_one(tmp_path, code(symbols=[("_stat", type_, value)], undefined=(), exports=()))

@@ -241,9 +241,7 @@ def test_a_runtime_with_all_operators_is_not_reduced(root: Path, store: Store, t
     assert runtime.is_published_in_full == (ios.published_version() == "1.29.0")
 
 
-def test_a_minimal_build_with_all_operators_still_reads_ort_format_alone(
-    root: Path, store: Store, tmp_path: Path
-) -> None:
+def test_a_minimal_build_with_all_operators_reads_ort_format_alone(root: Path, store: Store, tmp_path: Path) -> None:
     (tmp_path / f"{NAME}.config").write_text(EVERYTHING, encoding="utf-8")
     write_code(root, TEXTS + b"ONNX format model is not supported in this build.\0")
     assert chosen(tmp_path, store).is_reduced
@@ -280,7 +278,6 @@ def test_addresses_stay_and_settings_without_effect_are_refused(tmp_path: Path, 
         ({"ios": ADDRESS, "ios-checksum": CHECKSUM[1:]}, "an address needs 'ios-checksum'"),
         ({"ios": ADDRESS, "ios-checksum": CHECKSUM.upper()}, "an address needs 'ios-checksum'"),
         ({"ios": "http" + ADDRESS[5:], "ios-checksum": CHECKSUM}, "is not the address of a .zip"),
-        ({"ios": ADDRESS.replace(".zip", ".tar"), "ios-checksum": CHECKSUM}, "is not the address of a .zip"),
         ({"ios": ADDRESS + '"; evil()', "ios-checksum": CHECKSUM}, "is not the address of a .zip"),
         ({"ios": "a.xcframework", "ios-checksum": CHECKSUM}, "'ios-checksum' applies to https addresses only"),
         ({"ios-checksum": CHECKSUM}, "'ios-checksum' applies to https addresses only"),
@@ -306,9 +303,7 @@ def test_an_older_system_than_the_runtime_takes_is_refused(root: Path, store: St
         ios.refuse_settings(Ios(min_ios="16.0"), runtime)
 
 
-def test_a_file_that_a_reduced_runtime_cannot_open_is_refused_on_ios_alone(
-    root: Path, store: Store, tmp_path: Path
-) -> None:
+def test_what_a_reduced_runtime_cannot_open_is_refused_on_ios_alone(root: Path, store: Store, tmp_path: Path) -> None:
     tensor = specs("input", ("x", ElementType.FLOAT, (1, 2)))
     each = plan("half", Signature(inputs=tensor, outputs=tensor), choice("cpu", path=Path("model.onnx")))
     shipping.refuse_unrunnable([each], chosen(tmp_path, store))

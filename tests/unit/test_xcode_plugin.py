@@ -79,9 +79,7 @@ def test_packages_without_models_or_of_earlier_versions_are_refused(package: Swi
         xcode.main(["--plugin", "p", "--project", "A.xcodeproj"], standalone_mode=False)
 
 
-def test_a_plugin_is_replaced_as_a_whole_and_a_folder_of_somebody_else_is_not(
-    package: SwiftPackage, tmp_path: Path
-) -> None:
+def test_a_plugin_is_replaced_whole_and_anothers_folder_is_not(package: SwiftPackage, tmp_path: Path) -> None:
     folder = written(package, tmp_path)
     (folder / "old.swift").write_text("")
     written(package, tmp_path)

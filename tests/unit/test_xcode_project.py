@@ -171,9 +171,7 @@ def test_an_unknown_target_is_refused_with_those_there_are(tmp_path: Path) -> No
     ],
     ids=["cut", "root", "syntax", "merge", "empty", "start", "escapes"],
 )
-def test_a_damaged_project_is_refused_and_left_alone(
-    tmp_path: Path, damage: Callable[[str], str], message: str
-) -> None:
+def test_a_damaged_project_is_refused_and_left(tmp_path: Path, damage: Callable[[str], str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         wired(tmp_path, damage(APP))
     assert (tmp_path / "Reader.xcodeproj/project.pbxproj").read_text(encoding="utf-8") == damage(APP)
