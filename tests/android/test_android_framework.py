@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from tests.android.test_sample_android import MAIN, OFFLINE, PACKAGE, TARGET_SDK, merged_manifest
-from tests.cases.sample_vision import ROOT
 from tests.toolchain import apptools, command, jvm, robolectric, sample_notes, vision
 from tests.toolchain.sample_package import NOTES, VISION
+
+ROOT = Path(__file__).parents[2]
 
 Facts = Mapping[int, Mapping[str, str]]
 

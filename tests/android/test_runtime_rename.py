@@ -11,9 +11,10 @@ from packager.files.processes import downloads
 from packager.files.zips import write_zip
 from packager.runtimes import rename
 from tests.cases.archives import read_zip
-from tests.cases.runtime_rename import NAME
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Library, device
+
+NAME = "acme"
 
 VERSION = str(downloads.pins()["android"]["onnxruntime"]).rpartition(":")[2]
 

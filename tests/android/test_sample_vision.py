@@ -1,7 +1,10 @@
 """sample_apps/vision: the command that its README names, and the network that it writes."""
 
-from tests.cases.sample_vision import ROOT
+from pathlib import Path
+
 from tests.toolchain import command, vision
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_command_builds_what_the_apps_take() -> None:

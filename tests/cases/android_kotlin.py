@@ -1,4 +1,4 @@
-"""Android: the generated Kotlin compiles without warnings, to the same bytes everywhere."""
+"""The golden Kotlin of a package, compiled once for the tests that run it."""
 
 from collections.abc import Callable
 from dataclasses import replace

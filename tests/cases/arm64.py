@@ -1,4 +1,4 @@
-"""An emulated arm64 processor converts and runs models that this machine's own cannot."""
+"""Programs that convert and run models on an emulated arm64 processor."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Measured partitions: every node of a file is accounted for under its name in the file."""
+"""A chain of convolutions, which providers take node by node."""
 
 from pathlib import Path
 

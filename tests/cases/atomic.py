@@ -1,4 +1,4 @@
-"""Files that appear complete or not at all: nobody guesses their names before, and killed processes leave none."""
+"""Two ways to write a file that appears whole."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The shims for Android's system libraries behave as code compiled for Android expects."""
+"""A probe of the shims for Android's system libraries, compiled as code for Android is."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Bisections with the runners that a build has: converted files, a real model, and processors that differ."""
+"""A model converted as a build converts it, for bisections."""
 
 from pathlib import Path
 from typing import Any

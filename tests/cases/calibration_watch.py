@@ -1,4 +1,4 @@
-"""Statistics of the calibration process equal numpy's on every output, in any number of threads and after any break."""
+"""A model in blocks, its statistics, and their comparison with numpy's."""
 
 import io
 import json

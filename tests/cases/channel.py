@@ -1,4 +1,4 @@
-"""Channels: publishing, promoting, going back, pruning and verifying; interrupted, at once, and under attack."""
+"""Releases of three versions, a key and channels in every kind of storage, as fixtures."""
 
 from collections.abc import Callable
 from pathlib import Path

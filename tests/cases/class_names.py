@@ -1,4 +1,4 @@
-"""Classes of models: one name in every language, which no platform has already."""
+"""Names that platforms have already, and those of them that the lists lack."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Crashes of mobpack itself: the user gets one sentence, exit code 70 and a crash file."""
+"""Commands of mobpack with a planted fault."""
 
 from types import ModuleType
 

@@ -1,4 +1,4 @@
-"""A contract does not split partitions: its nodes run on the CPU around the model."""
+"""Models with each kind of picture, sound and output, and the partitions that CoreML makes of them."""
 
 import tempfile
 from collections.abc import Callable

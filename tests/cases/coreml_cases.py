@@ -281,8 +281,8 @@ def read(line: str) -> Case:
     text = text if "=>" in text else text.replace(") ", ") => (float[] y) ", 1)
     words = dict(each.split("=") for each in rest.split())
     opset = int(words.pop("opset", 17))
-    reasons = ({"taken": "", "ML only": ONLY_ML}.get(each, each) for each in (ml, nn or ml))
-    return Case(text, *reasons, opset, {name: tuple(map(int, shape.split(","))) for name, shape in words.items()})
+    ml, nn = ({"taken": "", "ML only": ONLY_ML}.get(each, each) for each in (ml, nn or ml))
+    return Case(text, ml, nn, opset, {name: tuple(map(int, shape.split(","))) for name, shape in words.items()})
 
 
 LINES = TABLE.replace("\n    ", " ").strip().splitlines()

@@ -1,4 +1,4 @@
-"""CoreML's rules, compared with the provider's source: the nodes that it takes, and the reasons for the rest."""
+"""Formats of CoreML's models, and a count of the nodes that a prediction takes."""
 
 from packager.verification.partition.rules import Prediction
 

@@ -1,4 +1,4 @@
-"""Dart: whatever servers, publishers and disks do, and wherever the app is killed, it opens a verified model."""
+"""Dart, as scenarios of delivery play in it."""
 
 from collections.abc import Iterator
 

@@ -1,7 +1,4 @@
-"""Examples of docs and READMEs that bring newer models compile against a package with a channel.
-
-WorkManager and Apple's BackgroundTasks are names alone, in `toolchain/background`.
-"""
+"""Examples of newer models in docs and READMEs, and the packages that they compile against."""
 
 import re
 from pathlib import Path

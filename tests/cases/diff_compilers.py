@@ -1,5 +1,4 @@
-"""`mobpack diff` calls a change of an interface breaking where the compilers of Dart, Kotlin, Swift and TypeScript
-refuse an app that was written for the old one, and nowhere else."""
+"""Packages before and after a change, as compilers of apps see them."""
 
 import re
 from collections.abc import Iterable, Mapping

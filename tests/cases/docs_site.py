@@ -1,4 +1,4 @@
-"""The documentation site: every link holds, nothing is loaded from elsewhere, and the generated API is complete."""
+"""The documentation site, built once."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Isolated environments: whole or absent, from locked bytes, and separate from the user's packages."""
+"""An empty cache of environments, and `mobpack doctor` in it."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""Models for comparison compute the same on every x86 processor: checked on this one and on an emulated Haswell."""
+"""Comparison of what a model computes on this processor and on an emulated Haswell."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,5 +1,4 @@
-"""Fleets whose workers and schedulers are killed, also with a store that fails and is poisoned: nothing that was
-finished is lost or done twice, and the bytes are those of `mobpack build`."""
+"""Fleets whose workers and schedulers can be killed, and their results."""
 
 import json
 import os

@@ -1,5 +1,4 @@
-"""Golden vectors: the file is safetensors with the same bytes every time, whole samples ship or none, random inputs
-as recipes, and only values that both the reference and the shipped files can compute."""
+"""A small model, its plan, and the golden vectors that are made of both."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Messages for machines without all that NVIDIA's GPUs need: they say how to get it, and show no stack trace."""
+"""A machine that has all that NVIDIA's GPUs need."""
 
 from packager.engines.environments import nvidia
 from packager.engines.environments.cuda import locked_version

@@ -1,4 +1,4 @@
-"""docs/guides/ten-minutes.md: its commands, run one after the other as they stand, in a copy of the repository."""
+"""Commands in docs/guides/ten-minutes.md."""
 
 import re
 from pathlib import Path

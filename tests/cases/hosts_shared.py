@@ -1,4 +1,4 @@
-"""No call that only Linux has stands outside of named places, and the code runs where those calls are absent."""
+"""Modules of mobpack that other systems import, too."""
 
 from pathlib import Path
 

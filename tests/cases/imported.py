@@ -1,4 +1,4 @@
-"""Imports without another framework: refusals, ONNX of old versions, samples, layouts and names."""
+"""An ONNX model of an old version, and a request to import it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""iOS: a Swift package is whole, states its requirements, and has the same bytes every time."""
+"""A Swift package of a small model, rendered and assembled."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every node that ships has a kernel in the runtime that ships, or the message names the node that has none."""
+"""Variants of one node whose kernels are looked for."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The NNAPI rules, compared with ONNX Runtime's own NNAPI provider in its Android library."""
+"""Cases of the NNAPI rules, and the prediction for each."""
 
 from packager.models.graphs import read_graph
 from packager.verification.partition.nnapi import predict

@@ -1,5 +1,4 @@
-"""Unusual models: each ships and loads in the runtime that packages depend on, with the original's
-numbers, or is refused with the reason."""
+"""Plans of unusual models."""
 
 from pathlib import Path
 

@@ -1,8 +1,4 @@
-"""A user's own runtime replaces the published one: it is refused if it does not fit, else it ships.
-
-The unit tests pack the least that is a runtime; the others take ONNX Runtime's own Android library, called reduced by
-an operator configuration beside it.
-"""
+"""Runtimes of a user's own, whole, reduced and renamed, and projects that name them."""
 
 import json
 import zipfile

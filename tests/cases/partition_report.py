@@ -1,4 +1,4 @@
-"""The report on a provider: its partitions, its share of the work, the nodes it leaves and why, and the gates."""
+"""A small net, its plan, and a provider that nobody knows."""
 
 from dataclasses import replace
 from pathlib import Path

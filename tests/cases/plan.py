@@ -1,4 +1,4 @@
-"""The file that each provider of a target opens, and the reason: the graph suits the hardware."""
+"""Models of each precision, and the plans that targets make of them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

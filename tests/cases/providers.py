@@ -1,4 +1,4 @@
-"""Providers: their default options and templates, and the parts of a new one."""
+"""A made-up provider."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

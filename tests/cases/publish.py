@@ -1,4 +1,4 @@
-"""A release takes its place whole, or the previous one stays whole."""
+"""A release to publish, and what a folder holds afterwards."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Publishing to a Maven repository: complete for readers at any moment, and continued after any failure."""
+"""A release for Maven repositories, and the files that a repository has of it."""
 
 from pathlib import Path
 

@@ -1,5 +1,4 @@
-"""Publishing Swift packages: to a registry, which is a double that answers as SE-0292 and SE-0391 say, and as tags of a
-git repository, from which the real Swift package manager takes them."""
+"""A double of a registry of Swift packages that answers as SE-0292 and SE-0391 say, and a repository for tags."""
 
 import base64
 import io

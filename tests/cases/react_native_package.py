@@ -1,8 +1,4 @@
-"""The npm package that `mobpack build` makes is one that an app can take: its types, its code, its list of files.
-
-The package is the real one of a real model, and so are the tools: TypeScript, ESLint with the rules of React and of
-strict types, React Native's code generator, npm, publint and attw.
-"""
+"""npm packages, and the programs that apps write with them, compiled."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""React Native: an npm package has the very files of the Android and iOS packages, and always the same bytes."""
+"""Files of an npm package, unpacked."""
 
 import tarfile
 from pathlib import Path, PurePosixPath

@@ -1,5 +1,4 @@
-"""TypeScript of npm packages: what ships as JavaScript is what the compiler makes of it, wrong programs do not compile,
-and models load, run and test themselves under Node on a real ONNX Runtime."""
+"""TypeScript of npm packages, right and wrong, and what the compiler says of it."""
 
 from collections.abc import Mapping
 from dataclasses import replace

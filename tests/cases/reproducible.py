@@ -1,4 +1,4 @@
-"""Same input, same bytes: in any folder, with any hash seed, in any time zone, and as on any system."""
+"""Builds in another folder, with another hash seed, time zone or system, and their files."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every quantizer on random nets: valid, the same for any number of threads, and close to the float model."""
+"""Checks of what each quantizer makes of a random net."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Runners open every file that they can, and report clearly the files that they cannot open and missing parts."""
+"""Runners in environments of their own, and a machine that has none of these."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The releases of ONNX Runtime that an app may bring instead of the one that a package names."""
+"""A plan for a package that takes a range of ONNX Runtimes."""
 
 from pathlib import Path
 

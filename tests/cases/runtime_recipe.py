@@ -1,4 +1,4 @@
-"""A recipe says exactly how to build a reduced runtime; it is the same for the same models, providers and versions."""
+"""The files of a recipe."""
 
 from packager.runtimes.recipe import recipe
 

@@ -1,8 +1,4 @@
-"""sample_apps/ios: the app compiles against the packages that are built for it, and its project names what is there.
-
-No Xcode is here: SwiftUI, UIKit, PhotosUI and AVFoundation are interfaces in `toolchain/apple_modules/` with what the
-app uses.
-"""
+"""The project of sample_apps/ios, read."""
 
 from importlib.util import find_spec
 from pathlib import Path

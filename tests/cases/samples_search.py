@@ -1,4 +1,4 @@
-"""Random inputs that fit: states of the right size, indices within bounds, sizes learnt from refusals."""
+"""A net that mattes videos, with states of many sizes."""
 
 from tests.cases.onnx_text import weight
 

@@ -1,4 +1,4 @@
-"""Bills of materials: valid CycloneDX, complete, the same bytes every time, inside every package and beside it."""
+"""Bills of materials: written, validated by the schema of CycloneDX, and read."""
 
 import json
 from functools import cache

@@ -1,4 +1,4 @@
-"""Scales of the version before: kept where the new weights fit, refused where they mean something else."""
+"""A project whose variants keep the scales of the version before."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Keys that stay where they are: in PKCS#11 tokens, clouds and vaults; and Sigstore without a network."""
+"""Keys in PKCS#11 tokens, and the proof that a signature is theirs."""
 
 import pytest
 

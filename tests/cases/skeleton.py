@@ -1,4 +1,4 @@
-"""The graph without its weights: nothing lost, nothing read needlessly, and no file crashes the reader."""
+"""Loads bytes that may be a model: any refusal is in words."""
 
 import contextlib
 import time

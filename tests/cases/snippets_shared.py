@@ -1,7 +1,4 @@
-"""Code in README.md, the guides and the pages of the platforms compiles as it stands.
-
-A part of a file becomes the body of a function, whose parameters are what the app has: a context, a picture, a model.
-"""
+"""Places of code in README.md, the guides and the pages of the platforms."""
 
 import re
 from pathlib import Path

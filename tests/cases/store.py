@@ -1,4 +1,4 @@
-"""Results by content: made once, whole or absent, whatever happens at the same time."""
+"""Results of a store, put and listed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Keys of stored results: they change with the code that computes the result, and with no other code."""
+"""Modules that make a stored result, as Python imports them."""
 
 from collections.abc import Mapping
 from functools import cache

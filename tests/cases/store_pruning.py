@@ -1,4 +1,4 @@
-"""Pruning of the store: oversize, old and damaged entries go; entries that a build uses stay."""
+"""A store whose results were used at known times."""
 
 import os
 import time

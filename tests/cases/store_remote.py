@@ -1,4 +1,4 @@
-"""Results of other machines: fetched once, verified before they are used, replaced where they are spoilt."""
+"""Machines that share a store."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

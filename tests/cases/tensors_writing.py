@@ -1,4 +1,4 @@
-"""Data files of weights: aligned, shared, and copied by the kernel if possible."""
+"""The bytes of a data file."""
 
 from packager.graph.weights.places import Place, chunks_of
 

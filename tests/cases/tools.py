@@ -1,4 +1,4 @@
-"""Other programs, run and reported; pinned files, fetched and checked. The programs here are scripts of a few lines."""
+"""Programs of a few lines, and a registry with one pinned file."""
 
 import hashlib
 import sys

@@ -1,4 +1,4 @@
-"""Settings by chip: packages follow those that were measured for theirs, unless the app sets its own."""
+"""A project with settings for one chip."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Builds that end at once: when they may, and every change of an input is noticed."""
+"""Flips a byte of a file."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Gates that stop a release: the messages, and the files that are left."""
+"""A report of which one comparison failed."""
 
 from dataclasses import replace
 from pathlib import Path

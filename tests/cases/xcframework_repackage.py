@@ -1,4 +1,4 @@
-"""Static frameworks become libraries that apps link and do not embed."""
+"""A static framework, written for a test."""
 
 from pathlib import Path
 from typing import Any

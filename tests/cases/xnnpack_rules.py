@@ -1,4 +1,4 @@
-"""The XNNPACK rules, compared with ONNX Runtime's own XNNPACK provider in its Android library."""
+"""Cases of the XNNPACK rules, and the prediction for each."""
 
 import onnx
 

@@ -1,4 +1,4 @@
-"""Zero points that a model leaves to its reader are written out, with the type that they have."""
+"""Models that leave a zero point to their reader."""
 
 from typing import Any
 

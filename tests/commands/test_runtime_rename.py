@@ -7,7 +7,8 @@ import pytest
 
 from packager.core.errors import ConfigError, ToolError
 from packager.runtimes import rename
-from tests.cases.runtime_rename import NAME
+
+NAME = "acme"
 
 
 @pytest.mark.parametrize("name", ["acme", "a", "ocr2", "zz9"])

@@ -4,7 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.cases.sample_notes import FOLDER
+from tests.toolchain.sample_package import NOTES
+
+FOLDER = Path(__file__).parents[2] / NOTES.folder
 
 
 def test_a_vocabulary_of_other_bytes_is_refused(tmp_path: Path) -> None:

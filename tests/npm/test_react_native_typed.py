@@ -39,12 +39,13 @@ from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from tests.cases.onnx_text import STANDARD, compiled, onnx_model
 from tests.cases.react_native_package import FENCE, RESOLUTIONS, tsc
-from tests.cases.react_native_typed import LOWEST
 from tests.cases.react_native_typescript import code_of
 from tests.golden.cases import REACT_NATIVE_CASES, Case, Wrapped
 from tests.npm.test_react_native_package import complaints, eslint
 from tests.npm.test_react_native_typescript import PROGRAMS
 from tests.toolchain import node, typed_texts
+
+LOWEST = -float("inf")
 
 PACKAGE = Package(name="typed", version="1.0.0", license="")
 

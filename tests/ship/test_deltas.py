@@ -12,8 +12,9 @@ from packager.distribution import deltas
 from packager.distribution.deltas.layout import CHANGED_VALUES, SPAN_BYTES
 from packager.distribution.deltas.tensors import tensors_of
 from tests.cases import delta_vectors
-from tests.cases.deltas import NOISE
 from tests.cases.onnx_text import compiled, onnx_model
+
+NOISE = numpy.random.default_rng(0)
 
 
 def test_tensors_of_an_ort_file_lie_where_their_values_are(tmp_path: Path) -> None:

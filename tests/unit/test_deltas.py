@@ -21,9 +21,10 @@ from packager.distribution.deltas import matching
 from packager.distribution.deltas.layout import ADD, ADD_SPARSE, COPY, END, INSERT, SPAN_BYTES, varint
 from packager.distribution.deltas.tensors import paired, tensors_of
 from tests.cases import delta_vectors
-from tests.cases.deltas import NOISE
 from tests.cases.onnx_text import onnx_model
 from tests.nights import examples
+
+NOISE = numpy.random.default_rng(0)
 
 FAST = settings(
     max_examples=examples(60),

@@ -13,9 +13,10 @@ from packager.core.contract import LOWEST as LOWEST_SCORE
 from packager.core.contract import ClassesOutput, Contract, ImageInput, TensorInput, TypedInput
 from packager.files.installed import templates_folder
 from packager.targets.typescript import typed, typed_view
-from tests.cases.react_native_typed import LOWEST
 from tests.golden.cases import CONTRACTS, REACT_NATIVE_CASES, Wrapped
 from tests.toolchain import typescript
+
+LOWEST = -float("inf")
 
 
 def test_files_and_types_of_contracts_are_those_of_the_package() -> None:

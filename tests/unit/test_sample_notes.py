@@ -1,8 +1,11 @@
 """sample_apps/notes: the vocabulary that its command writes, and the notes."""
 
 import json
+from pathlib import Path
 
-from tests.cases.sample_notes import FOLDER
+from tests.toolchain.sample_package import NOTES
+
+FOLDER = Path(__file__).parents[2] / NOTES.folder
 
 
 def test_notes_have_titles_of_their_own() -> None:

@@ -9,8 +9,9 @@ from types import ModuleType
 
 import pytest
 
-from tests.cases.sample_vision import ROOT
 from tests.toolchain import vision
+
+ROOT = Path(__file__).parents[2]
 
 
 @cache
