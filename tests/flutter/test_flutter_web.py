@@ -222,6 +222,7 @@ def test_models_behave_as_on_other_systems(said: Said, place: str, kind: str) ->
     events = ["load orientation cpu", *ran, "release orientation", "failure orientation badOptions"]
     assert found["events"] == events
     assert found["waited"], "the second of two calls"
+    assert found["proved"] == ["cpu", "[]"], "the package has no provider that could be proved"
     assert found["info"] == ["orientation", projects.VERSION, 64, "orientation.ort"]
     assert [found["first"], 1 <= found["frames"] <= 3] == [[3], True]
     assert sorted(found["self_tests"]) == ["minilm", "orientation", "silero-vad"]

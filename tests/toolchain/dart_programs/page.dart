@@ -19,11 +19,20 @@ LoadOptions options({
   ModelObserver? observer,
   int queue = 64,
   int threads = 0,
+  Proof? proof,
 }) => library == null
-    ? LoadOptions(source: source, providers: providers, observer: observer, queue: queue, threads: threads)
+    ? LoadOptions(
+        source: source,
+        providers: providers,
+        proof: proof,
+        observer: observer,
+        queue: queue,
+        threads: threads,
+      )
     : LoadOptions(
         source: source,
         providers: providers,
+        proof: proof,
         observer: observer,
         queue: queue,
         threads: threads,
@@ -164,6 +173,8 @@ Future<void> observed() async {
   await model.dispose();
   await codeOf(() => OrientationModel.load(options(observer: observer, threads: -1)));
   said['events'] = events;
+  final proved = await OrientationModel.load(options(providers: [Provider.webgpu], proof: const Proof()));
+  said['proved'] = [proved.provider.name, '${proved.info.proofs}'];
   said['waited'] = waited.last;
 }
 
