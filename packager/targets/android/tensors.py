@@ -1,6 +1,6 @@
 """Views of a model for Kotlin: class name, types, and parameters for the sizes that the app chooses."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -58,6 +58,7 @@ STORAGE = {
 STRING_TYPE = "Array<String>"
 WORKER_THREAD = "androidx.annotation.WorkerThread"
 """import of methods that block"""
+IMPORTED_LAST = {"java": 1, "javax": 2, "kotlin": 3}
 
 
 def model_view(
@@ -185,12 +186,17 @@ def _output(spec: TensorSpec, sizes: Sizes, outputs: Sequence[TensorSpec]) -> Ou
 def _imports(
     inputs: Sequence[InputView], outputs: Sequence[OutputView], onnxruntime: str, *, has_pinned: bool, warms_up: bool
 ) -> tuple[str, ...]:
-    """Imports of the model's file, in ktlint's order."""
+    """Imports of the model's file."""
     types = {each.kotlin_type for each in inputs} | {each.kotlin_type for each in outputs}
     buffers = {f"java.nio.{name}" for name in types - {STRING_TYPE}}
     makes_tensors = has_pinned or any(not each.is_string for each in inputs)
     java_type = {f"{onnxruntime}.OnnxJavaType"} if makes_tensors else set()
-    return tuple(sorted({*buffers, *java_type, *({WORKER_THREAD} if warms_up else ())}))
+    return in_ktlints_order({*buffers, *java_type, *({WORKER_THREAD} if warms_up else ())})
+
+
+def in_ktlints_order(imports: Iterable[str]) -> tuple[str, ...]:
+    """Imports by name; those of Java and Kotlin come after all others."""
+    return tuple(sorted(imports, key=lambda name: (IMPORTED_LAST.get(name.partition(".")[0], 0), name)))
 
 
 def _example(inputs: Sequence[InputView]) -> str:

@@ -143,7 +143,8 @@ public class Classifier private constructor(loaded: LoadedModel) :
                     allowed = mapOf(
                         "mobpack/contracts/classifier.ort.tflite" to mapOf("logits.scores" to Allowed(0.001, 1e-05, 2.5, 0)),
                     ),
-                    samples = listOf(GoldenSample(
+                    samples = listOf(
+                        GoldenSample(
                             inputs = listOf(
                                 GoldenTensor("image.channels", Element.INT64, 1012, 12, 3),
                                 GoldenTensor("image.chroma", Element.UINT8, 1028, 500, 5, 5, 5),
@@ -152,7 +153,8 @@ public class Classifier private constructor(loaded: LoadedModel) :
                                 GoldenTensor("image.pixels", Element.UINT8, 512, 500, 5, 5, 5),
                             ),
                             outputs = listOf(GoldenTensor("logits.scores", Element.FLOAT, 1540, 16, 4)),
-                        )),
+                        ),
+                    ),
                 ),
             ),
         ),

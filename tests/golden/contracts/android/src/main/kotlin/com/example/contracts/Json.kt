@@ -8,12 +8,11 @@ internal class Json private constructor(private val text: String) {
 
     private fun value(depth: Int): Any? {
         if (depth > MOST_LEVELS) refuse()
-        val start = next()
-        return when (start) {
+        return when (next()) {
             '{' -> members(depth)
             '[' -> list(depth)
             '"' -> string()
-            else -> word(start)
+            else -> word()
         }
     }
 
@@ -60,7 +59,7 @@ internal class Json private constructor(private val text: String) {
         else -> refuse()
     }
 
-    private fun word(start: Char): Any? {
+    private fun word(): Any? {
         val begin = at - 1
         while (at < text.length && text[at] !in ENDS) at += 1
         return when (val found = text.substring(begin, at)) {

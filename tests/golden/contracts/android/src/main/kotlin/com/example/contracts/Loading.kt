@@ -2,16 +2,16 @@
 
 package com.example.contracts
 
-import java.io.IOException
-import java.net.HttpURLConnection
-import java.util.concurrent.TimeUnit
-import kotlin.concurrent.timer
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
+import java.io.IOException
+import java.net.HttpURLConnection
+import java.util.concurrent.TimeUnit
+import kotlin.concurrent.timer
 
 /** How long downloads may take, in milliseconds: a server that sends a byte now and then must not hold them for hours. */
 internal class Patience(

@@ -2,12 +2,12 @@
 
 package com.example.contracts
 
+import kotlinx.coroutines.CancellationException
 import kotlin.math.ceil
 import kotlin.math.ln
 import kotlin.math.max
 import kotlin.math.min
 import kotlin.math.pow
-import kotlinx.coroutines.CancellationException
 
 /**
  * Counts what models do, by name: loads, runs, errors and their times. One instance serves any number of models.

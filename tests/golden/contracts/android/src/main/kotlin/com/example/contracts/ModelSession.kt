@@ -8,11 +8,11 @@ import ai.onnxruntime.OrtSession
 import ai.onnxruntime.OrtSession.RunOptions
 import ai.onnxruntime.OrtSession.SessionOptions
 import android.content.Context
+import kotlinx.coroutines.CancellationException
 import java.io.File
 import java.nio.ByteBuffer
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicInteger
-import kotlinx.coroutines.CancellationException
 
 /** A session of ONNX Runtime, with what it needs as long as it is open. */
 internal class Opened(

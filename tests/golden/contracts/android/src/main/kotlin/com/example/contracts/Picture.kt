@@ -63,7 +63,7 @@ public class Picture @JvmOverloads constructor(
     init {
         require(width > 0 && height > 0) { "a picture of $width x $height pixels: the least is 1 x 1" }
         require(this.region.isWithin(width, height)) { "${this.region} is not within $width x $height pixels" }
-        require(format.chroma == null || width % 2 == 0 && height % 2 == 0 && this.region.isEven) {
+        require(format.chroma == null || (width % 2 == 0 && height % 2 == 0 && this.region.isEven)) {
             "a picture of $width x $height pixels of $format, ${this.region}: its sides and edges must be even"
         }
         val row = width.toLong() * format.bytesPerPixel

@@ -5,10 +5,10 @@ package com.example.contracts
 
 import ai.onnxruntime.OnnxJavaType
 import androidx.annotation.WorkerThread
-import java.nio.FloatBuffer
-import java.nio.IntBuffer
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.ensureActive
+import java.nio.FloatBuffer
+import java.nio.IntBuffer
 
 /**
  * The model `ranker`.

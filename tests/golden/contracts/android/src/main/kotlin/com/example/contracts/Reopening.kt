@@ -4,12 +4,12 @@ package com.example.contracts
 
 import android.content.Context
 import android.util.Log
+import kotlinx.coroutines.CancellationException
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.locks.ReentrantLock
 import java.util.concurrent.locks.ReentrantReadWriteLock
 import kotlin.concurrent.read
-import kotlinx.coroutines.CancellationException
 
 /**
  * The session of a model. It may be freed between runs, as [Policies] say, and is opened again by the next one; [onOpen]

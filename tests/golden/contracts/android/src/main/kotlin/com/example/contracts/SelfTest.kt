@@ -37,7 +37,11 @@ public data class SelfTest(
     public val failed: Boolean get() = !outputs.all(OutputTest::passed)
 
     override fun toString(): String {
-        val verdict = if (failed) "FAILED" else if (passed) "passed" else "nothing to test"
+        val verdict = when {
+            failed -> "FAILED"
+            passed -> "passed"
+            else -> "nothing to test"
+        }
         return outputs.joinToString("\n", "Self-test of $model on $provider ($asset): $verdict\n") { "  $it" }
     }
 }

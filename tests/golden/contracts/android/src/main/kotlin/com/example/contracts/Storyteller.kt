@@ -4,11 +4,11 @@
 package com.example.contracts
 
 import ai.onnxruntime.OnnxJavaType
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.flow
 import java.nio.FloatBuffer
 import java.nio.IntBuffer
 import java.nio.LongBuffer
-import kotlinx.coroutines.flow.Flow
-import kotlinx.coroutines.flow.flow
 
 /**
  * The model `storyteller`.

@@ -6,11 +6,11 @@ import ai.onnxruntime.OnnxJavaType
 import ai.onnxruntime.OnnxTensor
 import ai.onnxruntime.OrtSession
 import androidx.annotation.WorkerThread
-import java.io.File
-import java.nio.Buffer
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.conflate
 import kotlinx.coroutines.flow.transformWhile
+import java.io.File
+import java.nio.Buffer
 
 /**
  * A loaded model: what all models of this package do.
@@ -124,10 +124,12 @@ public abstract class TypedModel<Input : ModelInput, Output : ModelOutput> inter
 public fun <Loaded : TypedModel<*, *>, Frame, Answer> Loaded.frames(
     frames: Flow<Frame>,
     answer: suspend Loaded.(Frame) -> Answer,
-): Flow<Answer> = frames.conflate().transformWhile { // `map` is inlined: 6 kB more
-    emit(answer(it))
-    true
-}
+): Flow<Answer> =
+    // `map` is inlined: 6 kB more.
+    frames.conflate().transformWhile {
+        emit(answer(it))
+        true
+    }
 
 /**
  * The inputs of a model.

@@ -5,10 +5,6 @@ package com.example.vision
 import android.content.Context
 import android.util.Log
 import androidx.annotation.WorkerThread
-import java.io.IOException
-import java.net.URI
-import java.util.concurrent.atomic.AtomicBoolean
-import kotlin.concurrent.thread
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.coroutineScope
@@ -21,6 +17,10 @@ import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.sync.Mutex
 import kotlinx.coroutines.sync.withLock
 import kotlinx.coroutines.withContext
+import java.io.IOException
+import java.net.URI
+import java.util.concurrent.atomic.AtomicBoolean
+import kotlin.concurrent.thread
 
 /**
  * Delivers newer models to this app, from the package's channel on a server: signed, as deltas where that is less, and

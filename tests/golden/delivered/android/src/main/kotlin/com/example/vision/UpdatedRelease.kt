@@ -74,7 +74,7 @@ internal class UpdatedRelease(packaged: PackagedModel, val release: ChannelRelea
             Provider.values().find { it.name.lowercase() == file.provider && fits(file) }
 
         fun fits(file: ChannelFile): Boolean = file.target == TARGET && file.inside == INSIDE &&
-            (file.runtime.substringBefore(" (") == RUNTIME || file.runtimeRange.isNotEmpty() && isInRange(file))
+            (file.runtime.substringBefore(" (") == RUNTIME || (file.runtimeRange.isNotEmpty() && isInRange(file)))
 
         /** Whether the runtime of this app is the same one, of a version that the file was proved with or a newer one. */
         fun isInRange(file: ChannelFile): Boolean {

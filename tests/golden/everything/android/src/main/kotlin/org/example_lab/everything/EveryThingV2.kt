@@ -314,7 +314,8 @@ public class EveryThingV2 private constructor(loaded: LoadedModel) :
                             "words" to Allowed(0.0, 0.0, 1.0, 0),
                         ),
                     ),
-                    samples = listOf(GoldenSample(
+                    samples = listOf(
+                        GoldenSample(
                             inputs = listOf(
                                 GoldenTensor("53", Element.INT64, 544, 4),
                                 GoldenTensor("bfloat16", Element.BFLOAT16, 920, 12, 3),
@@ -341,7 +342,8 @@ public class EveryThingV2 private constructor(loaded: LoadedModel) :
                                 GoldenTensor("uint64", Element.UINT64, 1140, 20, 5),
                                 GoldenTensor("words", Element.STRING, 1108, 8, 2),
                             ),
-                        )),
+                        ),
+                    ),
                 ),
             ),
         ),
