@@ -9,5 +9,7 @@ import type { ProviderAssignment } from './options.js';
  * theirs.
  */
 export declare function assignmentOf({ assignment }: Opened, { model, backend }: Attempt, asked: Provider): readonly ProviderAssignment[] | undefined;
+/** Nodes with multiply-accumulates that `asked` runs, or nobody else; undefined where ONNX Runtime cannot say. */
+export declare function macNodesOf({ assignment }: Opened, { model, backend }: Attempt, asked: Provider): number | undefined;
 /** Whether it is known that a provider runs nothing: then the CPU runs what it was asked for. */
 export declare function hasNoNode(provider: Provider, assignment: readonly ProviderAssignment[] | undefined): boolean;

@@ -31,6 +31,14 @@ function summed(assignment, names) {
     }
     return [...sums.values()];
 }
+/** Nodes with multiply-accumulates that `asked` runs, or nobody else; undefined where ONNX Runtime cannot say. */
+export function macNodesOf({ assignment }, { model, backend }, asked) {
+    if (assignment === null || assignment.every(({ macNodes }) => macNodes === 0))
+        return undefined;
+    const setups = platformFiles(model, backend.platform).providers.filter((setup) => setup.provider === asked);
+    const names = [UNRECORDED, ...setups.map((setup) => setup.executionProvider)];
+    return assignment.reduce((sum, { provider, macNodes }) => sum + (names.includes(provider) ? macNodes : 0), 0);
+}
 /** Whether it is known that a provider runs nothing: then the CPU runs what it was asked for. */
 export function hasNoNode(provider, assignment) {
     return provider !== 'cpu' && assignment !== undefined && !assignment.some((each) => each.provider === provider);

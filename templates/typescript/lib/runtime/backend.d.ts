@@ -69,6 +69,8 @@ export interface AssignedInfo {
     readonly provider: string;
     readonly nodes: number;
     readonly macs: number;
+    /** Nodes with MACs. */
+    readonly macNodes: number;
 }
 /** An open model. */
 export interface Opened {

@@ -78,6 +78,8 @@ export interface AssignedInfo {
   readonly provider: string;
   readonly nodes: number;
   readonly macs: number;
+  /** Nodes with MACs. */
+  readonly macNodes: number;
 }
 
 /** An open model. */

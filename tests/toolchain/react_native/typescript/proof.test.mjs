@@ -19,7 +19,7 @@ const forever = () => new Promise(() => undefined);
 
 /** What ONNX Runtime records; the empty name is for nodes that it laid out anew. */
 const assignmentOf = (nodes) =>
-  [['XnnpackExecutionProvider', nodes], ['CPUExecutionProvider', 9], ['', 0]].map(([provider, count]) => ({ provider, nodes: count, macs: 0 }));
+  [['XnnpackExecutionProvider', nodes], ['CPUExecutionProvider', 9], ['', 0]].map(([provider, count]) => ({ provider, nodes: count, macs: count, macNodes: count }));
 
 /** Waits until something is so; the test's own limit ends it. */
 async function until(isSo) {

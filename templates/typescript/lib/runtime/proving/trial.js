@@ -1,4 +1,5 @@
 // Tries providers on the samples of a package, beside the CPU.
+import { macNodesOf } from '../assignment.js';
 import { isOfProvider, ModelError, toModelError } from '../errors.js';
 import { openFirst, tryToOpen } from '../opening.js';
 import { lineOf, testModel } from '../selftest.js';
@@ -79,8 +80,8 @@ export class Trials {
     }
     /** Null where the limit ended before the CPU's time was known. */
     async judge(open, backend) {
-        const { provider, file, assignment } = open;
-        const took = assignment?.find((each) => each.provider === provider)?.nodes;
+        const { provider, file, opened } = open;
+        const took = macNodesOf(opened, this.attempt, provider);
         const promised = file.nodes?.[provider] ?? 0;
         if (took !== undefined && took < promised) {
             return { isProved: false, reason: `took ${String(took)} nodes; the build saw it take ${String(promised)}` };

@@ -1,5 +1,6 @@
 // Tries providers on the samples of a package, beside the CPU.
 
+import { macNodesOf } from '../assignment.js';
 import type { Attempt } from '../attempt.js';
 import type { Backend } from '../backend.js';
 import type { ModelFile, Provider } from '../descriptor.js';
@@ -93,8 +94,8 @@ export class Trials {
 
   /** Null where the limit ended before the CPU's time was known. */
   private async judge(open: OpenModel, backend: Backend): Promise<Judged | null> {
-    const { provider, file, assignment } = open;
-    const took = assignment?.find((each) => each.provider === provider)?.nodes;
+    const { provider, file, opened } = open;
+    const took = macNodesOf(opened, this.attempt, provider);
     const promised = file.nodes?.[provider] ?? 0;
     if (took !== undefined && took < promised) {
       return { isProved: false, reason: `took ${String(took)} nodes; the build saw it take ${String(promised)}` };

@@ -101,7 +101,7 @@ std::vector<ContractsTensorInfo> infos(const std::vector<own::TensorInfo>& tenso
 std::optional<std::vector<ContractsAssignedInfo>> infos(const std::optional<std::vector<own::Assigned>>& assignment) {
   if (!assignment) return std::nullopt;
   std::vector<ContractsAssignedInfo> result;
-  for (const auto& each : *assignment) result.push_back({each.provider, each.nodes, each.macs});
+  for (const auto& each : *assignment) result.push_back({each.provider, each.nodes, each.macs, each.macNodes});
   return result;
 }
 

@@ -46,6 +46,7 @@ export type AssignedInfo = {
   provider: string;
   nodes: number;
   macs: number;
+  macNodes: number;
 };
 
 export type Opened = {

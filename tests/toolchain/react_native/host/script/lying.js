@@ -24,8 +24,9 @@ async function open(module, request, model) {
   if (behaviour === 'refuse at load') throw new Error('[runtime] the liar does not want to start');
   const opened = await module.open({ ...request, provider: '', providerKeys: [], providerValues: [] }, model);
   providers.set(opened.session, { behaviour, runs: 0, inputs: opened.inputs.length });
-  const own = { provider: 'XnnpackExecutionProvider', nodes: behaviour === 'few nodes' ? 1 : 2, macs: 0 };
-  return { ...opened, assignment: [own, { provider: '', nodes: 0, macs: 0 }] };
+  const nodes = behaviour === 'few nodes' ? 1 : 2;
+  const own = { provider: 'XnnpackExecutionProvider', nodes, macs: nodes, macNodes: nodes };
+  return { ...opened, assignment: [own, { provider: '', nodes: 0, macs: 0, macNodes: 0 }] };
 }
 
 async function run(module, session, call, buffers, layout, ...rest) {

@@ -20,7 +20,7 @@ using ContractsOpenRequest = NativeContractsCxxOpenRequest<
     ContractsPart, double, std::vector<ContractsPart>, std::string, std::vector<std::string>, std::vector<std::string>,
     std::vector<std::string>, std::vector<std::string>, double, bool, std::string, std::string>;
 using ContractsTensorInfo = NativeContractsCxxTensorInfo<std::string, std::string, std::vector<double>>;
-using ContractsAssignedInfo = NativeContractsCxxAssignedInfo<std::string, double, double>;
+using ContractsAssignedInfo = NativeContractsCxxAssignedInfo<std::string, double, double, double>;
 using ContractsOpened = NativeContractsCxxOpened<
     double, std::vector<ContractsTensorInfo>, std::vector<ContractsTensorInfo>, double,
     std::optional<std::vector<ContractsAssignedInfo>>>;
