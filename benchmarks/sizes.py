@@ -20,7 +20,7 @@ from packager.render.templates import write_sources
 from packager.targets.android import Android
 from packager.targets.android.aar import consumer_rules
 from tests.cases.archives import read_zip
-from tests.golden.cases import CASES, IMAGE_CLASSIFIER, WEB_CASES, Case, Paged, plan
+from tests.golden.cases import IMAGE_CLASSIFIER, WEB_CASES, Case, Paged, plan
 from tests.golden.trees import TREES
 from tests.toolchain import apptools, jvm, node
 
@@ -88,8 +88,6 @@ PACKAGES: Mapping[str, Case] = {
         IMAGE_CLASSIFIER, target=Android(providers=()), plans=(plan("classifier", SIGNATURE),), golden={}
     ),
     "XNNPACK, self-test": IMAGE_CLASSIFIER,
-    "the same, trusted keys": CASES["trusted"],
-    "the same, a channel": CASES["delivered"],
 }
 BROTLI = """
 const script = require('fs').readFileSync(process.argv[1]);
