@@ -95,12 +95,18 @@ def phone(built: Library, tmp_path: Path) -> Device:
     return device(built, tmp_path)
 
 
-def proved(phone: Device, *behaviours: Behaviour, exit_code: int = 0, is_background: bool = False) -> Mapping[str, str]:
-    """What a new process of the app found."""
+def proved(
+    phone: Device, *behaviours: Behaviour, exit_code: int = 0, is_background: bool = False, was_stopped: bool = False
+) -> Mapping[str, str]:
+    """What a new process of the app found. Android may tell it that somebody has stopped the one before."""
     names = ",".join(each.name for each in behaviours)
-    settings = {"liar": liar.library()}
     return phone.run(
-        "Prove", properties=settings, exit_code=exit_code, behaviours=names, background=is_background
+        "Prove",
+        properties={"liar": liar.library()},
+        exit_code=exit_code,
+        behaviours=names,
+        background=is_background,
+        stopped=was_stopped,
     ).facts
 
 
@@ -132,13 +138,21 @@ def test_every_lie_is_found_and_kept_for_the_next_start(phone: Device) -> None:
         assert (kept["provider"], kept["state"]) == ("LIAR", "proved" if each.is_proved else "refused")
     assert float(first["honest.seconds"]) < float(first["honest.cpu"])
     assert proved(phone, *TOGETHER) == first  # times, too: nothing was proved again
-    assert proved(phone, *TOGETHER, is_background=True) == first
+
+
+def test_a_proof_in_the_background_holds_from_the_next_load(phone: Device) -> None:
+    found = proved(phone, *TOGETHER[:2], is_background=True)
+    for each in TOGETHER[:2]:
+        check(found, each)
+        assert found[f"{each.name}.first"] == "CPU was not examined: the proof goes on in the background"
 
 
 @pytest.mark.parametrize("behaviour", ALONE, ids=lambda each: each.name)
 def test_a_provider_that_ended_or_held_the_process_is_not_tried_again(phone: Device, behaviour: Behaviour) -> None:
     ends = "crash" in behaviour.name
     first = proved(phone, behaviour, exit_code=-6 if ends else 0)
+    if ends:
+        assert proved(phone, behaviour, exit_code=-6, was_stopped=True) == {}, "a process that was stopped says nothing"
     second = proved(phone, behaviour)
     check(second, behaviour)
     assert first == ({} if ends else second)

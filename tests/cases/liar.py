@@ -75,7 +75,7 @@ def model() -> onnx.ModelProto:
     second = numpy.zeros((512, 2), numpy.float32)
     second[:4] = numpy.array([[1, -1], [0.5, 2], [-1, 1], [2, 0.5]], numpy.float32)
     return onnx_model(
-        "(float[256, 512] x) => (float[256, 2] y) { h = MatMul (x, first) r = Relu (h) y = MatMul (r, second) }",
+        "(float[256, 512] x) => (float[256, 2] y) { h = MatMul (x, first) y = MatMul (h, second) }",
         weights={"first": first, "second": second},
     )
 

@@ -14,6 +14,8 @@ public class ApplicationExitInfo(private val reason: Int, private val status: In
         public const val REASON_CRASH: Int = 4
         public const val REASON_CRASH_NATIVE: Int = 5
         public const val REASON_ANR: Int = 6
+        public const val REASON_USER_REQUESTED: Int = 10
+        public const val REASON_USER_STOPPED: Int = 11
     }
 }
 

@@ -4,6 +4,8 @@ package com.example.contracts
 
 import ai.onnxruntime.OrtException
 import ai.onnxruntime.OrtSession.RunOptions
+import android.app.ActivityManager
+import android.app.ApplicationExitInfo
 import android.content.Context
 import android.os.Build
 import java.nio.ByteBuffer
@@ -73,8 +75,21 @@ internal class Proving(
             ProofState.REFUSED -> refuse(last.proof)
             // By another load of this process, which does not end it, or by a process that is no more.
             ProofState.TRYING ->
-                if (lock.isLocked && !lock.isHeldByCurrentThread) null else refuse(last, "ended the process when it was tried")
+                if (lock.isLocked && !lock.isHeldByCurrentThread || wasStopped()) {
+                    null
+                } else {
+                    refuse(last, "ended the process when it was tried")
+                }
         }
+    }
+
+    /** Whether somebody has stopped the process that wrote the record last, as Android 11 and later tell. */
+    private fun wasStopped(): Boolean {
+        if (Build.VERSION.SDK_INT < Build.VERSION_CODES.R) return false
+        val manager = context.getSystemService(Context.ACTIVITY_SERVICE) as? ActivityManager
+        val ends = manager?.getHistoricalProcessExitReasons(null, 0, 0).orEmpty()
+        val end = ends.filter { it.timestamp >= kept.lastModified() }.minByOrNull { it.timestamp }?.reason
+        return end == ApplicationExitInfo.REASON_USER_REQUESTED || end == ApplicationExitInfo.REASON_USER_STOPPED
     }
 
     private fun proved(start: ModelOpener.Start): Opened {
