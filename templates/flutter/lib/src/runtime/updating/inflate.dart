@@ -152,7 +152,7 @@ final class Inflater {
     while (_bitCount < _mostBits && _fill()) {}
     final entry = codes.table[_bits & ((1 << codes.bits) - 1)];
     final length = entry & 15;
-    if (length == 0) throw const InflateException('a code stands for no symbol');
+    if (length == 0) throw const InflateException('a code means no symbol');
     if (length > _bitCount) throw const InflateException('it ends too early');
     _bits >>= length;
     _bitCount -= length;
