@@ -194,6 +194,16 @@ test('a provider that does not answer is left out, and those for which no time i
   assert.deepEqual(await load(), ['cpu', hung, hung]);
 });
 
+test('a provider that starts too late is left out, and its session is closed', async () => {
+  const state = await phone();
+  let start = () => undefined;
+  state.starting = () => new Promise((resolve) => (start = resolve));
+  assert.deepEqual((await decided({ limit: 0.2 })).reasons, ['did not answer within 0.2 s']);
+  assert.deepEqual([state.opened, state.closed], [['cpu', 'xnnpack'], ['cpu']]);
+  start();
+  await until(() => state.closed.includes('xnnpack'));
+});
+
 test('a record that cannot be read or written is none', async () => {
   const unreadable = new Map([[PATH, '{"format": 1, "proofs": [{"provider": 3}, null']]);
   const state = await phone({ files: unreadable });
