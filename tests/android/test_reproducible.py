@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 from tests.cases.caches import empty_cache
-from tests.cases.reproducible import run
+from tests.cases.reproducible import beside_each_other, run
 from tests.nights import at_night
 from tests.toolchain import models
 
@@ -71,9 +71,11 @@ def build(net: Net, folder: Path, environment: dict[str, str]) -> dict[str, byte
 @pytest.mark.parametrize("net", ["digits", *at_night("orientation")])
 def test_two_builds_in_different_folders_give_identical_releases(net: str, tmp_path: Path) -> None:
     """From nothing: the same files, among them a package for each target, and no path of this machine."""
-    first = build(NETS[net], tmp_path / "one", {"PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo"})
-    elsewhere = tmp_path / "another folder ünïcode" / "two"
-    second = build(NETS[net], elsewhere, {"PYTHONHASHSEED": "4242", "TZ": "America/New_York"})
+    places = [
+        (tmp_path / "one", {"PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo"}),
+        (tmp_path / "another folder ünïcode" / "two", {"PYTHONHASHSEED": "4242", "TZ": "America/New_York"}),
+    ]
+    first, second = beside_each_other(lambda place: build(NETS[net], *place), places)
     assert list(first) == list(second)
     assert [name for name in first if first[name] != second[name]] == []
     for suffix in (".aar", ".zip", ".tgz"):

@@ -6,21 +6,23 @@ from pathlib import Path
 from tests.cases import hosts
 from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import linear, saved
-from tests.cases.reproducible import contents, run
+from tests.cases.reproducible import beside_each_other, contents, run
 from tests.elsewhere.__main__ import variables
 
 
 def test_a_package_is_the_same_bytes_whatever_system_builds_it(tmp_path: Path) -> None:
     """Manifest and report say what the system could not check."""
     saved(tmp_path / "net.onnx", linear())
-    releases = []
-    for system in ("linux", *hosts.OTHERS):
+
+    def build(system: str) -> dict[str, str]:
         folder = tmp_path / system
         folder.mkdir()
         environment = {} if system == "linux" else variables(system, folder)
         store = {"XDG_CACHE_HOME": str(empty_cache(folder / "cache"))}
         arguments = ("build", "net.onnx", "--target", "ios", "--out", f"{system}/dist")
         run(*arguments, folder=tmp_path, environment={**os.environ, **environment, **store})
-        releases.append(contents(folder / "dist" / "swift"))
+        return contents(folder / "dist" / "swift")
+
+    releases = beside_each_other(build, ("linux", *hosts.OTHERS))
     assert len(releases[0]) > 3
     assert releases == [releases[0]] * 3

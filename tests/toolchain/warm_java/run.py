@@ -28,8 +28,9 @@ PROGRAMS = frozenset(
 """Main classes of programs that may run many times in one process."""
 PROCESSES = 8
 START_S = 120.0
-PATIENCE_S = 30.0
-"""Time to wait for a process that is warm: one more takes about 10 s of a processor until it is, too."""
+PATIENCE_S = 10.0
+"""Time to wait for a process that is warm: one more takes about 10 s of a processor until it is, too, once in a test
+run; a worker that waits leaves its processor idle each time."""
 LOOK_S = 0.02
 MEMORY = ("-Xmx2g", "-XX:ReservedCodeCacheSize=128m")
 TRUSTED = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote")
