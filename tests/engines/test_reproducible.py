@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy
@@ -11,7 +10,7 @@ from PIL import Image
 from packager.distribution.release import EVIDENCE, OF_ONE_MACHINE
 from tests.cases.caches import OWN, empty_cache
 from tests.cases.onnx_text import onnx_model, saved, weight
-from tests.cases.reproducible import beside_each_other, contents, run
+from tests.cases.reproducible import contents, run
 from tests.toolchain.environments import have
 
 EVERYWHERE = """\
@@ -79,9 +78,8 @@ def test_a_release_is_the_same_bytes_whatever_is_installed(tmp_path: Path) -> No
     (old / "node").write_text("#!/bin/sh\necho v20.11.1\n", encoding="utf-8", newline="\n")
     (old / "node").chmod(0o755)
     path = os.environ["PATH"]
-
-    def build(machine: tuple[str, Sequence[str], str]) -> dict[str, str]:
-        name, without, programs = machine
+    releases = []
+    for name, without, programs in (("everything", (), path), ("nothing", optional, f"{old}{os.pathsep}{path}")):
         folder = tmp_path / name
         folder.mkdir()
         saved(folder / "net.onnx", onnx_model(PICTURES, weights=weights))
@@ -92,10 +90,8 @@ def test_a_release_is_the_same_bytes_whatever_is_installed(tmp_path: Path) -> No
         (folder / "mobpack.toml").write_text(EVERYWHERE, encoding="utf-8", newline="\n")
         cache = {"XDG_CACHE_HOME": str(empty_cache(tmp_path / f"{name}-cache", without=without)), "PATH": programs}
         run("build", folder=folder, environment={**os.environ, **cache})
-        return contents(folder / "dist")
-
-    machines = [("everything", (), path), ("nothing", optional, f"{old}{os.pathsep}{path}")]
-    everything, nothing = beside_each_other(build, machines)
+        releases.append(contents(folder / "dist"))
+    everything, nothing = releases
     assert list(everything) == list(nothing)
     assert [name for name in everything if everything[name] != nothing[name]] == [*OF_ONE_MACHINE]
     evidence = [json.loads((tmp_path / name / "dist" / EVIDENCE).read_text()) for name in ("everything", "nothing")]
