@@ -18,7 +18,7 @@ from packager.distribution.locking.lock import BUILD
 from packager.distribution.locking.packages import OWN
 from packager.distribution.provenance import FILE_NAME, BuildParameters, Statement
 from packager.distribution.provenance.comparing import ComparedFolders, FileDifference, compare_folders
-from packager.distribution.release import MANIFEST
+from packager.distribution.release.publish import MANIFEST, MAX_MANIFEST_BYTES
 from packager.distribution.release.signatures import SIG, without_signatures
 from packager.files.store import Store
 from packager.files.store.pruning import entries
@@ -30,7 +30,6 @@ from packager.workflows.ingredients import BuildProject, environments_for, ingre
 from packager.workflows.origins import Origins
 from packager.workflows.requested import BuildRequest
 
-MAX_MANIFEST_BYTES = 256 << 20
 Configured = Callable[[BuildParameters], Config]
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, RecursionError)
 

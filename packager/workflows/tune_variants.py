@@ -7,8 +7,7 @@ from pathlib import Path
 from packager.config import SOURCE
 from packager.core import parsing, toml, user_files
 from packager.core.errors import MobpackError
-from packager.distribution.release.contents import MAX_MANIFEST_BYTES
-from packager.distribution.release.publish import MANIFEST
+from packager.distribution.release.publish import MANIFEST, MAX_MANIFEST_BYTES
 
 FOLDERS_UP = 2
 """from a library for Android, or a Swift package, to the folder of its release"""

@@ -8,11 +8,10 @@ from typing import Any
 from packager.core import parsing, user_files
 from packager.core.errors import ConfigError
 from packager.core.parsing import Json
-from packager.distribution.release import MANIFEST
 from packager.distribution.release.evidence import EVIDENCE
 from packager.distribution.release.manifest import SCHEMA_VERSION
+from packager.distribution.release.publish import MANIFEST, MAX_MANIFEST_BYTES
 
-MAX_BYTES = 64 << 20
 WORDS = ("labels", "alphabet")
 LIMITS = ("top-k", "threshold", "start-size")
 """settings that contracts have, too"""
@@ -130,7 +129,7 @@ def read(folder: Path) -> Manifest:
     """The manifest of a release. Raises ConfigError if it cannot be read, or is a newer mobpack's."""
     path = folder / MANIFEST
     try:
-        document = parsing.json_of(user_files.read(path, limit_bytes=MAX_BYTES))
+        document = parsing.json_of(user_files.read(path, limit_bytes=MAX_MANIFEST_BYTES))
         schema = document["schema-version"]
         if isinstance(schema, int) and schema > SCHEMA_VERSION:
             raise ConfigError(
@@ -153,7 +152,7 @@ def _compared(folder: Path, document: Json) -> Sequence[Json]:
     """Results of runners, as the machine of the build measured them; earlier manifests have it themselves."""
     path = folder / EVIDENCE
     if "parity" not in document and path.is_file():
-        return list(parsing.json_of(user_files.read(path, limit_bytes=MAX_BYTES))["parity"])
+        return list(parsing.json_of(user_files.read(path, limit_bytes=MAX_MANIFEST_BYTES))["parity"])
     return list(document.get("parity", ()))
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from packager.core import parsing, user_files
 from packager.core.errors import ConfigError
 from packager.distribution.packs.groups import Chip, DeviceGroup
-from packager.distribution.release.extract import MAX_LIST_BYTES, NO_LIST, Extracted, unpack
-from packager.distribution.release.publish import MANIFEST
+from packager.distribution.release.extract import NO_LIST, Extracted, unpack
+from packager.distribution.release.publish import MANIFEST, MAX_MANIFEST_BYTES
 from packager.providers import CPU, provider_of
 
 MOST_CHARACTERS = 40
@@ -136,7 +136,7 @@ def _uses(release: Path, target: str) -> Mapping[str, set[tuple[str, tuple[str, 
     """By SHA-256 of each file: its providers, with the chips. Files with weights are needed by whoever needs the graph
     over them; golden vectors are in no plan."""
     try:
-        document = parsing.json_of(user_files.read(release / MANIFEST, limit_bytes=MAX_LIST_BYTES))
+        document = parsing.json_of(user_files.read(release / MANIFEST, limit_bytes=MAX_MANIFEST_BYTES))
         weights = {each["sha256"]: each.get("data-sha256", []) for each in document["compiled"]}
         found: dict[str, set[tuple[str, tuple[str, ...]]]] = {}
         for plan in document["plans"]:

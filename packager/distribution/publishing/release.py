@@ -7,10 +7,9 @@ from typing import Any
 
 from packager.core import parsing, user_files
 from packager.core.errors import ConfigError, GateError
-from packager.distribution.release import MANIFEST
+from packager.distribution.release.publish import MANIFEST, MAX_MANIFEST_BYTES
 from packager.files.hashes import sha256_of
 
-MAX_MANIFEST_BYTES = 256 << 20
 AGAIN = "build the packages again"
 
 

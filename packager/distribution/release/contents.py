@@ -13,7 +13,7 @@ from typing import IO, TypeVar
 from packager.core import parsing, user_files
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.core.parsing import Json
-from packager.distribution.release.publish import MANIFEST
+from packager.distribution.release.publish import MANIFEST, MAX_MANIFEST_BYTES
 from packager.files.hashes import sha256_of
 from packager.files.zips import CHUNK_BYTES, DAMAGE, Content, ZipLink, package_entries
 from packager.signing.envelope import MAX_BUNDLE_BYTES
@@ -21,7 +21,6 @@ from packager.signing.model_signing import UNSIGNED_NAME
 from packager.signing.statements import EXECUTABLE, FOLDER, LINK, ReleaseName
 from packager.targets import MODELS_IN, PAGES, TOP
 
-MAX_MANIFEST_BYTES = 64 << 20
 AGAIN = "get the release again from where it was published, or build it again"
 AS_OWNER = stat.S_ISUID | stat.S_ISGID
 ANYBODY = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH

@@ -12,7 +12,7 @@ from packager.core.characters import to_json
 from packager.core.errors import ConfigError, ToolError
 from packager.core.to_json import plain
 from packager.distribution.release.contents import model_name
-from packager.distribution.release.publish import MANIFEST
+from packager.distribution.release.publish import MANIFEST, MAX_MANIFEST_BYTES
 from packager.files import host
 from packager.files.atomic import atomic_file, atomic_files
 from packager.files.zips import CHUNK_BYTES, MALFORMED, ZipLink, package_entries
@@ -22,8 +22,6 @@ from packager.targets import MODELS_IN
 INDEX = "models.json"
 """name of the list of an extracted folder"""
 SCHEMA_VERSION = 1
-MAX_LIST_BYTES = 64 << 20
-"""largest manifest, and largest list, that is read"""
 NO_LIST = (ValueError, KeyError, TypeError, RecursionError)
 """Exceptions of JSON that is cut, too deep, or something else's."""
 
@@ -83,7 +81,7 @@ def unpack(release: Path, folder: Path, *, target: str) -> tuple[Extracted, ...]
 def _archives(release: Path) -> list[Archive]:
     manifest = release / MANIFEST
     try:
-        document = parsing.json_of(user_files.read(manifest, limit_bytes=MAX_LIST_BYTES))
+        document = parsing.json_of(user_files.read(manifest, limit_bytes=MAX_MANIFEST_BYTES))
         package = document["package"]
         archives = [
             Archive(
@@ -158,7 +156,7 @@ def _install(content: IO[bytes], folder: Path) -> str:
 def _listed(index: Path) -> set[Extracted]:
     """The files that earlier calls extracted."""
     try:
-        document = parsing.json_of(user_files.read(index, limit_bytes=MAX_LIST_BYTES))
+        document = parsing.json_of(user_files.read(index, limit_bytes=MAX_MANIFEST_BYTES))
         return {
             Extracted(**{name.replace("-", "_"): value for name, value in each.items()}) for each in document["files"]
         }

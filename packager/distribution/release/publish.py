@@ -6,6 +6,8 @@ from pathlib import Path
 from packager.files.replaced_folder import FolderKind, replaced
 
 MANIFEST = "manifest.json"
+MAX_MANIFEST_BYTES = 64 << 20
+"""largest manifest that is read"""
 RELEASE = FolderKind(words="a mobpack release", mark=MANIFEST, option="--out")
 
 
