@@ -80,15 +80,18 @@ def _named(found: "Predicted") -> dict[str, Any]:
 
 def lines(value: Any) -> Iterator[str]:
     """Lines that describe an answer, best result first."""
-    from packager.contract.results import Classification, Detection, Entity, MaskResult, Reading
+    from packager.contract.results import Classification, Detection, Entity, Keypoint, MaskResult, NamedValues, Reading
 
     match value:
         case MaskResult():
             yield f"{value.width} x {value.height}"
             yield from (f"{each.share:7.1%}  {each.label or each.index}" for each in value.shares)
+        case NamedValues():
+            for name, numbers in value.series.items():
+                yield f"{name}  {_numbers(numbers)}  {value.units[name]}".rstrip()
         case Reading():
             yield f"{value.score:.3f}  {value.text!r}"
-        case (Classification() | Detection() | Entity(), *_):
+        case (Classification() | Detection() | Entity() | Keypoint(), *_):
             yield from map(_line, value)
         case float():
             yield f"{value:.3f}"
@@ -99,9 +102,11 @@ def lines(value: Any) -> Iterator[str]:
 
 
 def _line(found: Any) -> str:
-    """One line for a class, a box, or a part of a text."""
+    """One line for a class, a box, a point, or a part of a text."""
     if hasattr(found, "text"):
         return f"{found.score:.3f}  {found.label}  {found.text!r}  {found.start}-{found.end}"
+    if hasattr(found, "x"):
+        return f"{found.score:.3f}  {found.label}  {found.x:.1f} {found.y:.1f}"
     named = f"{found.score:.3f}  {found.label or found.index}"
     box = getattr(found, "box", None)
     return named if box is None else f"{named}  {box.left:.1f} {box.top:.1f} {box.right:.1f} {box.bottom:.1f}"

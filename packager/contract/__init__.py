@@ -8,6 +8,7 @@ from packager.contract.classes import Classes
 from packager.contract.embedding import Embedding
 from packager.contract.generation import Generated
 from packager.contract.image import PictureInput
+from packager.contract.keypoints import Keypoints
 from packager.contract.kind import (
     AttachedInput,
     AttachedOutput,
@@ -27,6 +28,7 @@ from packager.contract.state import CarriedInput
 from packager.contract.tensor import PlainInput, PlainOutput
 from packager.contract.text import Text
 from packager.contract.tokens import StringInput
+from packager.contract.values import Values
 from packager.graph.writer import OPSET, Writer, Written
 
 INPUT_KINDS: Mapping[str, type[InputKind]] = {
@@ -42,10 +44,12 @@ OUTPUT_KINDS: Mapping[str, type[OutputTable]] = {
     Classes.KIND: Classes,
     Embedding.KIND: Embedding,
     Generated.KIND: Generated,
+    Keypoints.KIND: Keypoints,
     Mask.KIND: Mask,
     Text.KIND: Text,
     Spans.KIND: Spans,
     PairScore.KIND: PairScore,
+    Values.KIND: Values,
     PlainOutput.KIND: PlainOutput,
 }
 

@@ -9,12 +9,14 @@ from packager.core.contract import (
     ClassesOutput,
     EmbeddingOutput,
     GeneratedOutput,
+    KeypointsOutput,
     MaskOutput,
     PairsOutput,
     SpansOutput,
     TensorOutput,
     TextOutput,
     TypedOutput,
+    ValuesOutput,
 )
 from packager.core.described import Plain
 
@@ -46,6 +48,16 @@ class Detection:
     index: int
     score: float
     box: Box
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keypoint:
+    """A named point, in pixels of the upright picture."""
+
+    label: str
+    x: float
+    y: float
+    score: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,12 +103,22 @@ class Entity:
     score: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class NamedValues:
+    """The numbers of each name, one for each step, and their units."""
+
+    series: Mapping[str, tuple[float, ...]]
+    units: Mapping[str, str]
+
+
 Answer = (
     tuple[Classification, ...]
     | tuple[Detection, ...]
+    | tuple[Keypoint, ...]
     | tuple[Entity, ...]
     | MaskResult
     | Reading
+    | NamedValues
     | TextPart
     | tuple[float, ...]
     | float
@@ -119,6 +141,11 @@ def answer(
             return classes(typed, outputs[typed.scores.name], top or typed.top_k)
         case BoxesOutput():
             return boxes(typed, outputs)
+        case KeypointsOutput():
+            places = zip(
+                typed.labels, outputs[typed.points.name].tolist(), outputs[typed.scores.name].tolist(), strict=True
+            )
+            return tuple(Keypoint(label=label, x=x, y=y, score=score) for label, (x, y), score in places)
         case MaskOutput():
             return mask(typed, outputs[typed.classes.name])
         case TextOutput():
@@ -131,6 +158,12 @@ def answer(
             return part(typed, outputs)
         case EmbeddingOutput():
             return tuple(outputs[typed.vector.name].tolist())
+        case ValuesOutput():
+            columns = outputs[typed.numbers.name].T.tolist()
+            return NamedValues(
+                series={name: tuple(column) for name, column in zip(typed.labels, columns, strict=True)},
+                units=dict(zip(typed.labels, typed.units, strict=True)),
+            )
         case TensorOutput():
             return outputs[typed.spec.name].tolist()
 

@@ -100,7 +100,7 @@ class ClassesOutput:
         type="Classification",
         is_list=True,
         tensors=("scores",),
-        lines="labels",
+        lines=("labels",),
         limits=("top_k", "threshold"),
         function="classificationsOf",
         module="classes",
@@ -128,7 +128,7 @@ class BoxesOutput:
         type="Detection",
         is_list=True,
         tensors=("boxes", "scores", "classes"),
-        lines="labels",
+        lines=("labels",),
         function="detectionsOf",
         module="boxes",
         noun="found",
@@ -146,6 +146,31 @@ class BoxesOutput:
 
 
 @dataclass(frozen=True, kw_only=True)
+class KeypointsOutput:
+    """Named points in a picture, in the model's order."""
+
+    DESCRIBED: ClassVar[Described] = Described(
+        verb="locate",
+        type="Keypoint",
+        is_list=True,
+        tensors=("points", "scores"),
+        lines=("labels",),
+        function="keypointsOf",
+        module="keypoints",
+        noun="points",
+        sentence="The named points in a picture, in the model's order.",
+    )
+
+    identifier: str
+    points: TensorSpec
+    """float [points, 2]: x and y in pixels of the upright picture if the model takes one"""
+    scores: TensorSpec
+    """float [points]"""
+    labels: tuple[str, ...]
+    """name of each point"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class MaskOutput:
     """A class for each place of a picture."""
 
@@ -154,7 +179,7 @@ class MaskOutput:
         type="Mask",
         tensors=("classes", "scores"),
         shape="classes",
-        lines="labels",
+        lines=("labels",),
         function="maskOf",
         module="mask",
         noun="mask",
@@ -194,7 +219,7 @@ class TextOutput:
         verb="read",
         type="Reading",
         tensors=("symbols", "scores"),
-        lines="alphabet",
+        lines=("alphabet",),
         function="readingOf",
         module="text",
         noun="reading",
@@ -220,7 +245,7 @@ class SpansOutput:
         is_list=True,
         tensors=("classes", "starts", "ends", "scores"),
         text="text",
-        lines="labels",
+        lines=("labels",),
         function="entitiesOf",
         module="entities",
         noun="found",
@@ -290,6 +315,30 @@ class GeneratedOutput:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ValuesOutput:
+    """Named numbers with units, for each step of a series."""
+
+    DESCRIBED: ClassVar[Described] = Described(
+        verb="estimate",
+        type="NamedValues",
+        tensors=("numbers",),
+        lines=("labels", "units"),
+        function="namedValuesOf",
+        module="values",
+        noun="values",
+        sentence="Named numbers with their units, for each step of a series.",
+    )
+
+    identifier: str
+    numbers: TensorSpec
+    """float [steps, names]: one step for a model without a series"""
+    labels: tuple[str, ...]
+    """name of each number of a step"""
+    units: tuple[str, ...]
+    """unit of each; empty texts for numbers without one"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TensorOutput:
     """An output that the app gets unchanged."""
 
@@ -314,12 +363,14 @@ TypedInput = ImageInput | AudioInput | TextInput | StateInput | TensorInput
 TypedOutput = (
     ClassesOutput
     | BoxesOutput
+    | KeypointsOutput
     | MaskOutput
     | EmbeddingOutput
     | TextOutput
     | SpansOutput
     | PairsOutput
     | GeneratedOutput
+    | ValuesOutput
     | TensorOutput
 )
 

@@ -35,8 +35,8 @@ class Described:
     """field with the tensor whose shape the function takes, too; empty for none"""
     text: str = ""
     """field with the code points of a text that the result has parts of; empty for none"""
-    lines: str = ""
-    """field with labels or symbols; empty for none"""
+    lines: tuple[str, ...] = ()
+    """fields with labels, symbols or units"""
     limits: tuple[()] | tuple[str, str] = ()
     """fields with the default number of results and the minimum of their scores, if the function takes these"""
     function: str = ""

@@ -35,6 +35,8 @@ class MethodResult:
     """in the order of the model's numbers; empty if the project names none"""
     alphabet: tuple[str, ...] = ()
     """symbols of a text, in the same order"""
+    units: tuple[str, ...] = ()
+    """of the numbers that `labels` name"""
     top_k: int | None = None
     """default number of results; null where apps cannot choose it"""
     threshold: float | None = None

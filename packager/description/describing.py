@@ -68,7 +68,7 @@ def _parameter(typed: TypedInput) -> MethodParameter:
 
 def _result(typed: TypedOutput) -> MethodResult:
     said = typed.DESCRIBED
-    words = {said.lines: getattr(typed, said.lines)} if said.lines else {}
+    words = {each: getattr(typed, each) for each in said.lines}
     top_k, threshold = (getattr(typed, each) for each in said.limits) if said.limits else (None, LOWEST)
     return MethodResult(
         name=typed.identifier,

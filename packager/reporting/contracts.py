@@ -10,6 +10,7 @@ from packager.core.contract import (
     EmbeddingOutput,
     GeneratedOutput,
     ImageInput,
+    KeypointsOutput,
     MaskOutput,
     PairsOutput,
     SpansOutput,
@@ -20,6 +21,7 @@ from packager.core.contract import (
     TextOutput,
     TypedInput,
     TypedOutput,
+    ValuesOutput,
 )
 from packager.core.values import TensorSpec
 
@@ -55,6 +57,8 @@ def _output(typed: TypedOutput) -> str:
             return f"the best {typed.top_k} of {typed.scores.shape[-1]:,} classes, {named} labels"
         case BoxesOutput():
             return "boxes in pixels of the upright picture, " + (", ".join(typed.labels[:5]) or "no labels")
+        case KeypointsOutput():
+            return f"{len(typed.labels)} points in pixels of the upright picture"
         case MaskOutput():
             return "a class for each place of the picture"
         case EmbeddingOutput():
@@ -67,6 +71,9 @@ def _output(typed: TypedOutput) -> str:
             return "a score that says how well a document fits a query"
         case GeneratedOutput():
             return "a text, part by part, " + ("the likeliest" if typed.seed is None else "a random one for each seed")
+        case ValuesOutput():
+            numbers = [f"{name} {unit}".rstrip() for name, unit in zip(typed.labels, typed.units, strict=True)]
+            return "numbers: " + ", ".join(numbers[:5]) + (" and others" if numbers[5:] else "")
         case TensorOutput():
             return _tensor(typed.spec)
 

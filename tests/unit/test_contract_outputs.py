@@ -16,8 +16,9 @@ from packager.contract.classes import Classes
 from packager.contract.embedding import Embedding
 from packager.contract.labels import LIMIT, LIMIT_BYTES
 from packager.contract.mask import Mask
-from packager.core.contract import ADDED, LOWEST, ClassesOutput, EmbeddingOutput, MaskOutput, TypedOutput
-from packager.core.errors import ConfigError
+from packager.contract.values import Values
+from packager.core.contract import ADDED, LOWEST, ClassesOutput, EmbeddingOutput, MaskOutput, TypedOutput, ValuesOutput
+from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import Dimension, ElementType
 from packager.graph.writer import onnx_type
 from tests.cases.contract_graphs import Ran, graph_of, spec_of
@@ -380,3 +381,59 @@ def test_a_model_with_two_pictures_needs_to_know_which_one_a_mask_is_of() -> Non
 def outputs_of(table: Mapping[str, object], folder: Path) -> OutputTable:
     document = {"package": {"name": "p"}, "model": {"m": {"path": "m.onnx", "outputs": {"y": dict(table)}}}}
     return config.from_document(document, folder, targets=(), settings=()).model["m"].outputs["y"]
+
+
+# Values
+
+
+@pytest.mark.parametrize(
+    ("count", "shape", "steps"),
+    [
+        (3, (1, 3), 1),
+        (3, (3,), 1),
+        (3, (1, 4, 3), 4),
+        (3, ("n", 1, 3), 1),
+        (1, (1, 5), 5),
+        (1, (1,), 1),
+        (2, (1, 6, 2, 1), 6),
+    ],
+)
+def test_values_are_rows_of_named_numbers(count: int, shape: tuple[Dimension, ...], steps: int) -> None:
+    kind = Values(names=tuple("abc"[:count]), scale=tuple(map(float, range(2, 2 + count))), offset=0.5)
+    behind = Behind(kind, *shape)
+    given = RANDOM.standard_normal([size if isinstance(size, int) else 1 for size in shape]).astype(numpy.float32)
+    expected = given.astype(numpy.float64).reshape(steps, count) * range(2, 2 + count) + 0.5
+    numpy.testing.assert_allclose(behind(given)["y.numbers"], expected, rtol=1e-6, atol=1e-6)
+    assert isinstance(behind.typed, ValuesOutput)
+    assert behind.typed.numbers.shape == (steps, count)
+
+
+def test_values_of_an_open_series_have_as_many_steps_as_a_run_gives() -> None:
+    behind = Behind(Values(names=("low", "high")), 1, None, 2)
+    assert isinstance(behind.typed, ValuesOutput)
+    assert behind.typed.numbers.shape == ("y.steps", 2)
+    for steps in (0, 1, 7):
+        given = RANDOM.standard_normal((1, steps, 2)).astype(numpy.float32)
+        assert numpy.array_equal(behind(given)["y.numbers"], given[0])
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (1, 3, 4), (2, 3, 5, 3), (1, 0, 3), ()])
+def test_values_refuse_another_number_of_names(shape: tuple[Dimension, ...]) -> None:
+    with pytest.raises(ConfigError, match="not 3 named numbers for each step"):
+        Behind(Values(names=("a", "b", "c")), *shape)
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"names": ()}, "names must be texts"),
+        ({"names": ("a", "a")}, "names must be texts"),
+        ({"names": ("a", " ")}, "names must be texts"),
+        ({"names": ("a", "b"), "units": ("m",)}, "units has 1 texts for 2 names"),
+        ({"names": ("a", "b"), "scale": (1.0, 2.0, 3.0)}, "scale is not one number"),
+        ({"names": ("a",), "offset": float("nan")}, "offset is not one number"),
+    ],
+)
+def test_values_refuse_keys_that_do_not_fit(keys: dict[str, Any], words: str) -> None:
+    with pytest.raises(SettingError, match=words):
+        Values(**keys)

@@ -32,16 +32,17 @@ def results(contract: Contract, view: ModelView, texts: Mapping[str, str], top: 
 
 
 def labels(contract: Contract, view: ModelView) -> tuple[LabelsView, ...]:
-    """The labels and alphabets of the outputs. Raises ModelError for a label with a line break."""
+    """Labels, alphabets and units of the outputs. Raises ModelError for a line break in one."""
     return tuple(
-        LabelsView(path=_path(each, view), text=_text(each, lines, view))
+        LabelsView(path=_path(each, field, view), text=_text(each, lines, view))
         for each in contract.outputs
-        if (lines := _lines(each))
+        for field in each.DESCRIBED.lines
+        if (lines := getattr(each, field))
     )
 
 
-def _path(result: TypedOutput, view: ModelView) -> str:
-    return f"{view.kotlin_package.replace('.', '/')}/{view.class_name}.{result.identifier}.txt"
+def _path(result: TypedOutput, field: str, view: ModelView) -> str:
+    return f"{view.kotlin_package.replace('.', '/')}/{view.class_name}.{result.identifier}.{field}.txt"
 
 
 def _text(result: TypedOutput, lines: Sequence[str], view: ModelView) -> str:
@@ -93,8 +94,10 @@ def _result(result: TypedOutput, view: ModelView, texts: Mapping[str, str], top:
     tensors = [f"output.{each.identifier}{row}" for each in _tensors(result, view)]
     shape = [_shape(getattr(result, described.shape).name, view)] if described.shape else []
     text = [texts[getattr(result, described.text).name]] if described.text else []
-    known = f"linesOf({kotlin_string(_path(result, view))})" if _lines(result) else "emptyList()"
-    lines = [known] if described.lines else []
+    lines = [
+        f"linesOf({kotlin_string(_path(result, each, view))})" if getattr(result, each) else "emptyList()"
+        for each in described.lines
+    ]
     most, least = [getattr(result, each) for each in described.limits] or (0, 0.0)
     limits = [top or str(most), _number(least)] if described.limits else []
     call = f"{described.function}({', '.join([*tensors, *shape, *text, *lines, *limits])})"
@@ -104,12 +107,6 @@ def _result(result: TypedOutput, view: ModelView, texts: Mapping[str, str], top:
         value=call if described.function else f"{tensors[0]}.toArray()",
         about=described.sentence,
     )
-
-
-def _lines(result: TypedOutput) -> Sequence[str]:
-    """Labels of classes, or the symbols of an alphabet."""
-    lines = result.DESCRIBED.lines
-    return getattr(result, lines) if lines else ()
 
 
 def _shape(tensor: str, view: ModelView) -> str:

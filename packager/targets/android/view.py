@@ -240,7 +240,7 @@ class GenerationView:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelsView:
-    """Labels or an alphabet."""
+    """Labels, an alphabet or units."""
 
     path: str
     """of the file, among Java's resources"""

@@ -98,7 +98,7 @@ def typed_view(model: Model, contract: Contract, class_name: str, outputs: Mappi
         results=() if is_single else tuple(_results(contract, results)),
         texts=kept,
         states=tuple(_state(each, outputs) for each in contract.states),
-        labels=tuple(found for each in contract.outputs if (found := labels(each))),
+        labels=tuple(found for each in contract.outputs for found in labels(each)),
         generation=_generation(contract.generated, results[0], outputs) if contract.generated else None,
         lists=_lists(contract.verb, made) if contract.is_batch else None,
         rank=_rank(made) if contract.ranks else None,

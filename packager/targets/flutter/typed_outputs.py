@@ -36,7 +36,7 @@ def shown(output: TypedOutput, outputs: Mapping[str, str], texts: Mapping[str, s
     if not described.function:
         return Shown(type=made, value=f"{tensors[0]}.data")
     text = [texts[getattr(output, described.text).name]] if described.text else []
-    lines = [_labels_name(output)] if described.lines else []
+    lines = [_lines_name(output, each) for each in described.lines]
     most, least = [getattr(output, each) for each in described.limits] or (0, 0.0)
     limits = [top or str(most), _number(least)] if described.limits else []
     return Shown(
@@ -45,14 +45,15 @@ def shown(output: TypedOutput, outputs: Mapping[str, str], texts: Mapping[str, s
     )
 
 
-def _labels_name(output: TypedOutput) -> str:
-    return f"_{output.identifier}Labels"
+def _lines_name(output: TypedOutput, field: str) -> str:
+    return f"_{output.identifier}{field.capitalize()}"
 
 
-def labels(output: TypedOutput) -> LabelsView | None:
-    """Labels of classes, or the symbols of an alphabet; None if the output has neither."""
-    lines = output.DESCRIBED.lines
-    return LabelsView(name=_labels_name(output), texts=getattr(output, lines)) if lines else None
+def labels(output: TypedOutput) -> tuple[LabelsView, ...]:
+    """Labels, symbols of an alphabet, units."""
+    return tuple(
+        LabelsView(name=_lines_name(output, each), texts=getattr(output, each)) for each in output.DESCRIBED.lines
+    )
 
 
 def _number(value: float) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from packager.core import names
-from packager.core.contract import TensorOutput, TextOutput, TypedOutput
+from packager.core.contract import TensorOutput, TypedOutput
 from packager.core.described import Plain
 from packager.core.errors import ModelError
 from packager.core.values import TensorSpec
@@ -81,7 +81,9 @@ def _made(output: TypedOutput, outcome: Outcome, top: str) -> tuple[str, str, st
     if described.function:
         shape = [outcome.shape(getattr(output, described.shape))] if described.shape else []
         text = [outcome.texts[getattr(output, described.text).name]] if described.text else []
-        lines = [_labels(output)] if described.lines else []
+        lines = [
+            f"Self.{_lines_name(output, each)}" if any(getattr(output, each)) else "[]" for each in described.lines
+        ]
         most, least = [getattr(output, each) for each in described.limits] or (0, 0.0)
         limits = [f"top: {top or most}", f"threshold: {_float(least)}"] if described.limits else []
         value = f"{described.function}({', '.join([*values, *shape, *text, *lines, *limits])})"
@@ -93,33 +95,21 @@ def _float(number: float) -> str:
     return repr(min(max(number, -LARGEST), LARGEST))
 
 
-def _texts(output: TypedOutput) -> tuple[str, ...]:
-    lines = output.DESCRIBED.lines
-    texts: tuple[str, ...] = getattr(output, lines) if lines else ()
-    return texts
-
-
-def _name(output: TypedOutput) -> str:
-    return f"{output.identifier}{'Alphabet' if isinstance(output, TextOutput) else 'Labels'}"
-
-
-def _labels(output: TypedOutput) -> str:
-    """Swift expression for the labels of an output."""
-    return f"Self.{_name(output)}" if any(_texts(output)) else "[]"
+def _lines_name(output: TypedOutput, field: str) -> str:
+    return f"{output.identifier}{field.capitalize()}"
 
 
 def declared_labels(outputs: tuple[TypedOutput, ...]) -> tuple[LabelsView, ...]:
-    """Labels that a class declares. Raises ModelError for one with a line break."""
+    """Labels, symbols and units that a class declares. Raises ModelError for one with a line break."""
     return tuple(
         LabelsView(
-            identifier=_name(output),
-            words="Symbols by their numbers."
-            if isinstance(output, TextOutput)
-            else "Names of classes by their numbers.",
-            lines=tuple(packed(_texts(output))),
+            identifier=_lines_name(output, field),
+            words=f"{field.capitalize()} by number.",
+            lines=tuple(packed(texts)),
         )
         for output in outputs
-        if any(_texts(output))
+        for field in output.DESCRIBED.lines
+        if any(texts := getattr(output, field))
     )
 
 

@@ -71,7 +71,7 @@ class ResultView:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelsView:
-    """Labels of classes, or the symbols of an alphabet."""
+    """Labels, symbols of an alphabet, or units."""
 
     identifier: str
     words: str

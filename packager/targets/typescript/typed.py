@@ -156,7 +156,7 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
         ),
         states=tuple(map(_state, contract.states)),
         state_keys=state_keys,
-        labels=tuple(found for each in contract.outputs if (found := labels(each))),
+        labels=tuple(found for each in contract.outputs for found in labels(each)),
         imports=tuple(_imports(made.values(), contract, has_top=bool(top))),
         lists=_lists(parameters, result=result, sync_options=sync_options) if contract.is_batch else None,
         generation=_generation(contract, parameters, seed),

@@ -71,7 +71,7 @@ class GenerationView:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelsView:
-    """Labels of classes, or the symbols of an alphabet."""
+    """Labels, symbols of an alphabet, or units."""
 
     name: str
     """constant: `logitsLabels`"""

@@ -11,6 +11,7 @@ import com.example.models.Region
 import com.example.models.ScribeModel
 import com.example.models.Sound
 import com.example.models.Tokens
+import com.example.models.Tone
 import com.example.models.YuvConversion
 import device.report
 
@@ -64,6 +65,13 @@ fun main(arguments: Array<String>) {
         }
         report("voice words", "")
         report("voice numbers", scores.joinToString(" "))
+    }
+    Tone.loadBlocking(task.app, task.options).use { model ->
+        val heard = FloatArray(task.number("samples")).also { task.floats("voice").get(it) }
+        val values = model.estimateBlocking(Sound(heard, task.number("rate")))
+        val names = values.series.keys.sorted()
+        report("tone words", names.joinToString(" ") { "$it ${values.units[it]}" })
+        report("tone numbers", names.flatMap { values.series.getValue(it).asList() }.joinToString(" "))
     }
 }
 

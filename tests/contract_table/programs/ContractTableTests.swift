@@ -53,6 +53,11 @@ final class ContractTableTests: XCTestCase {
             try model.classify(Sound(Array(samples[start..<start + numbers[1]]), rate: numbers[0]))[0].score
         }
         answer("voice", "", scores)
+        let values = try Tone(options: options).estimate(Sound(samples, rate: numbers[0]))
+        let names = values.names.sorted()
+        answer(
+            "tone", names.map { "\($0) \(values.units[$0]!)" }.joined(separator: " "),
+            names.flatMap { values.series[$0]! })
     }
 
     private func picture(_ line: [String]) throws -> Picture {

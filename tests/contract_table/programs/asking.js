@@ -54,6 +54,10 @@ export async function answers(models, { window, rate }, read) {
     scores.push(heard.score);
   }
   answer('voice', '', scores);
-  for (const each of [classifier, finder, scribe, meaning, tokens, listener]) each.dispose();
+  const tone = await models.Tone.load(options);
+  const { series, units } = await tone.estimate({ samples: voice, rate });
+  const names = Object.keys(series).sort();
+  answer('tone', names.map((each) => `${each} ${units[each]}`).join(' '), names.flatMap((each) => [...series[each]]));
+  for (const each of [classifier, finder, scribe, meaning, tokens, listener, tone]) each.dispose();
   return found;
 }

@@ -83,6 +83,12 @@ Future<void> hear(int rate, int window) async {
   }
   answer('voice', '', scores);
   await model.dispose();
+  final tone = await Tone.load(options);
+  final found = await tone.estimate(Sound(voice, rate: rate));
+  final names = found.series.keys.toList()..sort();
+  final words = names.map((each) => '$each ${found.units[each]}').join(' ');
+  answer('tone', words, names.expand((each) => found.series[each]!));
+  await tone.dispose();
 }
 
 Future<void> main(List<String> arguments) async {

@@ -40,6 +40,7 @@ export type { Classification } from './runtime/typed/classes.js';
 export type { PictureOptions } from './runtime/typed/decoding.js';
 export type { Entity } from './runtime/typed/entities.js';
 export type { GeneratedText, SeedOptions } from './runtime/typed/generation.js';
+export type { Keypoint } from './runtime/typed/keypoints.js';
 export type { Mask } from './runtime/typed/mask.js';
 export type { CallOptions, ClassifyOptions, ClassifySyncOptions } from './runtime/typed/options.js';
 export type { Picture, PictureOrientation, PixelFormat, YuvConversion } from './runtime/typed/picture.js';
@@ -47,6 +48,7 @@ export type { Region } from './runtime/typed/planes.js';
 export type { Ranked } from './runtime/typed/ranking.js';
 export type { Sound } from './runtime/typed/sound.js';
 export type { Reading } from './runtime/typed/text.js';
+export type { NamedValues } from './runtime/typed/values.js';
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
  * app. Models that are open stay open, and keep their files.

@@ -22,11 +22,13 @@ export type { PlainModel } from './runtime/plainModel.js';
 export { Similarity } from './runtime/typed/similarity.js';
 export type { Classification } from './runtime/typed/classes.js';
 export type { PictureOptions } from './runtime/typed/decoding.js';
+export type { Keypoint } from './runtime/typed/keypoints.js';
 export type { CallOptions, ClassifyOptions, ClassifySyncOptions } from './runtime/typed/options.js';
 export type { Picture, PictureOrientation, PixelFormat, YuvConversion } from './runtime/typed/picture.js';
 export type { Region } from './runtime/typed/planes.js';
 export type { Ranked } from './runtime/typed/ranking.js';
 export type { Sound } from './runtime/typed/sound.js';
+export type { NamedValues } from './runtime/typed/values.js';
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
  * app. Models that are open stay open, and keep their files.

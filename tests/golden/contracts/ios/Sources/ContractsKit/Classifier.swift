@@ -232,7 +232,7 @@ extension Classifier {
         return try classificationsOf(output.logitsScores, Self.logitsLabels, top: top, threshold: 0.0)
     }
 
-    /// Names of classes by their numbers.
+    /// Labels by number.
     private static let logitsLabels = [String](
         lines: """
             cat\na \"dog\"\ngr\u{F6}\u{DF}e\\$x\n\u{65E5}\u{672C}

@@ -70,7 +70,7 @@ public class Classifier private constructor(loaded: LoadedModel) :
     )
 
     private fun answer(output: Output, top: Int): List<Classification> =
-        classificationsOf(output.logitsScores, linesOf("com/example/contracts/Classifier.logits.txt"), top, 0.0f)
+        classificationsOf(output.logitsScores, linesOf("com/example/contracts/Classifier.logits.labels.txt"), top, 0.0f)
 
     override fun newOutput(): Output = Output()
 

@@ -59,7 +59,7 @@ public class ListenerModel private constructor(loaded: LoadedModel) :
     )
 
     private fun answer(output: Output, top: Int): List<Classification> =
-        classificationsOf(output.logitsScores, linesOf("com/example/contracts/ListenerModel.logits.txt"), top, 0.0f)
+        classificationsOf(output.logitsScores, linesOf("com/example/contracts/ListenerModel.logits.labels.txt"), top, 0.0f)
 
     private fun carry(output: Output, carried: Carried): Output {
         carried.state = output.stateN

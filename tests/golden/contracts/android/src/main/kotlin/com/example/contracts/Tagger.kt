@@ -41,7 +41,7 @@ public class Tagger private constructor(loaded: LoadedModel) :
     )
 
     private fun answer(output: Output, query: String): List<Entity> =
-        entitiesOf(output.tagsClasses, output.tagsStarts, output.tagsEnds, output.tagsScores, query, linesOf("com/example/contracts/Tagger.tags.txt"))
+        entitiesOf(output.tagsClasses, output.tagsStarts, output.tagsEnds, output.tagsScores, query, linesOf("com/example/contracts/Tagger.tags.labels.txt"))
 
     override fun newOutput(): Output = Output()
 

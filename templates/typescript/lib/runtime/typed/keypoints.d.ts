@@ -1,0 +1,10 @@
+/** A named point, in pixels of the picture when it is upright. It may lie outside. */
+export interface Keypoint {
+    readonly label: string;
+    readonly x: number;
+    readonly y: number;
+    /** The model's confidence. */
+    readonly score: number;
+}
+/** One for each of `labels`, with two numbers of `points`. */
+export declare function keypointsOf(points: Float32Array, scores: Float32Array, labels: readonly string[]): readonly Keypoint[];
