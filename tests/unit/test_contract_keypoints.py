@@ -72,7 +72,7 @@ def test_relative_numbers_in_the_order_y_x_score_are_those_of_movenet(shape: tup
     kind = Keypoints(format="numbers", names=("coco-17",), order="yx", coordinates="relative")
     points, scores = run(kind, {"y": given})
     rows = given.reshape(17, 3)
-    numpy.testing.assert_allclose(points, upright(rows[:, [1, 0]] * numpy.float32([48, 64])), rtol=1e-5, atol=1e-4)
+    numpy.testing.assert_allclose(points, upright(rows[:, [1, 0]] * numpy.array([48, 64])), rtol=1e-5, atol=1e-4)
     assert numpy.array_equal(scores, rows[:, 2])
 
 
