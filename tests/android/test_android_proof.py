@@ -98,7 +98,7 @@ def phone(built: Library, tmp_path: Path) -> Device:
 def proved(
     phone: Device, *behaviours: Behaviour, exit_code: int = 0, is_background: bool = False, was_stopped: bool = False
 ) -> Mapping[str, str]:
-    """What a new process of the app found. Android may tell it that somebody has stopped the one before."""
+    """Findings of a new process of the app. Android may tell it that somebody has stopped the one before."""
     names = ",".join(each.name for each in behaviours)
     return phone.run(
         "Prove",

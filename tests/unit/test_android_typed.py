@@ -169,7 +169,7 @@ def test_states_are_copied_and_tensors_bring_their_shape() -> None:
     assert (view.verb, view.kotlin_type, view.top) == ("predict", "Prediction", "")
 
 
-LABELS = 'linesOf("com/example/contracts/Net.logits.txt")'
+LABELS = 'linesOf("com/example/contracts/Net.logits.labels.txt")'
 
 
 def test_labels_lie_in_a_file_among_javas_resources_whatever_they_are() -> None:
