@@ -43,7 +43,7 @@ public final class Loads {
             DeviceKt.report("provider", model.getProvider());
             DeviceKt.report("last", told.get(told.size() - 1));
             DeviceKt.report("options", options);
-            OrientationModel.Output output = model.runBlocking(new OrientationModel.Input(null, 1));
+            OrientationModel.Output output = model.runBlocking(new OrientationModel.Input(1));
             DeviceKt.report("scores", output.getFetchName0().capacity());
             OrientationModel.Companion.removeOldDownloadsBlocking(app);
             OrientationModel.Companion.removeDownloadsBlocking(app);

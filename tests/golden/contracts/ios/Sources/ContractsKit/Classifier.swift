@@ -85,15 +85,15 @@ public final class Classifier: TypedModel, SelfTestingModel {
         /// The size of `image.chroma_channels`.
         public var imageChromaChannels: Int
 
-        /// An input with the given values, or else zeros or empty strings.
+        /// An input with the given values; nil gives zeros or empty strings.
         ///
         /// Negative sizes, or sizes beyond this device's memory, give no values: a run throws.
         public init(
-            imagePixels: [UInt8]? = nil,
-            imageChannels: [Int64]? = nil,
-            imageOrientation: [Int64]? = nil,
-            imageChroma: [UInt8]? = nil,
-            imageConversion: [Int64]? = nil,
+            imagePixels: [UInt8]?,
+            imageChannels: [Int64]?,
+            imageOrientation: [Int64]?,
+            imageChroma: [UInt8]?,
+            imageConversion: [Int64]?,
             imageHeight: Int,
             imageWidth: Int,
             imageChannels2: Int,
@@ -113,6 +113,23 @@ public final class Classifier: TypedModel, SelfTestingModel {
             self.imageChromaHeight = imageChromaHeight
             self.imageChromaWidth = imageChromaWidth
             self.imageChromaChannels = imageChromaChannels
+        }
+
+        /// Zeros or empty strings.
+        public init(imageHeight: Int, imageWidth: Int, imageChannels2: Int, imageChromaHeight: Int, imageChromaWidth: Int, imageChromaChannels: Int) {
+            self.init(
+                imagePixels: nil,
+                imageChannels: nil,
+                imageOrientation: nil,
+                imageChroma: nil,
+                imageConversion: nil,
+                imageHeight: imageHeight,
+                imageWidth: imageWidth,
+                imageChannels2: imageChannels2,
+                imageChromaHeight: imageChromaHeight,
+                imageChromaWidth: imageChromaWidth,
+                imageChromaChannels: imageChromaChannels
+            )
         }
 
         /// An input whose values are all zero or empty, of the sizes that `tensors` say.

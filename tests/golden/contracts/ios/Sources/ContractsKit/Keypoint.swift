@@ -2,8 +2,11 @@
 
 /// A named point, in pixels of the picture when it is upright. It may lie outside.
 public struct Keypoint: Sendable, Hashable, Codable {
+    /// Its name.
     public let label: String
+    /// From the left edge.
     public let x: Float
+    /// From the upper edge.
     public let y: Float
     /// The model's confidence.
     public let score: Float

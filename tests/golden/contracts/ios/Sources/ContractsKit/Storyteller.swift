@@ -61,15 +61,15 @@ public final class Storyteller: TypedModel {
         /// The size of `logits.waiting bytes`.
         public var logitsWaitingBytes: Int
 
-        /// An input with the given values, or else zeros or empty strings.
+        /// An input with the given values; nil gives zeros or empty strings.
         ///
         /// Negative sizes, or sizes beyond this device's memory, give no values: a run throws.
         public init(
-            promptText: [Int32]? = nil,
-            pastKey: [Float]? = nil,
-            logitsProgress: [Int64]? = nil,
-            logitsBytes: [Int64]? = nil,
-            logitsSeed: [Int64]? = nil,
+            promptText: [Int32]?,
+            pastKey: [Float]?,
+            logitsProgress: [Int64]?,
+            logitsBytes: [Int64]?,
+            logitsSeed: [Int64]?,
             promptCharacters: Int,
             pastLength: Int,
             logitsWaitingBytes: Int
@@ -82,6 +82,20 @@ public final class Storyteller: TypedModel {
             self.promptCharacters = promptCharacters
             self.pastLength = pastLength
             self.logitsWaitingBytes = logitsWaitingBytes
+        }
+
+        /// Zeros or empty strings.
+        public init(promptCharacters: Int, pastLength: Int, logitsWaitingBytes: Int) {
+            self.init(
+                promptText: nil,
+                pastKey: nil,
+                logitsProgress: nil,
+                logitsBytes: nil,
+                logitsSeed: nil,
+                promptCharacters: promptCharacters,
+                pastLength: pastLength,
+                logitsWaitingBytes: logitsWaitingBytes
+            )
         }
 
         /// An input whose values are all zero or empty, of the sizes that `tensors` say.

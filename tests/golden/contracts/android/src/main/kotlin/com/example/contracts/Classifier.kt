@@ -74,13 +74,13 @@ public class Classifier private constructor(loaded: LoadedModel) :
 
     override fun newOutput(): Output = Output()
 
-    /** The model's inputs, in buffers that you have, or in new ones of zeros or empty strings. [ModelInput] says more. */
+    /** The model's inputs, in buffers that you have; for null, in new ones of zeros or empty strings. [ModelInput] says more. */
     public class Input(
-        imagePixels: ByteBuffer? = null,
-        imageChannels: LongBuffer? = null,
-        imageOrientation: LongBuffer? = null,
-        imageChroma: ByteBuffer? = null,
-        imageConversion: LongBuffer? = null,
+        imagePixels: ByteBuffer?,
+        imageChannels: LongBuffer?,
+        imageOrientation: LongBuffer?,
+        imageChroma: ByteBuffer?,
+        imageConversion: LongBuffer?,
         /** The size of `image.height`. */
         public val imageHeight: Int,
         /** The size of `image.width`. */
@@ -108,6 +108,10 @@ public class Classifier private constructor(loaded: LoadedModel) :
 
         /** `image.conversion`: int64 `[3]`. */
         public val imageConversion: LongBuffer = tensor("image.conversion", imageConversion, OnnxJavaType.INT64, 3)
+
+        /** Zeros or empty strings, in new buffers. */
+        public constructor(imageHeight: Int, imageWidth: Int, imageChannels2: Int, imageChromaHeight: Int, imageChromaWidth: Int, imageChromaChannels: Int) :
+            this(null, null, null, null, null, imageHeight, imageWidth, imageChannels2, imageChromaHeight, imageChromaWidth, imageChromaChannels)
     }
 
     /** The model's outputs: [ModelOutput] says more. */

@@ -74,11 +74,11 @@ public class ListenerModel private constructor(loaded: LoadedModel) :
 
     override fun newOutput(): Output = Output()
 
-    /** The model's inputs, in buffers that you have, or in new ones of zeros or empty strings. [ModelInput] says more. */
+    /** The model's inputs, in buffers that you have; for null, in new ones of zeros or empty strings. [ModelInput] says more. */
     public class Input(
-        audioSamples: FloatBuffer? = null,
-        audioRate: LongBuffer? = null,
-        state: FloatBuffer? = null,
+        audioSamples: FloatBuffer?,
+        audioRate: LongBuffer?,
+        state: FloatBuffer?,
         /** The size of `audio.frames`. */
         public val audioFrames: Int,
         /** The size of `audio.channels`. */
@@ -92,6 +92,10 @@ public class ListenerModel private constructor(loaded: LoadedModel) :
 
         /** `state`: float `[2, 1, 128]`. */
         public val state: FloatBuffer = tensor("state", state, OnnxJavaType.FLOAT, 2, 1, 128)
+
+        /** Zeros or empty strings, in new buffers. */
+        public constructor(audioFrames: Int, audioChannels: Int) :
+            this(null, null, null, audioFrames, audioChannels)
     }
 
     /** The model's outputs: [ModelOutput] says more. */

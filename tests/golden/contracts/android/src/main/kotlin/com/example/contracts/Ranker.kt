@@ -68,10 +68,10 @@ public class Ranker private constructor(loaded: LoadedModel) :
 
     override fun newOutput(): Output = Output()
 
-    /** The model's inputs, in buffers that you have, or in new ones of zeros or empty strings. [ModelInput] says more. */
+    /** The model's inputs, in buffers that you have; for null, in new ones of zeros or empty strings. [ModelInput] says more. */
     public class Input(
-        queryText: IntBuffer? = null,
-        queryDocument: IntBuffer? = null,
+        queryText: IntBuffer?,
+        queryDocument: IntBuffer?,
         /** The size of `query.characters`. */
         public val queryCharacters: Int,
         /** The size of `document.characters`. */
@@ -82,6 +82,10 @@ public class Ranker private constructor(loaded: LoadedModel) :
 
         /** `query.document`: int32 `[documentCharacters]`. */
         public val queryDocument: IntBuffer = tensor("query.document", queryDocument, OnnxJavaType.INT32, documentCharacters)
+
+        /** Zeros or empty strings, in new buffers. */
+        public constructor(queryCharacters: Int, documentCharacters: Int) :
+            this(null, null, queryCharacters, documentCharacters)
     }
 
     /** The model's outputs: [ModelOutput] says more. */

@@ -84,13 +84,13 @@ public class Storyteller private constructor(loaded: LoadedModel) :
 
     override fun newOutput(): Output = Output()
 
-    /** The model's inputs, in buffers that you have, or in new ones of zeros or empty strings. [ModelInput] says more. */
+    /** The model's inputs, in buffers that you have; for null, in new ones of zeros or empty strings. [ModelInput] says more. */
     public class Input(
-        promptText: IntBuffer? = null,
-        pastKey: FloatBuffer? = null,
-        logitsProgress: LongBuffer? = null,
-        logitsBytes: LongBuffer? = null,
-        logitsSeed: LongBuffer? = null,
+        promptText: IntBuffer?,
+        pastKey: FloatBuffer?,
+        logitsProgress: LongBuffer?,
+        logitsBytes: LongBuffer?,
+        logitsSeed: LongBuffer?,
         /** The size of `prompt.characters`. */
         public val promptCharacters: Int,
         /** The size of `past length`. */
@@ -112,6 +112,10 @@ public class Storyteller private constructor(loaded: LoadedModel) :
 
         /** `logits.seed`: int64 `[1]`. */
         public val logitsSeed: LongBuffer = tensor("logits.seed", logitsSeed, OnnxJavaType.INT64, 1)
+
+        /** Zeros or empty strings, in new buffers. */
+        public constructor(promptCharacters: Int, pastLength: Int, logitsWaitingBytes: Int) :
+            this(null, null, null, null, null, promptCharacters, pastLength, logitsWaitingBytes)
     }
 
     /** The model's outputs: [ModelOutput] says more. */

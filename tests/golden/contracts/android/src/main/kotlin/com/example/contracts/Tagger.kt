@@ -45,14 +45,18 @@ public class Tagger private constructor(loaded: LoadedModel) :
 
     override fun newOutput(): Output = Output()
 
-    /** The model's inputs, in buffers that you have, or in new ones of zeros or empty strings. [ModelInput] says more. */
+    /** The model's inputs, in buffers that you have; for null, in new ones of zeros or empty strings. [ModelInput] says more. */
     public class Input(
-        queryText: IntBuffer? = null,
+        queryText: IntBuffer?,
         /** The size of `query.characters`. */
         public val queryCharacters: Int,
     ) : ModelInput() {
         /** `query.text`: int32 `[queryCharacters]`. */
         public val queryText: IntBuffer = tensor("query.text", queryText, OnnxJavaType.INT32, queryCharacters)
+
+        /** Zeros or empty strings, in new buffers. */
+        public constructor(queryCharacters: Int) :
+            this(null, queryCharacters)
     }
 
     /** The model's outputs: [ModelOutput] says more. */

@@ -27,19 +27,19 @@ public class EveryThingV2 private constructor(loaded: LoadedModel) :
     SelfTestingModel<EveryThingV2.Input, EveryThingV2.Output>(loaded) {
     override fun newOutput(): Output = Output()
 
-    /** The model's inputs, in buffers that you have, or in new ones of zeros or empty strings. [ModelInput] says more. */
+    /** The model's inputs, in buffers that you have; for null, in new ones of zeros or empty strings. [ModelInput] says more. */
     public class Input(
-        servingDefaultInput20: FloatBuffer? = null,
-        input53: LongBuffer? = null,
-        classValue: ByteBuffer? = null,
-        text: Array<String>? = null,
-        int8: ByteBuffer? = null,
-        uint8: ByteBuffer? = null,
-        int16: ShortBuffer? = null,
-        int32: IntBuffer? = null,
-        float16: ShortBuffer? = null,
-        bfloat16: ShortBuffer? = null,
-        double: DoubleBuffer? = null,
+        servingDefaultInput20: FloatBuffer?,
+        input53: LongBuffer?,
+        classValue: ByteBuffer?,
+        text: Array<String>?,
+        int8: ByteBuffer?,
+        uint8: ByteBuffer?,
+        int16: ShortBuffer?,
+        int32: IntBuffer?,
+        float16: ShortBuffer?,
+        bfloat16: ShortBuffer?,
+        double: DoubleBuffer?,
         /** The size of `batch_size`. */
         public val batchSize: Int = 1,
         /** A size of `uint8` that has no name in the model. */
@@ -83,6 +83,10 @@ public class EveryThingV2 private constructor(loaded: LoadedModel) :
 
         /** `double`: double `[0, 3]`. */
         public val double: DoubleBuffer = tensor("double", double, OnnxJavaType.DOUBLE, 0, 3)
+
+        /** Zeros or empty strings, in new buffers. */
+        public constructor(batchSize: Int = 1, uint8Dim1: Int, int32Dim0: Int = 1, int32Dim1: Int, pastSequence1: Int) :
+            this(null, null, null, null, null, null, null, null, null, null, null, batchSize, uint8Dim1, int32Dim0, int32Dim1, pastSequence1)
     }
 
     /** The model's outputs: [ModelOutput] says more. */

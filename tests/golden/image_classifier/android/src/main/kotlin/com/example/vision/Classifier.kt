@@ -22,14 +22,18 @@ public class Classifier private constructor(loaded: LoadedModel) :
     SelfTestingModel<Classifier.Input, Classifier.Output>(loaded) {
     override fun newOutput(): Output = Output()
 
-    /** The model's inputs, in buffers that you have, or in new ones of zeros or empty strings. [ModelInput] says more. */
+    /** The model's inputs, in buffers that you have; for null, in new ones of zeros or empty strings. [ModelInput] says more. */
     public class Input(
-        x: FloatBuffer? = null,
+        x: FloatBuffer?,
         /** The size of `batch`. */
         public val batch: Int = 1,
     ) : ModelInput() {
         /** `x`: float `[batch, 3, 224, 224]`. */
         public val x: FloatBuffer = tensor("x", x, OnnxJavaType.FLOAT, batch, 3, 224, 224)
+
+        /** Zeros or empty strings, in new buffers. */
+        public constructor(batch: Int = 1) :
+            this(null, batch)
     }
 
     /** The model's outputs: [ModelOutput] says more. */
