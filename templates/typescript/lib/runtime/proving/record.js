@@ -85,21 +85,21 @@ function pageStore(key) {
         write: (text) => Promise.resolve().then(() => { localStorage.setItem(key, text); }),
     };
 }
-/** A browser may end a hidden page without a further word. Workers and Node have no document. */
+const site = globalThis;
+/** A browser may end a hidden page without a further word. */
 const page = {
-    isAway: () => globalThis.document?.visibilityState === 'hidden',
+    isAway: () => site.document?.visibilityState === 'hidden',
     onChange: (listener) => {
         const tell = ({ type }) => {
             listener(type === 'pagehide' || page.isAway());
         };
-        const { document } = globalThis;
-        if (document === undefined)
+        if (site.document === undefined)
             return () => undefined;
         for (const event of ['pagehide', 'visibilitychange'])
-            addEventListener(event, tell, { capture: true });
+            site.addEventListener(event, tell, { capture: true });
         return () => {
             for (const event of ['pagehide', 'visibilitychange'])
-                removeEventListener(event, tell, { capture: true });
+                site.removeEventListener(event, tell, { capture: true });
         };
     },
 };

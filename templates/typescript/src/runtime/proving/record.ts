@@ -124,18 +124,28 @@ function pageStore(key: string): Store {
   };
 }
 
-/** A browser may end a hidden page without a further word. Workers and Node have no document. */
+/** The parts of a page that tell whether somebody looks at it. Workers, Node and React Native have no document. */
+interface Page {
+  readonly document?: { readonly visibilityState: string };
+  readonly addEventListener: Listening;
+  readonly removeEventListener: Listening;
+}
+
+type Listening = (event: string, listener: (event: { readonly type: string }) => void, options: { capture: boolean }) => void;
+
+const site = globalThis as unknown as Page;
+
+/** A browser may end a hidden page without a further word. */
 const page: Presence = {
-  isAway: () => (globalThis as Partial<typeof globalThis>).document?.visibilityState === 'hidden',
+  isAway: () => site.document?.visibilityState === 'hidden',
   onChange: (listener) => {
-    const tell = ({ type }: Event): void => {
+    const tell = ({ type }: { readonly type: string }): void => {
       listener(type === 'pagehide' || page.isAway());
     };
-    const { document } = globalThis as Partial<typeof globalThis>;
-    if (document === undefined) return () => undefined;
-    for (const event of ['pagehide', 'visibilitychange']) addEventListener(event, tell, { capture: true });
+    if (site.document === undefined) return () => undefined;
+    for (const event of ['pagehide', 'visibilitychange']) site.addEventListener(event, tell, { capture: true });
     return () => {
-      for (const event of ['pagehide', 'visibilitychange']) removeEventListener(event, tell, { capture: true });
+      for (const event of ['pagehide', 'visibilitychange']) site.removeEventListener(event, tell, { capture: true });
     };
   },
 };
