@@ -237,7 +237,7 @@ def test_nothing_is_asked_for_some_time_after_a_failure(app: App) -> None:
     first = app.state
     waits = app.update("update")
     assert waits["phase"] == "waiting"
-    assert "after 1 failures" in waits["reason"]
+    assert "1 requests failed" in waits["reason"]
     assert app.shelf.asked == ["/stable/channel.json"]
     before = time.time()
     app.phase()

@@ -51,7 +51,7 @@ TARGET_SDK = 35
 # newer ones. In a real build android.jar has the first group, and kotlin-stdlib's POM brings the second.
 APP_RULES = """\
 -keep class {main_class} {{ public static void main(java.lang.String[]); }}
--dontwarn android.os.SharedMemory,android.system.StructTimespec
+-dontwarn android.app.ApplicationExitInfo,android.os.SharedMemory,android.system.StructTimespec
 -dontwarn java.lang.FunctionalInterface,java.lang.invoke.**,java.nio.file.**
 -dontwarn java.util.Optional,java.util.function.**,java.util.stream.**
 -dontwarn org.jetbrains.annotations.**
