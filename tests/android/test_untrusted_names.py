@@ -37,7 +37,7 @@ group = "com.example"
 [target.ios]
 [target.react_native]
 """
-LABELS = "Friendly.y.txt"
+LABELS = "Friendly.y.labels.txt"
 """data of Android's classes: apps get labels as they are"""
 ARCHIVES = {".zip", ".aar", ".jar", ".tgz"}
 BINARIES = {

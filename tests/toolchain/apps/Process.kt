@@ -75,8 +75,9 @@ private class OtherPackage(jar: File) : URLClassLoader(arrayOf(jar.toURI().toURL
     companion object {
         fun load(app: Context): () -> AutoCloseable {
             val jar = File(OrientationModel::class.java.protectionDomain.codeSource.location.toURI())
-            val load = OtherPackage(jar).loadClass("com.example.models.OrientationModel").getMethod("loadBlocking", Context::class.java)
-            return { load.invoke(null, app) as AutoCloseable }
+            val loader = OtherPackage(jar).loadClass("com.example.models.OrientationModel").getField("Companion").get(null)
+            val load = loader.javaClass.getMethod("loadBlocking", Context::class.java)
+            return { load.invoke(loader, app) as AutoCloseable }
         }
     }
 }

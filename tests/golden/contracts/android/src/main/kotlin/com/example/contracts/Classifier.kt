@@ -110,8 +110,26 @@ public class Classifier private constructor(loaded: LoadedModel) :
         public val imageConversion: LongBuffer = tensor("image.conversion", imageConversion, OnnxJavaType.INT64, 3)
 
         /** Zeros or empty strings, in new buffers. */
-        public constructor(imageHeight: Int, imageWidth: Int, imageChannels2: Int, imageChromaHeight: Int, imageChromaWidth: Int, imageChromaChannels: Int) :
-            this(null, null, null, null, null, imageHeight, imageWidth, imageChannels2, imageChromaHeight, imageChromaWidth, imageChromaChannels)
+        public constructor(
+            imageHeight: Int,
+            imageWidth: Int,
+            imageChannels2: Int,
+            imageChromaHeight: Int,
+            imageChromaWidth: Int,
+            imageChromaChannels: Int,
+        ) : this(
+            null,
+            null,
+            null,
+            null,
+            null,
+            imageHeight,
+            imageWidth,
+            imageChannels2,
+            imageChromaHeight,
+            imageChromaWidth,
+            imageChromaChannels,
+        )
     }
 
     /** The model's outputs: [ModelOutput] says more. */

@@ -75,7 +75,7 @@ internal class Proving(
             ProofState.REFUSED -> refuse(last.proof)
             // By another load of this process, which does not end it, or by a process that is no more.
             ProofState.TRYING ->
-                if (lock.isLocked && !lock.isHeldByCurrentThread || wasStopped()) {
+                if ((lock.isLocked && !lock.isHeldByCurrentThread) || wasStopped()) {
                     null
                 } else {
                     refuse(last, "ended the process when it was tried")

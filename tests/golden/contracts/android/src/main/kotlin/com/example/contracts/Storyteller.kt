@@ -114,8 +114,20 @@ public class Storyteller private constructor(loaded: LoadedModel) :
         public val logitsSeed: LongBuffer = tensor("logits.seed", logitsSeed, OnnxJavaType.INT64, 1)
 
         /** Zeros or empty strings, in new buffers. */
-        public constructor(promptCharacters: Int, pastLength: Int, logitsWaitingBytes: Int) :
-            this(null, null, null, null, null, promptCharacters, pastLength, logitsWaitingBytes)
+        public constructor(
+            promptCharacters: Int,
+            pastLength: Int,
+            logitsWaitingBytes: Int,
+        ) : this(
+            null,
+            null,
+            null,
+            null,
+            null,
+            promptCharacters,
+            pastLength,
+            logitsWaitingBytes,
+        )
     }
 
     /** The model's outputs: [ModelOutput] says more. */

@@ -85,8 +85,30 @@ public class EveryThingV2 private constructor(loaded: LoadedModel) :
         public val double: DoubleBuffer = tensor("double", double, OnnxJavaType.DOUBLE, 0, 3)
 
         /** Zeros or empty strings, in new buffers. */
-        public constructor(batchSize: Int = 1, uint8Dim1: Int, int32Dim0: Int = 1, int32Dim1: Int, pastSequence1: Int) :
-            this(null, null, null, null, null, null, null, null, null, null, null, batchSize, uint8Dim1, int32Dim0, int32Dim1, pastSequence1)
+        public constructor(
+            batchSize: Int = 1,
+            uint8Dim1: Int,
+            int32Dim0: Int = 1,
+            int32Dim1: Int,
+            pastSequence1: Int,
+        ) : this(
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            batchSize,
+            uint8Dim1,
+            int32Dim0,
+            int32Dim1,
+            pastSequence1,
+        )
     }
 
     /** The model's outputs: [ModelOutput] says more. */
