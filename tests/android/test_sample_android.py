@@ -43,7 +43,8 @@ RULES = """\
 -dontwarn java.lang.FunctionalInterface,java.lang.invoke.**,java.nio.file.**
 -dontwarn java.util.Optional,java.util.function.**,java.util.stream.**
 -dontwarn org.jetbrains.annotations.**
--dontwarn android.app.ApplicationExitInfo,android.graphics.ColorSpace,android.graphics.Insets,android.system.StructTimespec
+-dontwarn android.app.ApplicationExitInfo
+-dontwarn android.graphics.ColorSpace,android.graphics.Insets,android.system.StructTimespec
 -dontwarn android.view.WindowInsets$Type
 """
 
