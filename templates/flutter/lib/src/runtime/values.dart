@@ -19,20 +19,19 @@ final class NamedValues {
   int get steps => series.values.first.length;
 
   @override
-  String toString() => [
-    for (final MapEntry(:key, :value) in series.entries) '$key: ${value.join(' ')} ${units[key]}'.trimRight(),
-  ].join(', ');
+  String toString() {
+    final lines = [for (final each in series.entries) '${each.key}: ${each.value.join(' ')} ${units[each.key]}'];
+    return lines.join(', ');
+  }
 }
 
 /// `numbers` are those of a step, then those of the next.
 NamedValues namedValuesOf(Tensor<Float32List> numbers, List<String> names, List<String> units) {
   final all = numbers.data;
   final steps = all.length ~/ names.length;
-  return NamedValues(
-    {
-      for (final (index, name) in names.indexed)
-        name: Float32List.fromList([for (var step = 0; step < steps; step++) all[step * names.length + index]]),
-    },
-    Map.fromIterables(names, units),
-  );
+  final series = {
+    for (final (index, name) in names.indexed)
+      name: Float32List.fromList([for (var step = 0; step < steps; step++) all[step * names.length + index]]),
+  };
+  return NamedValues(series, Map.fromIterables(names, units));
 }
