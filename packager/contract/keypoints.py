@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 from packager.contract.kind import AttachedOutput, Core, Placement
-from packager.contract.pictures import placement_of
-from packager.contract.scores import Activation, activated, in_words, is_open_batch, shaped
+from packager.contract.labels import refuse_names
+from packager.contract.pictures import placement_of, upright
+from packager.contract.scores import Activation, activated, in_words, shaped, sizes_of_one
 from packager.core.contract import KeypointsOutput
 from packager.core.errors import ConfigError, SettingError, nearest
 from packager.core.signature import ElementType, TensorSpec
@@ -62,8 +63,7 @@ class Keypoints:
 
     def __post_init__(self) -> None:
         """Raises SettingError."""
-        if not self.points or len(set(self.points)) < len(self.points) or not all(map(str.strip, self.points)):
-            raise SettingError("names must be texts that differ from each other", hint="name each point of the model")
+        refuse_names(self.points, hint="name each point of the model")
         if self.format == "simcc" and not self.y:
             raise SettingError("'y' is missing", hint="set it to the output with the lines for y")
         if self.format != "simcc" and self.y:
@@ -94,7 +94,7 @@ class Keypoints:
         writer = writer.hiding(placement.nothing if placement else "")
         points, scores = self._found(writer, spec, core, placement)
         if placement:
-            points = _upright(writer, points, placement)
+            points, _ = upright(writer, points, placement, pairs=1)
         count = len(self.points)
         typed = KeypointsOutput(
             identifier=spec.identifier,
@@ -119,10 +119,7 @@ class Keypoints:
             for (line, places), length in zip(lines, size, strict=True)
         ]
         scores = [writer.node("ReduceMax", line, [1], keepdims=0) for line, _ in lines]
-        return writer.node("Concat", *found, axis=1), self._activated(writer, writer.node("Min", *scores))
-
-    def _activated(self, writer: Writer, scores: str) -> str:
-        return activated(writer, scores, self.activation)
+        return writer.node("Concat", *found, axis=1), activated(writer, writer.node("Min", *scores), self.activation)
 
     def _lines(self, writer: Writer, spec: TensorSpec) -> tuple[str, int]:
         """[points, n], and n."""
@@ -131,11 +128,10 @@ class Keypoints:
 
     def _sizes(self, spec: TensorSpec, count: int, form: str) -> tuple[int, ...]:
         """The last `count` sizes of a tensor whose sizes before are 1, but for the number of points."""
-        before = [size for axis, size in enumerate(spec.shape[:-count]) if not (axis == 0 and is_open_batch(spec))]
-        last = tuple(size for size in spec.shape[-count:] if isinstance(size, int) and size > 0)
-        if len(last) != count or [size for size in before if size != 1] != [
-            size for size in (len(self.points),) if size != 1
-        ]:
+        sizes = sizes_of_one(spec)
+        before = [size for size in sizes[:-count] if size != 1] or [1]
+        last = tuple(size for size in sizes[-count:] if isinstance(size, int) and size > 0)
+        if len(last) != count or before != [len(self.points)]:
             raise ConfigError(
                 f"the output '{spec.name}' is {in_words(spec)}: not {form} of {len(self.points)} points",
                 hint="write as many names as the model has points, in its order",
@@ -162,12 +158,12 @@ class Keypoints:
             found.append(writer.node("Mul", whole, length / most))
         return (
             writer.node("Concat", *found, axis=1),
-            self._activated(writer, writer.node("ReduceMax", maps, [1], keepdims=0)),
+            activated(writer, writer.node("ReduceMax", maps, [1], keepdims=0), self.activation),
         )
 
     def _numbers(self, writer: Writer, spec: TensorSpec, size: tuple[int, int]) -> tuple[str, str]:
         count = len(self.points)
-        sizes = [each for axis, each in enumerate(spec.shape) if not (axis == 0 and is_open_batch(spec))]
+        sizes = sizes_of_one(spec)
         known = [each for each in sizes if isinstance(each, int)]
         each, rest = divmod(prod(known), count)
         if len(known) != len(sizes) or rest or each < 2 or not sizes:
@@ -184,7 +180,7 @@ class Keypoints:
             is_number = writer.cast(writer.node("Equal", points, points), writer.real)
             return points, writer.node("ReduceMin", is_number, [1], keepdims=0)
         score = writer.node("ReduceMax", _column(writer, numbers, self.score), [1], keepdims=0)
-        return points, self._activated(writer, score)
+        return points, activated(writer, score, self.activation)
 
 
 def _column(writer: Writer, numbers: str, at: int) -> str:
@@ -194,17 +190,3 @@ def _column(writer: Writer, numbers: str, at: int) -> str:
 def _within(writer: Writer, place: str, move: int, count: int) -> str:
     """`place + move`, at least 0 and less than `count`."""
     return writer.node("Min", writer.node("Max", writer.node("Add", place, move), 0), count - 1)
-
-
-def _upright(writer: Writer, points: str, placement: Placement) -> str:
-    """`points` [k, 2] of the core as pixels of the upright picture."""
-    offset, made, size = (
-        writer.cast(writer.node("Concat", x, y, axis=0), ElementType.DOUBLE)
-        for x, y in (
-            (placement.offset_x, placement.offset_y),
-            (placement.made_width, placement.made_height),
-            (placement.width, placement.height),
-        )
-    )
-    seen = writer.node("Sub", writer.cast(points, ElementType.DOUBLE), offset)
-    return writer.node("Div", writer.node("Mul", seen, size), made)

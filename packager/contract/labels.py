@@ -1,10 +1,10 @@
-"""Labels of classes and symbols of alphabets: text files with one entry per line."""
+"""Labels of classes and symbols of alphabets, in text files with one entry per line; names in a table."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from packager.core import characters, user_files
-from packager.core.errors import ConfigError
+from packager.core.errors import ConfigError, SettingError
 
 LIMIT = 100_000
 """largest number of lines: they become part of an app's code"""
@@ -20,6 +20,12 @@ class Lines:
 
     def stripped(self) -> tuple[str, ...]:
         return tuple(text.strip() for text in self.texts)
+
+
+def refuse_names(names: tuple[str, ...], *, hint: str) -> None:
+    """Raises SettingError for no names, and for names that are blank or occur twice."""
+    if not names or len(set(names)) < len(names) or not all(map(str.strip, names)):
+        raise SettingError("names must be texts that differ from each other", hint=hint)
 
 
 def labels_for(path: Path | None, count: int) -> tuple[str, ...]:

@@ -1,7 +1,9 @@
-"""Finds the picture that an output refers to."""
+"""The picture that an output refers to, and places in it."""
 
 from packager.contract.kind import Core, Placement
 from packager.core.errors import ConfigError, nearest
+from packager.core.signature import ElementType
+from packager.graph.writer import Writer
 
 
 def placement_of(core: Core, image: str) -> Placement | None:
@@ -18,3 +20,17 @@ def placement_of(core: Core, image: str) -> Placement | None:
             hint=f"set image to one of {', '.join(core.placements)}",
         )
     return core.placements[image] if image else next(iter(core.placements.values()), None)
+
+
+def upright(writer: Writer, places: str, placement: Placement, *, pairs: int) -> tuple[str, str]:
+    """`places` [k, 2 * pairs] of the core, x before y, in pixels of the upright picture; its size [2 * pairs]."""
+    offset, made, size = (
+        writer.cast(writer.node("Concat", *(x, y) * pairs, axis=0), ElementType.DOUBLE)
+        for x, y in (
+            (placement.offset_x, placement.offset_y),
+            (placement.made_width, placement.made_height),
+            (placement.width, placement.height),
+        )
+    )
+    seen = writer.node("Sub", writer.cast(places, ElementType.DOUBLE), offset)
+    return writer.node("Div", writer.node("Mul", seen, size), made), size

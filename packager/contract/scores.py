@@ -4,7 +4,7 @@ from math import prod
 from typing import Literal
 
 from packager.core.errors import ConfigError
-from packager.core.signature import ElementType, TensorSpec
+from packager.core.signature import Dimension, ElementType, TensorSpec
 from packager.graph.writer import Writer
 
 Activation = Literal["softmax", "sigmoid", "none"]
@@ -39,7 +39,7 @@ def shaped(writer: Writer, spec: TensorSpec, sizes: list[int]) -> str:
 
 def row(writer: Writer, spec: TensorSpec, *, what: str) -> tuple[str, int]:
     """The values of `spec` in one dimension, and their count: all other sizes must be 1, or an open first one."""
-    sizes = [size for axis, size in enumerate(spec.shape) if size != 1 and not (axis == 0 and is_open_batch(spec))]
+    sizes = [size for size in sizes_of_one(spec) if size != 1]
     known = [size for size in sizes if isinstance(size, int)]
     if len(known) != len(sizes) or len(known) > 1 or not spec.shape or prod(known) == 0:
         raise ConfigError(
@@ -69,9 +69,9 @@ def rows(writer: Writer, spec: TensorSpec, size: int) -> str:
     return writer.node("Reshape", floats(writer, spec), shape)
 
 
-def is_open_batch(spec: TensorSpec) -> bool:
-    """Whether the first size is open, and taken as 1: apps pass one picture or sound at a time."""
-    return len(spec.shape) > 1 and not isinstance(spec.shape[0], int)
+def sizes_of_one(spec: TensorSpec) -> tuple[Dimension, ...]:
+    """The sizes of `spec` without an open first one, which is taken as 1: apps pass one picture or sound at a time."""
+    return spec.shape[1:] if len(spec.shape) > 1 and not isinstance(spec.shape[0], int) else spec.shape
 
 
 def activated(writer: Writer, value: str, activation: Activation, *, axis: int = -1) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 from packager.contract.kind import AttachedOutput, Core
-from packager.contract.scores import floats, in_words, is_open_batch
+from packager.contract.labels import refuse_names
+from packager.contract.scores import floats, in_words, sizes_of_one
 from packager.core.contract import ValuesOutput
 from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
@@ -39,8 +40,7 @@ class Values:
 
     def __post_init__(self) -> None:
         """Raises SettingError."""
-        if not self.names or len(set(self.names)) < len(self.names) or not all(map(str.strip, self.names)):
-            raise SettingError("names must be texts that differ from each other", hint="name each number of the output")
+        refuse_names(self.names, hint="name each number of the output")
         if self.units and len(self.units) != len(self.names):
             raise SettingError(
                 f"units has {len(self.units)} texts for {len(self.names)} names",
@@ -79,7 +79,7 @@ class Values:
 
 def _steps(spec: TensorSpec, count: int) -> int | None:
     """Number of steps of `count` numbers each; None for an open one. Raises ConfigError for another size."""
-    sizes = [size for axis, size in enumerate(spec.shape) if size != 1 and not (axis == 0 and is_open_batch(spec))]
+    sizes = [size for size in sizes_of_one(spec) if size != 1]
     ours = sizes.pop() if count > 1 and sizes else 1
     if (ours != count and isinstance(ours, int)) or len(sizes) > 1 or 0 in sizes:
         raise ConfigError(
