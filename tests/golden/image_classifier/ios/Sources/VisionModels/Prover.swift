@@ -66,9 +66,10 @@ final class Prover {
         guard let samples = samples(for: start) else {
             return entry.undecided("the package has no samples of the model to prove it with")
         }
-        if let known = record.entry(like: entry), known.state != .trying { return known }
+        let known = record.entry(like: entry)
+        if let known, known.state != .trying { return known }
         guard isExamining else { return entry.undecided("was not examined: the proof goes on in the background") }
-        if record.entry(like: entry) != nil {
+        if known != nil {
             entry = entry.refused("ended the process when it was tried")
             record.write(entry)
             return entry
