@@ -79,10 +79,13 @@ def quantized_by(quantizer: Quantizer, graph: bytes, folder: Path) -> bytes:
     return draft.finish()
 
 
-def session(model: bytes | Path) -> "onnxruntime.InferenceSession":
-    """A session of one thread: more would wait busily for their share of small work."""
+def session(model: bytes | Path, *, is_optimized: bool = True) -> "onnxruntime.InferenceSession":
+    """A session of one thread: more would wait busily for their share of small work. One that is not optimized computes
+    the nodes between QuantizeLinear and DequantizeLinear in floats: 8-bit products saturate on some processors."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
+    if not is_optimized:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -43,6 +43,7 @@ from tests.cases.own_runtime import (
     store,
 )
 from tests.golden.cases import choice, plan, specs
+from tests.toolchain.environments import have
 from tests.unit.test_runtime_library import contents, write_aar
 
 __all__ = ["cache", "folder", "own_cache", "reduced", "renamed", "store"]
@@ -198,6 +199,8 @@ def test_settings_that_the_runtime_cannot_have_are_refused_before_anything_is_ma
     (tools / "gradle").write_text("#!/bin/sh\n")
     (tools / "gradle").chmod(0o755)
     monkeypatch.setenv("PATH", str(tools), prepend=os.pathsep)
+    if "soc-models" in android:
+        have("qnn")  # without the compiler, that is what a build says first
     config = project(folder, {"android": "ort.aar", **runtime}, **android)
     with pytest.raises(ConfigError, match=message):
         build.build(config, replace(ANDROID, out=tmp_path / "dist"), Console(quiet=True))

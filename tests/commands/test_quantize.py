@@ -17,7 +17,7 @@ from packager.files.store import Store
 from packager.workflows import quantize
 from tests.cases.cli import Answer, Mobpack, mobpack
 from tests.cases.disks import tiny_disk
-from tests.cases.onnx_text import loaded, onnx_model, saved, weight
+from tests.cases.onnx_text import loaded, onnx_model, saved, session, weight
 from tests.toolchain import command
 
 __all__ = ["mobpack"]
@@ -340,7 +340,7 @@ def test_an_output_without_numbers_beside_others_is_named(mobpack: Mobpack, tmp_
 
 def noise(folder: Path, found: Path, x: numpy.ndarray) -> float:
     """Power of the error of the model in `found` relative to that of the output, on the samples `x`."""
-    sessions = [onnxruntime.InferenceSession(path) for path in (folder / "net.onnx", found)]
+    sessions = [session(path, is_optimized=False) for path in (folder / "net.onnx", found)]
     before, after = (numpy.stack([each.run(None, {"x": row[None]})[0] for row in x]) for each in sessions)
     return float(((before - after) ** 2).sum() / (before**2).sum())
 

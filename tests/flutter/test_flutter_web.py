@@ -270,7 +270,7 @@ def declarations(file: Path, name: str) -> set[str]:
     """Members of a class that other files can use: names, types and parameters."""
     text = file.read_text(encoding="utf-8")
     (body,) = re.findall(rf"class {name} \{{\n(.*?)^\}}", text, re.MULTILINE | re.DOTALL)
-    members = re.findall(r"^  (?![ )/_}])([^\n]*?)(?: async)?(?: \{| =>| =|;)", body, re.MULTILINE)
+    members = re.findall(r"^  (?![ )\]/_}])([^\n]*?)(?: async)?(?: \{| =>| =|;)", body, re.MULTILINE)
     private = re.compile(rf"(^| )_\w+([(<]|$)|^{name}\b")
     kept = [each for each in members if not private.search(each)]
     inner = ", [ModelFiles? files]"  # of this package's own sources of files, which pages do not have

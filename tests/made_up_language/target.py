@@ -288,5 +288,5 @@ def value_of(output: TypedOutput) -> str:
     tensors = [f"output.{snake_case(getattr(output, each).identifier)}" for each in described.tensors]
     if not described.function:
         return tensors[0]
-    others = [getattr(output, each) for each in (*filter(None, [described.lines]), *described.limits)]
+    others = [getattr(output, each) for each in (*described.lines, *described.limits)]
     return f"results.{snake_case(described.function)}({', '.join([*tensors, *map(literal, others)])})"

@@ -13,16 +13,19 @@ from tests.elsewhere.__main__ import variables
 def test_a_package_is_the_same_bytes_whatever_system_builds_it(tmp_path: Path) -> None:
     """Manifest and report say what the system could not check."""
     saved(tmp_path / "net.onnx", linear())
+    systems = ("linux", *hosts.OTHERS)
+    for system in systems:
+        (tmp_path / system).mkdir()
+    environments = {each: variables(each, tmp_path / each) for each in hosts.OTHERS}
 
     def build(system: str) -> dict[str, str]:
         folder = tmp_path / system
-        folder.mkdir()
-        environment = {} if system == "linux" else variables(system, folder)
+        environment = environments.get(system, {})
         store = {"XDG_CACHE_HOME": str(empty_cache(folder / "cache"))}
         arguments = ("build", "net.onnx", "--target", "ios", "--out", f"{system}/dist")
         run(*arguments, folder=tmp_path, environment={**os.environ, **environment, **store})
         return contents(folder / "dist" / "swift")
 
-    releases = beside_each_other(build, ("linux", *hosts.OTHERS))
+    releases = beside_each_other(build, systems)
     assert len(releases[0]) > 3
     assert releases == [releases[0]] * 3

@@ -77,6 +77,15 @@ def model_view(
     method = typed.typed_view(model, model.contract, class_name, outputs) if model.contract else None
     input_views = tuple(_tensor(spec, inputs, sizes) for spec in model.signature.inputs)
     output_views = tuple(_tensor(spec, outputs, sizes, reshaped) for spec in model.signature.outputs)
+    tuned = any(setup.tuned for setup in setups)
+    variants = tuple(dict.fromkeys(file.asset.name for setup in setups for file in setup.files if file.variant))
+    parts = {
+        "decryption": package.encryption,
+        "tuning": tuned,
+        "updating/packaged": package.delivery,
+        "variants": variants,
+    }
+    modules = {*MODULES, *filter(parts.get, parts), *(typed.modules(model.contract) if model.contract else ())}
     return ModelView(
         class_name=class_name,
         name=model.name,
@@ -102,11 +111,11 @@ def model_view(
         typed=method,
         is_signed=package.trust is not None,
         is_encrypted=bool(package.encryption),
-        is_tuned=any(setup.tuned for setup in setups),
-        variants=tuple(dict.fromkeys(file.asset.name for setup in setups for file in setup.files if file.variant)),
+        is_tuned=tuned,
+        variants=variants,
         contract=package.delivery.contracts[model.name] if package.delivery else "",
         has_numbers=any(each.data not in PLAIN_LISTS for each in (*input_views, *output_views)),
-        modules=tuple(sorted({*MODULES, *(typed.modules(model.contract) if model.contract else ())})),
+        modules=tuple(sorted(modules)),
         example=tuple(_example(class_name, method, input_views, output_views)),
         usage=_usage(method, input_views),
     )

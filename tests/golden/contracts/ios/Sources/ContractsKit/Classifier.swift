@@ -116,7 +116,14 @@ public final class Classifier: TypedModel, SelfTestingModel {
         }
 
         /// Zeros or empty strings.
-        public init(imageHeight: Int, imageWidth: Int, imageChannels2: Int, imageChromaHeight: Int, imageChromaWidth: Int, imageChromaChannels: Int) {
+        public init(
+            imageHeight: Int,
+            imageWidth: Int,
+            imageChannels2: Int,
+            imageChromaHeight: Int,
+            imageChromaWidth: Int,
+            imageChromaChannels: Int
+        ) {
             self.init(
                 imagePixels: nil,
                 imageChannels: nil,
