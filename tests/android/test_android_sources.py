@@ -537,6 +537,7 @@ def test_java_has_options_hears_of_progress_and_runs_and_removes_the_model(setti
     facts = in_java(setting, java_apps, "load")
     size = len(setting.content)
     assert (facts["provider"], facts["last"], facts["scores"]) == ("CPU", f"{size}/{size}", "4")
+    assert facts["bundled"] == "CPU"
     assert setting.names == []
     for part in ("providers=[CPU]", "threads=1", "verify=ALWAYS", "queue=2", "retryOnCpu=false"):
         assert part in facts["options"]

@@ -8,8 +8,11 @@ from pathlib import Path, PurePosixPath
 
 from packager.files.zips import ONE_SAMPLE, opened_zip, read_entry, write_zip
 
+PARAMETERS = r"\((?:[^()]|\((?:[^()]|\(\))*\))*\)"
 DOCUMENTED = re.compile(
-    r"/\*\*(?P<comment>(?:(?!\*/).)*)\*/\s*(?:@[\w.:]+(?:\([^)]*\))?\s*)*(?P<declaration>public\s[^\n]*)", re.DOTALL
+    r"/\*\*(?P<comment>(?:(?!\*/).)*)\*/\s*(?:@[\w.:]+(?:\([^)]*\))?\s*)*"
+    rf"(?P<declaration>public\s(?:[^\n(]*\bfun\s[^\n(]*{PARAMETERS})?[^\n]*)",
+    re.DOTALL,
 )
 PACKAGE = re.compile(r"^package\s+([\w.`]+)", re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
@@ -45,7 +48,8 @@ def _text(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> str:
 def _part(comment: str, declaration: str) -> str:
     lines = [line.strip().removeprefix("*").removeprefix(" ").rstrip() for line in comment.strip().splitlines()]
     text = "\n".join(_paragraphs(lines))
-    return f"<h2><code>{escape(declaration.rstrip(' {=,('))}</code></h2>\n{text}\n"
+    line = re.sub(r",? \)", ")", " ".join(declaration.split()).replace("( ", "("))
+    return f"<h2><code>{escape(line.rstrip(' {=,('))}</code></h2>\n{text}\n"
 
 
 def _paragraphs(lines: list[str]) -> Iterator[str]:

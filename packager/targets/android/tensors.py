@@ -56,8 +56,8 @@ STORAGE = {
     ElementType.BOOL: Storage("Byte", "BOOL", "A byte each: 0 is false, 1 is true."),
 }
 STRING_TYPE = "Array<String>"
-WORKER_THREAD = "androidx.annotation.WorkerThread"
-"""import of methods that block"""
+IMPORTS = ("android.content.Context", "androidx.annotation.WorkerThread")
+"""imports of every model's file"""
 IMPORTED_LAST = {"java": 1, "javax": 2, "kotlin": 3}
 
 
@@ -104,7 +104,7 @@ def model_view(
             inputs=tuple(_type(spec) for spec in input_specs),
             outputs=tuple(_type(spec, has_shape=spec.identifier in pinned) for spec in output_specs),
         ),
-        imports=_imports(inputs, outputs, onnxruntime, has_pinned=bool(pinned), warms_up=not sizes.views),
+        imports=_imports(inputs, outputs, onnxruntime, has_pinned=bool(pinned)),
         input_example=_example(inputs),
         output_example=f"{outputs[0].identifier}[0]",
         dimensions=sizes.views,
@@ -184,14 +184,14 @@ def _output(spec: TensorSpec, sizes: Sizes, outputs: Sequence[TensorSpec]) -> Ou
 
 
 def _imports(
-    inputs: Sequence[InputView], outputs: Sequence[OutputView], onnxruntime: str, *, has_pinned: bool, warms_up: bool
+    inputs: Sequence[InputView], outputs: Sequence[OutputView], onnxruntime: str, *, has_pinned: bool
 ) -> tuple[str, ...]:
     """Imports of the model's file."""
     types = {each.kotlin_type for each in inputs} | {each.kotlin_type for each in outputs}
     buffers = {f"java.nio.{name}" for name in types - {STRING_TYPE}}
     makes_tensors = has_pinned or any(not each.is_string for each in inputs)
     java_type = {f"{onnxruntime}.OnnxJavaType"} if makes_tensors else set()
-    return in_ktlints_order({*buffers, *java_type, *({WORKER_THREAD} if warms_up else ())})
+    return in_ktlints_order({*IMPORTS, *buffers, *java_type})
 
 
 def in_ktlints_order(imports: Iterable[str]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from packager.core.contract import (
 from packager.core.values import ElementType
 from packager.render.templates import kdoc_code, kotlin_string
 from packager.targets.android import results
-from packager.targets.android.tensors import WORKER_THREAD, in_ktlints_order
+from packager.targets.android.tensors import in_ktlints_order
 from packager.targets.android.view import (
     ArgumentView,
     GenerationView,
@@ -75,9 +75,8 @@ def with_contract(view: ModelView, contract: Contract | None) -> ModelView:
         return view
     bitmap = ("android.graphics.Bitmap",) if _takes_bitmap(contract) else ()
     flow = ("kotlinx.coroutines.flow.Flow", "kotlinx.coroutines.flow.flow") if contract.generated else ()
-    blocking = () if contract.generated else (WORKER_THREAD,)
     ranks = RANKS if contract.ranks else ()
-    imports = in_ktlints_order({*view.imports, *bitmap, *flow, *blocking, *ranks})
+    imports = in_ktlints_order({*view.imports, *bitmap, *flow, *ranks})
     return replace(view, typed=_typed(contract, view), imports=imports)
 
 

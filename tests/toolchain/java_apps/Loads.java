@@ -39,14 +39,17 @@ public final class Loads {
             return;
         }
         List<String> told = Collections.synchronizedList(new java.util.ArrayList<>());
-        try (OrientationModel model = OrientationModel.Companion.loadBlocking(app, options, source, progress -> told.add(shown(progress)))) {
+        try (OrientationModel model = OrientationModel.loadBlocking(app, options, source, progress -> told.add(shown(progress)))) {
             DeviceKt.report("provider", model.getProvider());
             DeviceKt.report("last", told.get(told.size() - 1));
             DeviceKt.report("options", options);
             OrientationModel.Output output = model.runBlocking(new OrientationModel.Input(1));
             DeviceKt.report("scores", output.getFetchName0().capacity());
-            OrientationModel.Companion.removeOldDownloadsBlocking(app);
-            OrientationModel.Companion.removeDownloadsBlocking(app);
+            OrientationModel.removeOldDownloadsBlocking(app);
+            OrientationModel.removeDownloadsBlocking(app);
+        }
+        try (OrientationModel bundled = OrientationModel.loadBlocking(app, options)) {
+            DeviceKt.report("bundled", bundled.getProvider());
         }
     }
 
@@ -54,7 +57,7 @@ public final class Loads {
     private static void cancel(InstalledApp app, Options options, Source source) {
         Thread loads = Thread.currentThread();
         try {
-            OrientationModel.Companion.loadBlocking(app, options, source, progress -> {
+            OrientationModel.loadBlocking(app, options, source, progress -> {
                 if (progress.getLoadedBytes() > 0) loads.interrupt();
             }).close();
             DeviceKt.report("ended", "loaded");

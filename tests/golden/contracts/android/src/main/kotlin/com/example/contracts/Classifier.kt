@@ -4,6 +4,7 @@
 package com.example.contracts
 
 import ai.onnxruntime.OnnxJavaType
+import android.content.Context
 import android.graphics.Bitmap
 import androidx.annotation.WorkerThread
 import java.nio.ByteBuffer
@@ -181,6 +182,35 @@ public class Classifier private constructor(loaded: LoadedModel) :
             ),
         ),
     ) {
+        /** [load] for threads that may wait, and for Java. */
+        @WorkerThread
+        @JvmStatic
+        @JvmOverloads
+        public fun loadBlocking(
+            context: Context,
+            options: Options = Options(),
+            source: Source = Source.bundled,
+        ): Classifier = open(context, options, source)
+
+        /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
+        @WorkerThread
+        @JvmStatic
+        @Throws(InterruptedException::class)
+        public fun loadBlocking(
+            context: Context,
+            options: Options,
+            source: Source,
+            onProgress: ProgressListener,
+        ): Classifier = openInterruptibly(context, options, source, onProgress)
+
+        @WorkerThread
+        @JvmStatic
+        override fun removeDownloadsBlocking(context: Context): Unit = super.removeDownloadsBlocking(context)
+
+        @WorkerThread
+        @JvmStatic
+        override fun removeOldDownloadsBlocking(context: Context): Unit = super.removeOldDownloadsBlocking(context)
+
         override fun modelOf(loaded: LoadedModel): Classifier = Classifier(loaded)
     }
 }

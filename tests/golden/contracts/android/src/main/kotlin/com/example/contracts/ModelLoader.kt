@@ -6,8 +6,8 @@ import android.content.Context
 import androidx.annotation.WorkerThread
 
 /**
- * Loads a model, and removes what was downloaded of it: the companion of each model's class. In Java it is the class's
- * field `Companion`.
+ * Loads a model, and removes what was downloaded of it: the companion of each model's class. In Java, its functions that
+ * block are static methods of that class.
  */
 public abstract class ModelLoader<Loaded : AutoCloseable> internal constructor(private val files: ModelFiles) {
     /**
@@ -31,18 +31,6 @@ public abstract class ModelLoader<Loaded : AutoCloseable> internal constructor(p
         onProgress: (Progress) -> Unit = {},
     ): Loaded = loadInBackground(onProgress) { loading -> open(context, options, source, loading) }
 
-    /** [load] for threads that may wait, and for Java. */
-    @WorkerThread
-    @JvmOverloads
-    public fun loadBlocking(context: Context, options: Options = Options(), source: Source = Source.bundled): Loaded =
-        open(context, options, source)
-
-    /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
-    @WorkerThread
-    @Throws(InterruptedException::class)
-    public fun loadBlocking(context: Context, options: Options, source: Source, onProgress: ProgressListener): Loaded =
-        loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
-
     /**
      * Removes what was downloaded of the model, but for what is being downloaded, and for weights that a model which is
      * open may need again: models that are open keep working.
@@ -51,15 +39,22 @@ public abstract class ModelLoader<Loaded : AutoCloseable> internal constructor(p
 
     /** [removeDownloads] for threads that may wait, and for Java. */
     @WorkerThread
-    public fun removeDownloadsBlocking(context: Context): Unit = Downloads.remove(files, context)
+    public open fun removeDownloadsBlocking(context: Context): Unit = Downloads.remove(files, context)
 
     /** [removeDownloads], but for the files of this version. */
     public suspend fun removeOldDownloads(context: Context): Unit = inBackground { removeOldDownloadsBlocking(context) }
 
     /** [removeOldDownloads] for threads that may wait, and for Java. */
     @WorkerThread
-    public fun removeOldDownloadsBlocking(context: Context): Unit =
+    public open fun removeOldDownloadsBlocking(context: Context): Unit =
         Downloads.remove(files, context, kept = files.digests)
+
+    internal fun openInterruptibly(
+        context: Context,
+        options: Options,
+        source: Source,
+        onProgress: ProgressListener,
+    ): Loaded = loadInterruptibly(onProgress) { loading -> open(context, options, source, loading) }
 
     internal abstract fun modelOf(loaded: LoadedModel): Loaded
 

@@ -4,6 +4,8 @@
 package com.example.contracts
 
 import ai.onnxruntime.OnnxJavaType
+import android.content.Context
+import androidx.annotation.WorkerThread
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.flow
 import java.nio.FloatBuffer
@@ -208,6 +210,35 @@ public class Storyteller private constructor(loaded: LoadedModel) :
             ),
         ),
     ) {
+        /** [load] for threads that may wait, and for Java. */
+        @WorkerThread
+        @JvmStatic
+        @JvmOverloads
+        public fun loadBlocking(
+            context: Context,
+            options: Options = Options(),
+            source: Source = Source.bundled,
+        ): Storyteller = open(context, options, source)
+
+        /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
+        @WorkerThread
+        @JvmStatic
+        @Throws(InterruptedException::class)
+        public fun loadBlocking(
+            context: Context,
+            options: Options,
+            source: Source,
+            onProgress: ProgressListener,
+        ): Storyteller = openInterruptibly(context, options, source, onProgress)
+
+        @WorkerThread
+        @JvmStatic
+        override fun removeDownloadsBlocking(context: Context): Unit = super.removeDownloadsBlocking(context)
+
+        @WorkerThread
+        @JvmStatic
+        override fun removeOldDownloadsBlocking(context: Context): Unit = super.removeOldDownloadsBlocking(context)
+
         override fun modelOf(loaded: LoadedModel): Storyteller = Storyteller(loaded)
     }
 }

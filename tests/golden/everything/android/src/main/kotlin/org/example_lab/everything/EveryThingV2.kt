@@ -4,6 +4,8 @@
 package org.example_lab.everything
 
 import ai.onnxruntime.OnnxJavaType
+import android.content.Context
+import androidx.annotation.WorkerThread
 import java.nio.ByteBuffer
 import java.nio.DoubleBuffer
 import java.nio.FloatBuffer
@@ -374,6 +376,35 @@ public class EveryThingV2 private constructor(loaded: LoadedModel) :
             ),
         ),
     ) {
+        /** [load] for threads that may wait, and for Java. */
+        @WorkerThread
+        @JvmStatic
+        @JvmOverloads
+        public fun loadBlocking(
+            context: Context,
+            options: Options = Options(),
+            source: Source = Source.bundled,
+        ): EveryThingV2 = open(context, options, source)
+
+        /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
+        @WorkerThread
+        @JvmStatic
+        @Throws(InterruptedException::class)
+        public fun loadBlocking(
+            context: Context,
+            options: Options,
+            source: Source,
+            onProgress: ProgressListener,
+        ): EveryThingV2 = openInterruptibly(context, options, source, onProgress)
+
+        @WorkerThread
+        @JvmStatic
+        override fun removeDownloadsBlocking(context: Context): Unit = super.removeDownloadsBlocking(context)
+
+        @WorkerThread
+        @JvmStatic
+        override fun removeOldDownloadsBlocking(context: Context): Unit = super.removeOldDownloadsBlocking(context)
+
         override fun modelOf(loaded: LoadedModel): EveryThingV2 = EveryThingV2(loaded)
     }
 }
