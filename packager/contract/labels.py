@@ -26,6 +26,13 @@ def refuse_names(names: tuple[str, ...], *, hint: str) -> None:
     """Raises SettingError for no names, and for names that are blank or occur twice."""
     if not names or len(set(names)) < len(names) or not all(map(str.strip, names)):
         raise SettingError("names must be texts that differ from each other", hint=hint)
+    refuse_lines(names, "names")
+
+
+def refuse_lines(texts: tuple[str, ...], key: str) -> None:
+    """Raises SettingError for a text of several lines or with a tab."""
+    if found := next((text for text in texts if not set(text).isdisjoint("\t\n\r")), ""):
+        raise SettingError(f"{key}: {found!r} is not one line", hint="remove the line breaks and tabs")
 
 
 def labels_for(path: Path | None, count: int) -> tuple[str, ...]:

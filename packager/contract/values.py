@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 from packager.contract.kind import AttachedOutput, Core
-from packager.contract.labels import refuse_names
+from packager.contract.labels import refuse_lines, refuse_names
 from packager.contract.scores import floats, in_words, sizes_of_one
 from packager.core.contract import ValuesOutput
 from packager.core.errors import ConfigError, SettingError
@@ -41,6 +41,7 @@ class Values:
     def __post_init__(self) -> None:
         """Raises SettingError."""
         refuse_names(self.names, hint="name each number of the output")
+        refuse_lines(self.units, "units")
         if self.units and len(self.units) != len(self.names):
             raise SettingError(
                 f"units has {len(self.units)} texts for {len(self.names)} names",

@@ -2,6 +2,7 @@
 
 import io
 import shutil
+import tarfile
 import wave
 import zipfile
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from packager.core.contract import CONVERSIONS
 from packager.engines.environments.debian import unpack_deb
 from packager.files.processes import downloads
 from tests.cases.onnx_text import onnx_model, saved
-from tests.toolchain import models, vision
+from tests.toolchain import command, models, vision
 from tests.toolchain.sample_package import NOTES
 from tests.toolchain.typed_texts import TOKENS
 
@@ -36,7 +37,8 @@ FORMATS = {"RGBA": "RGBA", "BGRA": "BGRA", "RGB": "RGB", "GREY": "L"}
 """Pixel formats of apps, and what Pillow calls them."""
 YUV = {"NV12": (1, (0, 1)), "NV21": (1, (1, 0)), "P010": (2, (1, 3))}
 """Pixel formats of cameras: bytes of a pixel of luma, and where U and V lie in a pixel of chroma."""
-INPUTS = {"classifier": "image", "finder": "x", "scribe": "x"}
+POSE = "package/pose_landmark_lite.tflite"
+INPUTS = {"classifier": "image", "finder": "x", "scribe": "x", "poser": "input"}
 """The input of each model."""
 
 
@@ -221,6 +223,16 @@ def pictures() -> tuple[Picture, ...]:
             gap=2,
             region=(2, 113, 172, 137),
         ),
+        Picture(name="astronaut", about="an astronaut", model="poser", upright=photo("astronaut.png")),
+        Picture(
+            name="astronaut-on-her-side",
+            about="the astronaut on her side",
+            model="poser",
+            upright=photo("astronaut.png")[:, :400],
+            format="BGRA",
+            gap=8,
+            orientation=RIGHT,
+        ),
     )
 
 
@@ -294,6 +306,20 @@ def tone(path: Path) -> Path:
     return saved(path, model)
 
 
+def pose(folder: Path) -> Path:
+    """BlazePose, imported from its .tflite, with its first output alone: five numbers for each of 39 points.
+
+    The numbers: x, y and z in pixels, and the logits of being visible and of being in the picture.
+    """
+    with tarfile.open(downloads.fetch("model-pose")) as archive:
+        archive.extract(POSE, folder, filter="data")
+    done = command.run("import", POSE, "--output", "pose.onnx", folder=folder)
+    assert done.returncode == 0, done.stderr
+    model = onnx.load(folder / "pose.onnx")
+    del model.graph.output[1:]
+    return saved(folder / "pose.onnx", model)
+
+
 def project(folder: Path) -> Path:
     """A folder with a mobpack.toml of all models."""
     ocr, trained = downloads.fetch("model-ocr"), vision.root() / vision.FOLDER / "build" / "models"
@@ -306,6 +332,7 @@ def project(folder: Path) -> Path:
         "labels": trained / "labels.txt",
         "listener": models.silero_vad(),
         "tone": tone(folder / "tone.onnx"),
+        "poser": pose(folder),
         "minilm": models.minilm(),
         "tokens": saved(folder / "tokens.onnx", onnx_model(TOKENS)),
         "vocabulary": Path(shutil.copy(NOTES.root() / NOTES.folder / "build" / "vocab.txt", folder)),

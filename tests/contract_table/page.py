@@ -93,6 +93,9 @@ def in_words(name: str, answer: Answer) -> str:
         return f"{len(answer.numbers)} numbers: {' '.join(f'{number:.2f}' for number in answer.numbers[:4])} and more"
     if "|" in answer.words:
         return f"{answer.words.split('|')[0]}, {max(answer.numbers):.3f}; and {len(answer.numbers) - 1} other scores"
+    if answer.words.startswith("nose, "):
+        x, y, score = answer.numbers[:3]
+        return f"{len(answer.numbers) // 3} points, the nose at {x:.1f}, {y:.1f}, {score:.3f}"
     if answer.words.isdigit():
         first = ", ".join(f"{number:.1f}" for number in answer.numbers[:4])
         return f"{answer.words} boxes with text, the best at {first}"

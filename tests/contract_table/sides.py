@@ -84,7 +84,7 @@ def python(asked: Asked) -> Answers:
     printed = _mobpack("predict", "--json", "--model", TONE, sound, folder=asked.folder)
     [each] = json.loads(printed)["predictions"]
     found[TONE] = _values(each["answers"]["heard"])
-    for model in ("classifier", "finder", "scribe"):
+    for model in PLAIN:
         names = [each.name for each in cases.pictures() if each.model == model]
         files = [path for name in names for path in asked.cases.glob(f"{name}.*")]
         printed = _mobpack("predict", "--json", "--top", "1000", "--model", model, *files, folder=asked.folder)
@@ -110,6 +110,11 @@ def _boxes(answer: Sequence[Mapping[str, Any]]) -> Answer:
     return Answer(words=str(len(answer)), numbers=tuple(chain.from_iterable(rows)))
 
 
+def _points(answer: Sequence[Mapping[str, Any]]) -> Answer:
+    rows = ((each["x"], each["y"], each["score"]) for each in answer)
+    return Answer(words=", ".join(each["label"] for each in answer), numbers=tuple(chain.from_iterable(rows)))
+
+
 def _values(answer: Mapping[str, Any]) -> Answer:
     names = sorted(answer["series"])
     return Answer(
@@ -121,6 +126,7 @@ def _values(answer: Mapping[str, Any]) -> Answer:
 PLAIN: Mapping[str, Callable[[Any], Answer]] = {
     "classifier": _classes,
     "finder": _boxes,
+    "poser": _points,
     "scribe": lambda answer: Answer(words=answer["text"], numbers=(answer["score"],)),
 }
 

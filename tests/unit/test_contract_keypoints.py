@@ -116,6 +116,7 @@ def test_outputs_that_are_no_points_are_refused(keys: dict[str, Any], shape: Sha
     [
         ({"format": "numbers", "names": ()}, "names must be texts"),
         ({"format": "numbers", "names": ("a", "a")}, "names must be texts"),
+        ({"format": "numbers", "names": ("left\neye",)}, r"names: 'left\\neye' is not one line"),
         ({"format": "simcc"}, "'y' is missing"),
         ({"format": "numbers", "y": "z"}, "'y' has no effect"),
         ({"format": "heatmaps", "order": "yx"}, "have no effect with format 'heatmaps'"),

@@ -7,6 +7,7 @@ import com.example.models.Meaning
 import com.example.models.Orientation
 import com.example.models.Picture
 import com.example.models.PixelFormat
+import com.example.models.Poser
 import com.example.models.Region
 import com.example.models.ScribeModel
 import com.example.models.Sound
@@ -42,6 +43,13 @@ fun main(arguments: Array<String>) {
             val reading = model.readBlocking(picture(task, line))
             report("${line[0]} words", reading.text)
             report("${line[0]} numbers", "${reading.score}")
+        }
+    }
+    Poser.loadBlocking(task.app, task.options).use { model ->
+        for (line in by.getValue("poser")) {
+            val found = model.locateBlocking(picture(task, line))
+            report("${line[0]} words", found.joinToString { it.label })
+            report("${line[0]} numbers", found.flatMap { listOf(it.x, it.y, it.score) }.joinToString(" "))
         }
     }
     val texts = String(task.bytes("texts").array()).trim().lines().map { it.split(' ') }.groupBy { it[1] }

@@ -14,6 +14,7 @@ final class ContractTableTests: XCTestCase {
         let classifier = try Classifier(options: options)
         let finder = try Finder(options: options)
         let scribe = try ScribeModel(options: options)
+        let poser = try Poser(options: options)
         for line in lines {
             switch line[1] {
             case "classifier":
@@ -24,6 +25,9 @@ final class ContractTableTests: XCTestCase {
                 let found = try finder.detect(picture(line))
                 let numbers = found.flatMap { [$0.box.left, $0.box.top, $0.box.right, $0.box.bottom, $0.score] }
                 answer(line[0], "\(found.count)", numbers)
+            case "poser":
+                let found = try poser.locate(picture(line))
+                answer(line[0], found.map(\.label).joined(separator: ", "), found.flatMap { [$0.x, $0.y, $0.score] })
             default:
                 let reading = try scribe.read(picture(line))
                 answer(line[0], reading.text, [reading.score])

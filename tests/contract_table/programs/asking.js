@@ -24,6 +24,7 @@ export async function answers(models, { window, rate }, read) {
   const classifier = await models.Classifier.load(options);
   const finder = await models.Finder.load(options);
   const scribe = await models.ScribeModel.load(options);
+  const poser = await models.Poser.load(options);
   for (const line of lines(read, 'cases')) {
     const [name, model] = line;
     if (model === 'classifier') {
@@ -34,6 +35,9 @@ export async function answers(models, { window, rate }, read) {
       const boxes = await finder.detect(picture(line, read));
       const numbers = boxes.flatMap(({ box, score }) => [box.left, box.top, box.right, box.bottom, score]);
       answer(name, `${boxes.length}`, numbers);
+    } else if (model === 'poser') {
+      const points = await poser.locate(picture(line, read));
+      answer(name, points.map(({ label }) => label).join(', '), points.flatMap(({ x, y, score }) => [x, y, score]));
     } else {
       const reading = await scribe.read(picture(line, read));
       answer(name, reading.text, [reading.score]);
@@ -58,6 +62,6 @@ export async function answers(models, { window, rate }, read) {
   const { series, units } = await tone.estimate({ samples: voice, rate });
   const names = Object.keys(series).sort();
   answer('tone', names.map((each) => `${each} ${units[each]}`).join(' '), names.flatMap((each) => [...series[each]]));
-  for (const each of [classifier, finder, scribe, meaning, tokens, listener, tone]) each.dispose();
+  for (const each of [classifier, finder, scribe, poser, meaning, tokens, listener, tone]) each.dispose();
   return found;
 }

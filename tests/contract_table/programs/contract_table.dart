@@ -34,6 +34,7 @@ Future<void> pictures() async {
   final classifier = await Classifier.load(options);
   final finder = await Finder.load(options);
   final scribe = await ScribeModel.load(options);
+  final poser = await Poser.load(options);
   for (final text in File('$folder/cases').readAsLinesSync()) {
     final line = text.split(' ');
     final [name, model, ...] = line;
@@ -46,6 +47,11 @@ Future<void> pictures() async {
       answer(name, '${found.length}', [
         for (final Detection(:box, :score) in found) ...[box.left, box.top, box.right, box.bottom, score],
       ]);
+    } else if (model == 'poser') {
+      final found = await poser.locate(picture(line));
+      answer(name, found.map((each) => each.label).join(', '), [
+        for (final Keypoint(:x, :y, :score) in found) ...[x, y, score],
+      ]);
     } else {
       final reading = await scribe.read(picture(line));
       answer(name, reading.text, [reading.score]);
@@ -54,6 +60,7 @@ Future<void> pictures() async {
   await classifier.dispose();
   await finder.dispose();
   await scribe.dispose();
+  await poser.dispose();
 }
 
 Future<void> texts() async {
