@@ -222,7 +222,7 @@ def drawn(count: int) -> Iterator[onnx.ModelProto]:
 
 def test_drawn_models_give_what_they_gave(tmp_path: Path) -> None:
     changed = runs = 0
-    count = examples(600)
+    count = examples(150)
     for model in drawn(count):
         described = loaded(tmp_path, model)
         made = with_constant_shapes(described)

@@ -6,6 +6,7 @@ import json
 import os
 import tarfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -14,6 +15,7 @@ from click.testing import CliRunner, Result
 from packager.cli.extract import extract as command
 from packager.core.errors import ConfigError, ToolError
 from packager.distribution.release.extract import INDEX, extract
+from packager.files import zips
 from packager.files.zips import write_zip
 from packager.targets import MODELS_IN, TARGETS, WRAPPERS
 
@@ -192,10 +194,11 @@ def test_the_command_shows_files_or_prints_json(release: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("kind", ["aar", "npm-package"])
-def test_a_package_with_too_many_entries_is_refused_and_nothing_is_left(kind: str, tmp_path: Path) -> None:
-    release = released(
-        tmp_path / "dist", "1.0.0", {kind: {f"package/models/{number}": b"" for number in range(20_001)}}
-    )
+def test_a_package_with_too_many_entries_is_refused_and_nothing_is_left(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zips, "PACKAGE", replace(zips.PACKAGE, entries=20))
+    release = released(tmp_path / "dist", "1.0.0", {kind: {f"package/models/{number}": b"" for number in range(21)}})
     with pytest.raises(ToolError, match=r"entries|too many"):
         extract(release, tmp_path / "public")
     assert list((tmp_path / "public").iterdir()) == []

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks import wheels
 from packager.cli.init import _relative
-from packager.files.processes import commands, downloads, groups
+from packager.files.processes import commands, groups
 from packager.workflows.limits import ONLY_ON, limits
 from tests.cases import hosts
 from tests.cases.hosts_shared import ROOT, imported
@@ -70,6 +70,8 @@ PLACES = {
 METHODS = frozenset("symlink_to hardlink_to chmod rename".split())
 """Methods of Path that do something else on Windows, or may be refused."""
 
+CALLED = METHODS | {"replace", "CDLL", "write_text"}
+
 KEYWORDS = frozenset("preexec_fn start_new_session process_group pass_fds creationflags".split())
 
 KINDS = (ast.Expr, ast.Import, ast.ImportFrom, ast.Attribute, ast.Constant, ast.Call)
@@ -105,9 +107,9 @@ def _found(node: ast.AST, imported: set[str]) -> Iterator[str]:
 
 def _called(node: ast.Call, imported: set[str]) -> Iterator[str]:
     yield from (f"{each.arg}=" for each in node.keywords if each.arg in KEYWORDS)
-    if not isinstance(node.func, ast.Attribute) or ast.unparse(node.func.value) in imported:
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    if name not in CALLED or ast.unparse(node.func.value) in imported:  # type: ignore[attr-defined]
         return  # a function, or one of a module: `host.rename`
-    name = node.func.attr
     is_replacement = name == "replace" and len(node.args) == 1 and not node.keywords  # str.replace takes two
     if name in METHODS or is_replacement:
         yield f".{name}()"
@@ -188,15 +190,6 @@ def test_a_model_on_another_drive_is_named_by_its_whole_path(monkeypatch: pytest
     assert _relative(model, tmp_path / "mobpack.toml") == "net.onnx"
     monkeypatch.setattr(os.path, "relpath", of_another_drive)
     assert _relative(model, tmp_path / "mobpack.toml") == model.as_posix()
-
-
-def test_npm_lies_beside_python_under_the_name_that_the_system_starts(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "npm").write_text("#!/bin/sh\n", encoding="utf-8")
-    (tmp_path / "npm").chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    assert downloads.npm() == str(tmp_path / "npm")
 
 
 LOCK = """

@@ -9,7 +9,7 @@ import pytest
 
 from packager.core.errors import ConfigError
 from packager.core.values import Model
-from packager.samples import Settings, describe, inspect
+from packager.samples import Settings, describe, function, inspect
 from packager.samples.reading import open_described
 from tests.cases.onnx_text import loaded, onnx_model
 
@@ -127,9 +127,12 @@ def test_a_module_that_is_nowhere_is_told(tmp_path: Path, model: Model, source: 
     assert error.value.hint
 
 
-def test_one_that_never_ends_is_stopped_or_limited(tmp_path: Path, model: Model, written: Any) -> None:
+def test_one_that_never_ends_is_stopped_or_limited(
+    tmp_path: Path, model: Model, written: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(function, "ENDLESS", 100)
     written("import itertools\nONE = {'x': [[1.0, 2.0]]}\ndef samples(): return itertools.repeat(ONE)")
     assert len(samples(model, tmp_path, limit=5)) == 5
-    with pytest.raises(ConfigError, match="yielded 10000 samples and did not end") as error:
+    with pytest.raises(ConfigError, match="yielded 100 samples and did not end") as error:
         inspect("made_up_data:samples", model, Settings(), folder=tmp_path)
     assert error.value.hint == "set a limit of samples"

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -282,12 +282,14 @@ def _put(path: Path, content: bytes) -> None:
         (overwrite("swift/vision/Extra.swift"), "not signed: Extra.swift"),
     ],
 )
-def test_changes_are_named(dist: Path, key: Key, change: Callable[[Path], None], words: str, is_signed: bool) -> None:
+def test_changes_are_named(
+    trusting: Path, key: Key, change: Callable[[Path], None], words: str, is_signed: bool
+) -> None:
     if is_signed:
-        signed(dist, key)
-    change(dist)
+        signed(trusting, key)
+    change(trusting)
     with pytest.raises(GateError) as caught:
-        verified(dist, *([key] if is_signed else []))
+        verified(trusting, *([key] if is_signed else []))
     assert words in caught.value.message
 
 
@@ -317,11 +319,13 @@ def listed_anew(dist: Path, name: str = AAR) -> None:
         (overwrite("provenance.intoto.json", b"{}"), "not signed: provenance.intoto.json"),
     ],
 )
-def test_signatures_find_what_manifests_miss(dist: Path, key: Key, change: Callable[[Path], None], words: str) -> None:
-    signed(dist, key)
-    change(dist)
+def test_signatures_find_what_manifests_miss(
+    trusting: Path, key: Key, change: Callable[[Path], None], words: str
+) -> None:
+    signed(trusting, key)
+    change(trusting)
     with pytest.raises(GateError) as caught:
-        verified(dist, key)
+        verified(trusting, key)
     assert words in caught.value.message
 
 
@@ -355,6 +359,22 @@ def no_executable(name: str) -> Callable[[Path], None]:
 PROJECT = "android/project"
 
 
+@pytest.fixture(scope="module")
+def with_project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Key]]:
+    """A signed release with links, a program, an empty folder and a text of any kind, and its key."""
+    folder = tmp_path_factory.mktemp("with_project")
+    key = make_key(folder / "keys")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checking, "UNLISTED", (*checking.UNLISTED, TEXT))
+        dist = make_release(folder / "dist", links={"Current": "A"})
+        _put(dist / TEXT, b"report.html")
+        executable(f"{PROJECT}/gradlew")(dist)
+        (dist / PROJECT / "signed").mkdir()
+        signed(dist, key)
+        assert verified(dist, key).signatures
+        yield dist, key
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -374,15 +394,10 @@ PROJECT = "android/project"
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_an_entry_of_another_kind_and_one_more_are_found(
-    tmp_path: Path, key: Key, change: Callable[[Path], None], words: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, with_project: tuple[Path, Key], change: Callable[[Path], None], words: str
 ) -> None:
-    monkeypatch.setattr(checking, "UNLISTED", (*checking.UNLISTED, TEXT))
-    dist = make_release(tmp_path / "dist", links={"Current": "A"})
-    _put(dist / TEXT, b"report.html")
-    executable(f"{PROJECT}/gradlew")(dist)
-    (dist / PROJECT / "signed").mkdir()
-    signed(dist, key)
-    assert verified(dist, key).signatures
+    release, key = with_project
+    dist = shutil.copytree(release, tmp_path / "dist", symlinks=True)
     change(dist)
     with pytest.raises(GateError) as caught:
         verified(dist, key)

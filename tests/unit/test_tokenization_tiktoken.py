@@ -62,7 +62,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     return Graph(write(tmp_path_factory.mktemp("ranks")))
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(90), deadline=None)
 @given(text=TEXTS)
 def test_ranks_give_the_tokens_of_tiktoken(graph: Graph, text: str) -> None:
     assert graph(text)["ids"] == encoded(text)
