@@ -15,7 +15,6 @@ from packager.engines.environments import onnxruntime_android
 from packager.files.processes import downloads
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.files.zips import write_zip
 from packager.targets.android import native
 from tests.cases.archives import read_zip
 from tests.toolchain import apptools, jvm, models
@@ -71,11 +70,6 @@ private fun answer(context: Context, source: Source) {
 """
 APP_MAIN = "com.example.app.AppKt"
 
-NEWER_APP = """\
-fun main() {
-    device.report("name", "value")
-}
-"""
 
 APP_MANIFEST = """\
 <manifest xmlns:android="http://schemas.android.com/apk/res/android" package="com.example.app">
@@ -206,25 +200,8 @@ def test_merged_manifest_and_assets_link(manifests: Path, assets: Path, aar: Pat
     assert shipped_models(linked, ASSETS) == shipped_models(aar, ASSETS)
 
 
-def test_manifest_of_the_library_links(manifests: Path) -> None:
-    apptools.link(manifests / "library.xml", assets=None, apk=manifests / "linked.apk")
-
-
-def test_aapt2_refuses_a_manifest_with_an_unknown_attribute(manifests: Path) -> None:
-    broken = (manifests / "library.xml").read_text().replace("android:minSdkVersion", "android:minimumSdk")
-    (manifests / "library.xml").write_text(broken)
-    with pytest.raises(ToolError, match="attribute android:minimumSdk not found"):
-        apptools.link(manifests / "library.xml", assets=None, apk=manifests / "linked.apk")
-
-
 def test_an_app_built_by_a_kotlin_two_versions_older_can_use_the_library(app_classes: Path) -> None:
     assert PurePosixPath("com/example/app/AppKt.class") in read_zip(app_classes)
-
-
-def test_older_kotlin_refuses_classes_built_for_the_newest(tmp_path: Path) -> None:
-    (tmp_path / "Newer.kt").write_text(NEWER_APP, encoding="utf-8")
-    with pytest.raises(ToolError, match="incompatible version of Kotlin"):
-        apptools.compile_with_older_kotlin(tmp_path / "Newer.kt", classpath=[jvm.fakes()], jar=tmp_path / "app.jar")
 
 
 def test_shrunk_app_keeps_every_class_that_native_code_looks_up(shrunk: Path) -> None:
@@ -269,31 +246,10 @@ def test_without_the_rules_of_the_library_the_shrunk_app_does_not_run(
     assert run_shrunk(jar, aar, tmp_path).returncode != 0
 
 
-def test_r8_stops_when_the_rules_leave_out_the_annotations_of_onnx_runtime(
-    aar: Path, app_classes: Path, tmp_path: Path
-) -> None:
-    with pytest.raises(ToolError, match=r"Missing class androidx\.annotation"):
-        apptools.shrink(
-            [aar],
-            app_classes,
-            main_class=APP_MAIN,
-            jar=tmp_path / "shrunk.jar",
-            library_rules="-keep class ai.onnxruntime.** { *; }",
-        )
-
-
 def test_valid_bundle_holds_the_models_and_the_classes(bundled: Path, aar: Path) -> None:
     apptools.validate(bundled)
     assert shipped_models(bundled, "base" / ASSETS) == shipped_models(aar, ASSETS)
     assert read_zip(bundled)[PurePosixPath("base/dex/classes.dex")].startswith(b"dex\n")
-
-
-def test_bundletool_refuses_a_bundle_without_a_manifest(bundled: Path, tmp_path: Path) -> None:
-    apptools.validate(bundled)
-    content = read_zip(bundled)
-    del content[PurePosixPath("base/manifest/AndroidManifest.xml")]
-    with pytest.raises(ToolError, match=r"missing mandatory file 'manifest/AndroidManifest\.xml'"):
-        apptools.validate(write_zip(tmp_path / "broken.aab", content))
 
 
 def shipped_models(archive: Path, folder: PurePosixPath) -> dict[str, bytes]:

@@ -94,18 +94,6 @@ def test_runs_share_a_process_though_one_fails(processes: Path) -> None:
     assert running(processes) == [process]
 
 
-def test_bundletool_ends_a_run_and_not_the_process(processes: Path) -> None:
-    done = [bundletool("version") for _ in range(2)]
-    [process] = running(processes)
-    wrong = bundletool("validate", "--bundle=nothing.aab")
-
-    assert {(each.returncode, each.stdout, each.stderr) for each in done} == {(0, "1.17.2\n", "")}
-    assert wrong.returncode == 1
-    assert "Error: File 'nothing.aab' was not found." in wrong.stderr
-    assert bundletool("version").stdout == "1.17.2\n"
-    assert running(processes) == [process]
-
-
 def test_runs_at_the_same_time_wait_for_the_process_that_is_there(processes: Path) -> None:
     program = kotlin.find_compiler().run([android_tools().bundletool], "com.android.tools.r8.D8", flags=JAVA_FLAGS)
     known = d8("--version").stdout
@@ -126,10 +114,3 @@ def test_a_run_that_nobody_waits_for_ends(processes: Path, tmp_path: Path) -> No
 
     assert until(lambda: not running(processes))
     assert not (tmp_path / "classes").exists()
-
-
-def test_without_the_folder_of_the_processes_each_run_has_its_own(processes: Path) -> None:
-    processes.rmdir()
-
-    assert d8("--version").stdout.startswith("D8 ")
-    assert running(processes) == []

@@ -4,18 +4,13 @@ The tool is `python -m onnxruntime.tools.convert_onnx_models_to_ort`, in the ver
 that fails here because the tool's half no longer holds has been mended there: what mobpack does about it can go.
 
  1  the same model gives other bytes every time
- 2  operator configurations hold the paths of one machine, temporary ones among them
  3  the style Runtime makes a folder beside the user's model, wherever the output goes
  4  a file of the style Runtime is not fused when it is loaded, unless the app sets a key
  5  without --target_platform arm, signed 8-bit operators stay in float
  6  16-bit floats turn into 32-bit ones, because the processor at hand computes no others
  7  4-bit weights are written into files that no runtime loads
  8  over 2 GiB it fails, once it has read everything, and leaves an empty file
- 9  a node without a kernel ends a conversion, and the exit code is 0 where failures are allowed
-10  what the onnx package writes by default is newer than ONNX Runtime reads
-11  (no trap: functions, branches, loops, strings and metadata survive)
 12  nothing says whether an older runtime, the one that ships, loads the file
-13  a provider that is not there is replaced by the CPU with no more than a warning
 14  --target_platform amd64 bakes in a layout that phones have no kernels for
 
 Traps 15 to 20, of providers and processors, are in test_provider_traps.py. ONNX Runtime's usability checker, which is
@@ -23,7 +18,6 @@ wrong about CoreML, has its tests in test_coreml_rules.py.
 """
 
 import os
-import subprocess
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -31,26 +25,22 @@ from pathlib import Path
 
 import numpy
 import onnx
-import onnxruntime
 import pytest
 
-from packager import models
 from packager.compile import plan
 from packager.compile.compile import FP16, compile_variant
 from packager.compile.converter import REPLAY_ENTRY
-from packager.compile.operators import operator_config
 from packager.compile.reader import read_graph
 from packager.core.errors import ModelError
 from packager.core.values import Compiled, Format, Style
-from packager.engines.environments import CHILD, ENVIRONMENTS
+from packager.engines.environments import ENVIRONMENTS
 from packager.engines.environments.runtime import Runtime
 from packager.files.hashes import sha256_of
-from packager.files.processes import commands
 from packager.files.store import Store
 from packager.models import opsets
 from packager.targets.android import Android as AndroidTarget
 from packager.verification.partition import kernels
-from tests.cases.onnx_text import linear, onnx_model, saved, weight
+from tests.cases.onnx_text import linear, onnx_model, weight
 from tests.commands.test_canonical import FILTERS, MIXED
 from tests.toolchain import ort_tool
 from tests.toolchain.environments import have
@@ -61,7 +51,6 @@ from tests.toolchain.ort_tool import (
     Ours,
     Tool,
     converted,
-    job,
     opened,
     operators,
     refusal,
@@ -75,30 +64,8 @@ INT4 = """(float[1,64] x) => (float[1,64] y) {
     y = MatMul (x, f)
 }"""
 HALF = "(float16[1,64] x) => (float16[1,64] y) { a = MatMul (x, w) y = Relu (a) }"
-BFLOAT = "(float[2] x) => (float[2] y) { a = Cast <to = 16> (x) [middle] b = Relu (a) y = Cast <to = 1> (b) }"
 NEW_OPERATOR = "(float[4] x) => (float[4] y) { y = com.microsoft.ScaledSiLU <alpha = 1.5> (x) }"
 """ONNX Runtime has it since 1.31."""
-DOUBLED_IN_BRANCHES = """(bool c, float[2] x, string[2] words) => (float[2] y, string[2] same, int64[3] sums) {
-    t = own.twice (x)
-    y = If (c) <
-        then_branch = a () => (float[2] p) { p = Neg (t) },
-        else_branch = b () => (float[2] q) { q = Identity (t) }
-    >
-    same = Identity (words)
-    n = Constant <value = int64 {3}> ()
-    yes = Constant <value = bool {1}> ()
-    zero = Constant <value = int64[1] {0}> ()
-    last, rows = Loop (n, yes, zero) <
-        body = l (int64 i, bool go, int64[1] sum) => (bool more, int64[1] next, int64[1] each) {
-            more = Identity (go)
-            next = Add (sum, i)
-            each = Identity (next)
-        }
-    >
-    flat = Constant <value = int64[1] {3}> ()
-    sums = Reshape (rows, flat)
-}"""
-TWICE = '<domain: "own", opset_import: ["" : 17]> twice (v) => (w) { w = Add (v, v) }'
 
 
 def int4() -> onnx.ModelProto:
@@ -108,25 +75,11 @@ def int4() -> onnx.ModelProto:
     return model
 
 
-def branches() -> onnx.ModelProto:
-    model = onnx_model(DOUBLED_IN_BRANCHES, opsets={"": 17, "own": 1}, functions=TWICE)
-    model.metadata_props.add(key="author", value="ä")
-    return model
-
-
-def declared(*, ir_version: int, opset: int) -> onnx.ModelProto:
-    model = linear()
-    model.ir_version = ir_version
-    model.opset_import[0].version = opset
-    return model
-
-
 MODELS: Mapping[str, onnx.ModelProto] = {
     **ort_tool.MODELS,
     "mixed": onnx_model(MIXED, weights={"filters": FILTERS}),
     "int4": int4(),
     "half": onnx_model(HALF, weights={"w": weight(64, 64).astype(numpy.float16)}),
-    "branches": branches(),
     "new": onnx_model(NEW_OPERATOR, opsets={"": 17, "com.microsoft": 1}),
 }
 COPIES = 4
@@ -159,18 +112,6 @@ def test_1_the_same_model_has_the_same_bytes(tool: Tool, ours: Ours, again: Comp
     """The tool gives copies of one model different bytes, in one process."""
     assert len({sha256_of(tool.fixed(f"copy-{number}")) for number in range(COPIES)}) > 1
     assert again.sha256 == ours("mixed").sha256
-
-
-def test_2_operator_configurations_hold_no_paths(tool: Tool, ours: Ours, again: Compiled) -> None:
-    """The tool writes the paths of its files into the configuration, and of files in a folder that is gone."""
-    texts = [path.read_text() for path in (tool.folder / "arm").glob("*.config")]
-    assert len(texts) == 2
-    assert all(str(tool.folder) in text for text in texts)
-    assert any(".without_runtime_opt/" in text for text in texts)
-    text = operator_config([ours(name).operators for name in ("mixed", "convolutions")])
-    assert "FusedConv" in text
-    assert "/" not in text.split("\n", 1)[1]
-    assert operator_config([again.operators, ours("convolutions").operators]) == text
 
 
 def test_3_the_folder_of_the_users_model_stays_as_it_is(tmp_path: Path) -> None:
@@ -242,55 +183,6 @@ def test_8_over_the_limit_the_model_ships_as_onnx(tmp_path: Path, monkeypatch: p
         plan.make(variant, AndroidTarget(format="ort"), store, lambda what: None)
 
 
-def test_9_a_node_without_a_kernel_is_named(tmp_path: Path) -> None:
-    """The tool stops at the first such model of a folder; with --allow_conversion_failures it exits with 0.
-
-    Neither converts it: what no provider takes is the CPU's, on the phone too. Ours says so, and of which node.
-    """
-    saved(tmp_path / "source" / "a.onnx", onnx_model(BFLOAT))
-    saved(tmp_path / "source" / "b.onnx", linear())
-    with pytest.raises(subprocess.CalledProcessError):
-        run_tool(tmp_path / "source", "--output_dir", tmp_path / "tool", "--optimization_style", "Fixed")
-    order = [path.stem for path in (tmp_path / "source").rglob("*.onnx")]  # that of the disk
-    assert sorted(path.stem for path in (tmp_path / "tool").iterdir()) == order[: order.index("a")]
-    said = run_tool(tmp_path / "source", "--output_dir", tmp_path / "tool", "--allow_conversion_failures")
-    assert "Converted 1/2 models successfully." in said
-    with pytest.raises(ModelError, match=r"Relu\(14\) node with name 'middle'"):
-        compile_variant(source(tmp_path / "ours", onnx_model(BFLOAT)), Store(tmp_path / "store"))
-
-
-def test_10_a_newer_declaration_is_lowered_or_refused_in_words(tmp_path: Path) -> None:
-    """The tool cannot read the version that onnx.helper.make_model declares by default."""
-    newest_ir, newest_opset = onnx.IR_VERSION, onnx.defs.onnx_opset_version()
-    ir = declared(ir_version=newest_ir, opset=17)
-    opset = declared(ir_version=opsets.max_ir_version(), opset=newest_opset)
-    for name, model in (("ir", ir), ("opset", opset)):
-        saved(tmp_path / "source" / f"{name}.onnx", model)
-    said = run_tool(tmp_path / "source", "--output_dir", tmp_path / "tool", "--allow_conversion_failures")
-    assert f"Unsupported model IR version: {newest_ir}" in said
-    assert f"Opset {newest_opset} is under development" in said
-    assert not list((tmp_path / "tool").glob("*.ort"))
-
-    variant = source(tmp_path / "ours", ir)
-    assert refusal(compile_variant(variant, Store(tmp_path / "store")).path, {}) == ""
-    assert variant.model.notes == (
-        f"IR version lowered from {newest_ir} to {opsets.max_ir_version()}: the model uses nothing newer",
-    )
-    with pytest.raises(ModelError, match=f"opset {newest_opset} is newer than the runtime knows") as error:
-        models.refuse_blocked(source(tmp_path / "ours", opset).model)
-    assert f"opset_version={opsets.max_opset()} or lower" in error.value.hint
-
-
-def test_11_functions_branches_loops_strings_and_metadata_survive(tool: Tool, ours: Ours) -> None:
-    """No trap: both tools keep all of them."""
-    feed = {"c": numpy.array(True), "x": numpy.array([1, 2], numpy.float32), "words": numpy.array(["ä", ""], object)}
-    for path in (tool.fixed("branches"), tool.runtime("branches"), ours("branches").path):
-        running = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-        y, words, sums = running.run(None, feed)
-        assert (list(y), list(words), list(sums)) == ([-2, -4], ["ä", ""], [0, 1, 3]), path
-        assert running.get_modelmeta().custom_metadata_map["author"] == "ä"
-
-
 def test_12_a_file_is_opened_in_the_runtime_that_ships(tool: Tool, ours: Ours, tmp_path: Path) -> None:
     """The tool converts an operator that is newer than the runtime of the app, and says nothing."""
     have("runtime")
@@ -300,16 +192,6 @@ def test_12_a_file_is_opened_in_the_runtime_that_ships(tool: Tool, ours: Ours, t
     assert "ScaledSiLU(1) is not a registered function/op" in new
     with pytest.raises(ModelError, match=r"which the package ships: .*ScaledSiLU"):
         kernels.prove(ours("new"), Runtime(), tmp_path)
-
-
-def test_13_a_provider_that_is_not_there_is_never_replaced_by_the_cpu(tool: Tool, tmp_path: Path) -> None:
-    """ONNX Runtime's Python warns that there is no such provider, and runs the model on the CPU."""
-    path = tool.fixed("convolutions")
-    with pytest.warns(UserWarning, match="not in available provider names"):
-        running = onnxruntime.InferenceSession(path, providers=["CoreMLExecutionProvider", "CPUExecutionProvider"])
-    assert running.get_providers() == ["CPUExecutionProvider"]
-    answer = commands.run_job([CHILD], job(path, "CoreMLExecutionProvider"), tmp_path, crash="", hint="")
-    assert answer["error"] == "this ONNX Runtime has no provider CoreMLExecutionProvider"
 
 
 @ON_X86

@@ -176,17 +176,6 @@ def test_a_process_that_is_killed_twice_while_it_loads_goes_back(app: App) -> No
         assert app.loaded() == updated(1)
 
 
-def test_a_process_that_is_killed_once_while_it_loads_tries_again(app: App) -> None:
-    two_versions(app)
-    assert app.update()["phase"] == "ready"
-    app.ask("die-opening")
-    assert app.running.send("load") is None
-    for _ in range(2):
-        with app.again() as running:
-            app.running = running
-            assert app.loaded() == updated(2)
-
-
 def test_a_process_that_is_killed_twice_while_it_tries_bans_the_release(app: App) -> None:
     two_versions(app)
     app.running.kill()

@@ -1,6 +1,5 @@
 """Downloads of npm packages, by their own code under Node, from a real server that simulates network faults."""
 
-import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -194,11 +193,6 @@ def test_a_network_that_fails_now_and_then_is_not_given_up(setting: Setting) -> 
     setting.assert_is_there()
 
 
-def test_a_server_that_cannot_be_reached_is_a_network_error(setting: Setting) -> None:
-    code = "return outcome(download({ ...wanted, url: 'https://127.0.0.1:1/model.ort' }, files, watcher, PACE));"
-    assert setting.run(code).value["code"] == "network"
-
-
 def test_a_certificate_that_nobody_knows_is_refused(setting: Setting) -> None:
     with running(setting.folder) as other:
         assert replace(setting, process=other).run().value["code"] == "network"
@@ -224,21 +218,6 @@ def test_slow_is_not_stalled(setting: Setting) -> None:
 
     assert setting.run(code).value == {"value": None}
     assert setting.server.files.ranges == ALL
-
-
-@pytest.mark.parametrize("fault", [servers.trickle, servers.trickled_headers])
-def test_a_byte_now_and_then_does_not_hold_a_download(setting: Setting, fault: servers.Fault) -> None:
-    """Each byte ends a silence: the file as a whole has an end. What has come of it is kept, and earns no more time."""
-    setting.server.files.faults.extend([None, fault])
-    began = time.monotonic()
-    seen = setting.run("return outcome(download(wanted, files, watcher, { ...PACE, stallMs: 60001, fileMs: 500 }));")
-    assert time.monotonic() - began < 30
-    assert seen.value["code"] == "network", seen
-    assert seen.value["message"].endswith("takes too long"), seen
-    assert setting.part.read_bytes() == CONTENT[:32_768]
-
-    assert setting.run().value == {"value": None}
-    setting.assert_is_there()
 
 
 def test_a_file_with_another_checksum_is_refused_and_removed(setting: Setting) -> None:

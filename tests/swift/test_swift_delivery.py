@@ -303,42 +303,6 @@ def test_states_come_from_another_thread(app: App) -> None:
     assert app.ask("first")["phase"] == "unchecked"
 
 
-def test_an_app_that_ends_twice_during_a_load_goes_back(app: App) -> None:
-    first = app.shelf.release(1)
-    app.shelf.publish(first)
-    assert app.phase() == "ready"
-    app.shelf.publish(app.shelf.release(2), first)
-    assert app.phase() == "ready"
-    for count in (1, 2):
-        with app.again() as running:
-            running.ask("die 2")
-            assert running.send("load") is None
-        assert app.model["opening"] == {"version": "1.3.2", "count": count}
-    with app.again() as running:
-        assert said(running.ask("load")) == updated(1)
-        assert "1.3.2" in banned(app)
-        assert running.ask("update force")["states"][MODEL]["phase"] == "up-to-date"
-
-
-def test_an_app_that_ends_twice_during_a_trial_keeps_its_model(app: App) -> None:
-    app.shelf.publish(app.shelf.release(1))
-    for count in (1, 2):
-        with app.again() as running:
-            running.ask(f"die {first_after_trying(app) if count == 1 else 3}")
-            assert running.send("update force") is None
-        assert app.model["trying"] == {"version": "1.3.1", "count": count}
-    with app.again() as running:
-        assert running.ask("update force")["states"][MODEL]["phase"] == "up-to-date"
-        assert said(running.ask("load")) == BUNDLED
-    assert "1.3.1" in banned(app)
-
-
-def first_after_trying(app: App) -> int:
-    """The number of the first durable write after that which says that a release is tried."""
-    files = {each.sha256 for file in app.shelf.release(1).files for each in file.files}
-    return 2 + len(files) + 2
-
-
 def test_a_download_goes_on_where_it_was_cut_off(app: App) -> None:
     release = app.shelf.release(1)
     app.shelf.publish(release)
@@ -436,18 +400,6 @@ def test_downloads_can_be_removed(app: App) -> None:
     app.ask("remove")
     assert app.files == set(), "nobody has them open any more"
     assert app.phase() == "ready"
-
-
-def test_a_server_that_fails_is_left_alone_for_some_time(app: App) -> None:
-    app.shelf.files.faults.append(servers.status(500))
-    assert app.phase() == "failed"
-    assert (app.state["failures"], app.state["not-before"] > 0) == (1, True)
-    app.shelf.files.requests.clear()
-    assert app.phase("update") == "waiting"
-    assert app.shelf.asked == []
-    app.shelf.publish(app.shelf.release(1))
-    assert app.phase() == "ready"
-    assert (app.state["failures"], app.state["not-before"]) == (0, 0)
 
 
 def test_an_update_can_be_cancelled_and_goes_on(app: App) -> None:

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
+from packager.core.errors import ConfigError, GateError, ToolError
 from packager.distribution import deltas
 from packager.distribution.channel import checking, log, pruning, publishing
 from packager.distribution.channel.document import PAYLOAD_TYPE, Document, blobs, canonical
@@ -171,41 +171,6 @@ def test_a_slow_publisher_puts_no_older_document_back(folder: ChannelFolder, key
     watched.before = overtake
     publish(watched, TWO)
     assert log.required(place_of(folder, key)).number == 3
-
-
-def test_a_reader_always_verifies_a_whole_document(folder: ChannelFolder, key: Key, publish: Publish) -> None:
-    publish(folder, ONE)
-    place, seen, errors, done = place_of(folder, key), list[int](), list[MobpackError](), threading.Event()
-
-    def read() -> None:
-        while not done.is_set():
-            try:
-                seen.append(log.required(place).number)
-                document = log.required(place)
-                stored = {each.name for each in folder.listed("blobs")}
-                assert {log.blob_name(each) for each in blobs([document])} <= stored
-            except MobpackError as error:
-                errors.append(error)
-            time.sleep(0.001)
-
-    def wait_for(number: int) -> None:
-        end = time.monotonic() + 60
-        while number not in seen and time.monotonic() < end:
-            time.sleep(0.001)
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    try:
-        wait_for(1)
-        for number in range(6):
-            publish(folder, replace(TWO, version=f"2.0.{number}", weights=f"{number}".encode() * 1000))
-        wait_for(7)
-    finally:
-        done.set()
-        reader.join()
-    assert errors == []
-    assert seen == sorted(seen)
-    assert {1, 7} <= set(seen)
 
 
 def test_a_reader_between_any_two_writes_verifies(folder: ChannelFolder, key: Key, publish: Publish) -> None:
@@ -479,13 +444,6 @@ def test_a_damaged_blob_is_found(
     damage(folder.root / folder.listed("blobs")[0].name)
     with pytest.raises(GateError, match=words):
         checking.verify(place_of(folder, key), NOW)
-
-
-def test_a_blob_that_was_cut_short_is_written_again(folder: ChannelFolder, key: Key, publish: Publish) -> None:
-    publish(folder, ONE)
-    (folder.root / folder.listed("blobs")[0].name).write_bytes(b"")
-    publish(folder, replace(ONE, version="1.0.1"))
-    checking.verify(place_of(folder, key), NOW)
 
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"")], ids=["missing", "cut"])

@@ -109,16 +109,6 @@ def test_a_file_in_place_of_a_result_is_damage(tmp_path: Path) -> None:
     ]
 
 
-def test_a_folder_in_place_of_a_file_is_damage(tmp_path: Path) -> None:
-    warnings: list[str] = []
-    store = Store(tmp_path, warnings.append)
-    made = store.results(STEP, 1, two_files)
-    (made / "two").unlink()
-    (made / "two").mkdir()
-    assert store.results(STEP, 1, two_files) == made
-    assert "(two is not a file)" in warnings[0]
-
-
 def test_a_damaged_result_is_not_found(tmp_path: Path) -> None:
     warnings: list[str] = []
     store = Store(tmp_path, warnings.append)

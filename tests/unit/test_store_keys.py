@@ -178,19 +178,6 @@ def names_in(top: ast.AST) -> Iterator[str]:
             yield f"self.{node.attr}"
 
 
-def test_kotlin_is_compiled_anew_after_changes_of_the_compilers_code_alone() -> None:
-    """It takes longer than the rest of a build: what writes Kotlin and what lays out archives is no part of it."""
-    code = {INSTALLED.name(path) for path in modules_of(steps()["kotlin"])}
-    assert "packager/targets/android/kotlin.py" in code
-    assert {Path(name).parts[1] for name in code} <= {"core", "files", "targets"}
-    assert {name for name in code if name.startswith("packager/core/")} == {
-        "packager/core/errors.py",
-        "packager/core/parsing.py",
-        "packager/core/secrets.py",
-        "packager/core/user_files.py",
-    }
-
-
 def test_a_pin_counts_for_those_who_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (INSTALLED.package / installed.PINS).read_text()
 
