@@ -21,6 +21,7 @@ from tests.cases.trust_vectors import signed
 from tests.toolchain import trusted, updated_web
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.dart import compile_program, configured_package
+from tests.toolchain.delivered_android import PACKAGE, bundle
 from tests.toolchain.web.page import page_of
 from tests.toolchain.web.site import PAGE, files_of
 
@@ -32,7 +33,7 @@ SCRIPT = b"<script>globalThis.channel = location.origin + '/channel/';</script><
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pub package of the model that a channel delivers, its files for pages signed, and the program, compiled."""
     folder = tmp_path_factory.mktemp("flutter") / "models"
-    made, android = updated_web.PACKAGE, Android()
+    made, android = PACKAGE, Android()
     with tempfile.TemporaryDirectory() as scratch:
         plan = trusted.plan(Path(scratch), Store(cache_folder() / "store"), "android")
         view = updated_web.view()
@@ -54,7 +55,7 @@ def told(opened: Browser, package: Path) -> dict[str, Any]:
     blobs = updated_web.Blobs()
     second = updated_web.release(2, blobs, old=[updated_web.packaged()])
     document = updated_web.channel(1, updated_web.release(3, blobs, golden=updated_web.samples(2)), second)
-    envelope = updated_web.envelope(canonical(document))
+    envelope = bundle(canonical(document))
     files = {
         **files_of(package / "web", "/assets/packages/models/web/"),
         "/page.js": (package / "page.js").read_bytes(),

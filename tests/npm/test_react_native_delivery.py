@@ -17,7 +17,8 @@ import pytest
 from packager.distribution.channel.document import DownloadConditions
 from tests.delivery_drivers.react_native import Driver, Made, driver, storage
 from tests.toolchain import delivered
-from tests.toolchain.delivered import Shelf, blob, sum_of
+from tests.toolchain.delivered import Shelf
+from tests.toolchain.delivered_android import MODEL, blob, sum_of
 from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import Certificate, serving
@@ -45,7 +46,7 @@ class App:
         return self.running.ask(command)
 
     def update(self, command: str = "update force") -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.ask(command)["states"][delivered.MODEL]
+        found: Mapping[str, Any] = self.ask(command)["states"][MODEL]
         return found
 
     def loaded(self, command: str = "load") -> tuple[str, str, float]:
@@ -68,7 +69,7 @@ class App:
     @property
     def model(self) -> dict[str, Any]:
         found = json.loads((self.kept / "state.json").read_text(encoding="utf-8"))["models"]
-        return dict(found[delivered.MODEL])
+        return dict(found[MODEL])
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +116,7 @@ def test_a_newer_model_is_downloaded_tried_and_opened(app: App) -> None:
     assert app.loaded() == BUNDLED
     app.shelf.publish(app.shelf.release(1))
     found = app.ask("update")
-    assert found["states"][delivered.MODEL]["phase"] == "ready", found
+    assert found["states"][MODEL]["phase"] == "ready", found
     assert {"checking", "downloading", "trying", "ready"} <= set(found["seen"])
     assert app.loaded() == updated(1)
     assert app.update()["phase"] == "up-to-date"
@@ -279,7 +280,7 @@ def test_processes_update_one_after_the_other(app: App) -> None:
             running.begin("update force")
         with ThreadPoolExecutor(2) as pool:  # each answers what the network is asked meanwhile
             found = list(pool.map(Driver.answer, (app.running, other)))
-    phases = sorted(each["states"][delivered.MODEL]["phase"] for each in found if each)
+    phases = sorted(each["states"][MODEL]["phase"] for each in found if each)
     assert phases == ["ready", "up-to-date"]
     assert app.shelf.asked.count(model_blob(app, 1)) == 1
     assert app.loaded() == updated(1)
@@ -290,9 +291,9 @@ def test_apps_freeze_pin_and_remove(app: App) -> None:
     app.ask("freeze")
     assert app.update()["phase"] == "frozen"
     app.ask("unfreeze")
-    app.ask(f"pin {delivered.MODEL} 1.3.1")
+    app.ask(f"pin {MODEL} 1.3.1")
     assert app.update()["version"] == "1.3.1"
-    app.ask(f"unpin {delivered.MODEL}")
+    app.ask(f"unpin {MODEL}")
     assert app.update()["phase"] == "ready"
     assert app.loaded() == updated(2)
     app.ask("remove")

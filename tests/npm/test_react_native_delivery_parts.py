@@ -19,6 +19,7 @@ from packager.targets.android import kotlin
 from packager.targets.react_native import ReactNative
 from tests.cases.delta_vectors import END_BYTE, PATH, add, copy, packed
 from tests.toolchain import cxx, delivered, jsc, jvm, node, react_native_api, robolectric
+from tests.toolchain.delivered_android import PACKAGE
 from tests.toolchain.kept import kept
 from tests.toolchain.react_native import codegen
 from tests.toolchain.react_native.cpp_complaints import complaints_for_apple
@@ -58,7 +59,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     app = tmp_path_factory.mktemp("app")
     package = node.link(node.project(jsc.NEWEST), app) / NAME
     write_sources(ReactNative().render(delivered.view(tmp_path_factory.mktemp("models"))), package)
-    text = json.dumps({"name": "app", "private": True, "dependencies": {NAME: delivered.PACKAGE.version}})
+    text = json.dumps({"name": "app", "private": True, "dependencies": {NAME: PACKAGE.version}})
     (app / "package.json").write_text(text, encoding="utf-8", newline="\n")
     return package
 

@@ -8,7 +8,8 @@ import pytest
 
 from tests.toolchain import updated_web
 from tests.toolchain.chromium import browser
-from tests.toolchain.updated_web import MODEL, Site, channel, release, samples
+from tests.toolchain.delivered_android import MODEL
+from tests.toolchain.updated_web import Site, channel, release, samples
 from tests.toolchain.web.bundled import ENTRIES, bundled
 
 OWN, SECOND, THIRD = "1.2.3", "1.2.4", "1.2.5"

@@ -18,6 +18,7 @@ from tests.cases.trust_vectors import NEXT, STRANGER
 from tests.delivery_drivers.web import driver
 from tests.toolchain import updated_web
 from tests.toolchain.chromium import Browser, browser
+from tests.toolchain.delivered_android import bundle
 from tests.toolchain.react_native.download.server import LONG_S, Handler, serving, slow, status
 from tests.toolchain.updated_web import NOW, POINTER, Blobs, Site, channel, digest, ort_file, path_of, release, samples
 from tests.toolchain.web.bundled import ENTRIES, bundled
@@ -130,7 +131,7 @@ def test_documents_that_are_not_to_be_believed_change_nothing(site: Site) -> Non
     site.publish(channel(2, release(2, site.blobs)))
     assert site.update() == ("ready", SECOND, "")
     newer = channel(3, release(3, site.blobs))
-    content = updated_web.envelope(document.canonical(newer))
+    content = bundle(document.canonical(newer))
     twice = json.loads(content)
     twice["dsseEnvelope"]["signatures"] *= 2
     unknown = document.canonical(newer).replace(b'"schema-version":1', b'"schema-version":2')
@@ -140,15 +141,15 @@ def test_documents_that_are_not_to_be_believed_change_nothing(site: Site) -> Non
         .replace(b'"percent":100', b'"percent":"1"')
     )
     for reason, published in {
-        "no key that this app was built with": updated_web.envelope(document.canonical(newer), STRANGER),
+        "no key that this app was built with": bundle(document.canonical(newer), STRANGER),
         "not to be trusted": damaged(content),
         "2 signatures": json.dumps(twice).encode(),
-        "channel stable of other": updated_web.envelope(document.canonical(replace(newer, package="other"))),
-        "channel beta of models": updated_web.envelope(document.canonical(replace(newer, channel="beta"))),
-        "rolled back": updated_web.envelope(document.canonical(replace(newer, number=1))),
-        "forked": updated_web.envelope(document.canonical(replace(newer, number=2))),
-        "schema version 2": updated_web.envelope(unknown),
-        "percent is no whole number": updated_web.envelope(mistyped),
+        "channel stable of other": bundle(document.canonical(replace(newer, package="other"))),
+        "channel beta of models": bundle(document.canonical(replace(newer, channel="beta"))),
+        "rolled back": bundle(document.canonical(replace(newer, number=1))),
+        "forked": bundle(document.canonical(replace(newer, number=2))),
+        "schema version 2": bundle(unknown),
+        "percent is no whole number": bundle(mistyped),
         "JSON": content[:-20],
         "has more than 2097152 bytes": content + b" " * (2 << 20),
     }.items():
@@ -161,7 +162,7 @@ def test_documents_that_are_not_to_be_believed_change_nothing(site: Site) -> Non
     assert (phase, version, "mobpack channel renew" in said) == ("expired", SECOND, True)
     assert site.load() == (SECOND, "updater")
     more = document.canonical(newer).replace(b'"restores":0', b'"restores":0,"unheard-of":{"a":[]}')
-    site.publish_bytes(updated_web.envelope(more, NEXT))
+    site.publish_bytes(bundle(more, NEXT))
     assert site.update("force") == ("ready", THIRD, ""), "unknown keys are passed over, and either key is trusted"
 
 
@@ -466,7 +467,7 @@ def test_a_browser_that_is_killed_while_it_opens_a_model_opens_the_one_before(pa
     with serving() as server:
 
         def publish(number: int, *releases: document.ModelRelease) -> None:
-            content = updated_web.envelope(document.canonical(channel(number, *releases)))
+            content = bundle(document.canonical(channel(number, *releases)))
             server.files.by_path.update({**blobs.by_path, POINTER: content})
 
         address = f"{server.url}channel/"

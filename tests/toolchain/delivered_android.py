@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -36,6 +36,7 @@ from packager.files.user_cache import cache_folder
 from packager.signing.envelope import Bundle, pae, written
 from packager.signing.statements import ReleaseName, payload
 from packager.targets.android import Android
+from packager.targets.target import Target
 from packager.vectors import generated, safetensors
 from tests.cases.onnx_text import linear
 from tests.cases.trust_vectors import IN_USE, sign, signed
@@ -129,50 +130,26 @@ class Shelf:
     ) -> ModelRelease:
         """Version 1.3.`number` of the model, with its files on the server. `is_wrong` has samples with other outputs;
         `delta_to` are older versions to whose files there are deltas."""
-        plan = self.plans.setdefault(number, plan_of(number, self.scratch))
-        name = f"1.3.{number}"
         golden = (self._golden(number + is_wrong),) if has_golden else ()
         allowed = (Allowed(output="y", rtol=1e-4, atol=1e-5, scale=10.0, mismatches=0),) if has_golden else ()
-        files = []
-        for each in plan.choices:
+        files = [replace(each, golden=golden, allowed=allowed) for each in self.model_files(number, delta_to)]
+        return replace(release_of(f"1.3.{number}", *files), **changes)
+
+    def model_files(self, number: int, delta_to: Sequence[int]) -> Iterator[ModelFile]:
+        """The files of a version without samples, which are on the server then."""
+        for each in self.plans.setdefault(number, plan_of(number, self.scratch)).choices:
             compiled = each.compiled
             old = [compiled_for(each.provider, self.plans[version]) for version in delta_to]
-            model = self._file(
-                f"scorer-{each.provider}.{compiled.format}", compiled.path, [other.path for other in old]
-            )
+            model = self.file(f"scorer-{each.provider}.{compiled.format}", compiled.path, [other.path for other in old])
             data = [
-                self._file(file.name, file, [other.data_files[index] for other in old])
+                self.file(file.name, file, [other.data_files[index] for other in old])
                 for index, file in enumerate(compiled.data_files)
             ]
-            files.append(
-                ModelFile(
-                    target="android",
-                    inside="",
-                    provider=each.provider,
-                    chips=(),
-                    format=str(compiled.format),
-                    runtime=TARGET.published_runtime(),
-                    runtime_range="",
-                    settings=(),
-                    file=model,
-                    data=tuple(data),
-                    golden=golden,
-                    allowed=allowed,
-                )
-            )
-        made = ModelRelease(
-            version=name,
-            number=ReleaseName(package="models", version=name).number,
-            contract=CONTRACT,
-            min_app="",
-            rollout=Rollout(percent=100, salt="salt"),
-            conditions=DownloadConditions(wifi=False, charging=False, free_bytes=0),
-            notes="",
-            files=tuple(files),
-        )
-        return replace(made, **changes)
+            made = model_file(TARGET, each.provider, model)
+            yield replace(made, format=str(compiled.format), data=tuple(data))
 
-    def _file(self, name: str, path: Path, old: Sequence[Path]) -> ChannelFile:
+    def file(self, name: str, path: Path, old: Sequence[Path]) -> ChannelFile:
+        """What a document says of a file, which is on the server then with deltas to it."""
         made = [(sha256_of(each), deltas.make(each, path)) for each in old]
         for _, content in made:
             self.put(content)
@@ -188,7 +165,7 @@ class Shelf:
 
     def _golden(self, number: int) -> ChannelFile:
         path = write_golden(self.scratch, number)
-        return self._file(path.name, path, [])
+        return self.file(path.name, path, [])
 
     def put(self, content: bytes) -> str:
         """Adds a blob, and gives its sha256."""
@@ -199,19 +176,7 @@ class Shelf:
     def publish(self, *releases: ModelRelease, number: int = 0, **changes: Any) -> Document:
         """Puts a document with these releases of the model on the server, under the next number unless one is given."""
         self.number = number or self.number + 1
-        now = datetime.now(UTC)
-        document = Document(
-            schema_version=1,
-            package=PACKAGE.name,
-            channel=CHANNEL,
-            number=self.number,
-            previous="",
-            restores=0,
-            published=now.strftime(TIME),
-            expires=(now + timedelta(days=1)).strftime(TIME),
-            models=(ChannelModel(name=MODEL, releases=releases),),
-        )
-        document = replace(document, **changes)
+        document = replace(document_of(self.number, *releases), **changes)
         self.send(bundle(plain(document)))
         return document
 
@@ -224,6 +189,54 @@ class Shelf:
         found = [request.path for request in self.files.requests]
         self.files.requests.clear()
         return found
+
+
+def document_of(number: int, *releases: ModelRelease) -> Document:
+    """A document from now on, for a day, with these releases of the model."""
+    now = datetime.now(UTC)
+    return Document(
+        schema_version=1,
+        package=PACKAGE.name,
+        channel=CHANNEL,
+        number=number,
+        previous="",
+        restores=0,
+        published=now.strftime(TIME),
+        expires=(now + timedelta(days=1)).strftime(TIME),
+        models=(ChannelModel(name=MODEL, releases=releases),),
+    )
+
+
+def release_of(version: str, *files: ModelFile) -> ModelRelease:
+    """A release for every app and device."""
+    return ModelRelease(
+        version=version,
+        number=ReleaseName(package=PACKAGE.name, version=version).number,
+        contract=CONTRACT,
+        min_app="",
+        rollout=Rollout(percent=100, salt="salt"),
+        conditions=DownloadConditions(wifi=False, charging=False, free_bytes=0),
+        notes="",
+        files=files,
+    )
+
+
+def model_file(target: Target, provider: str, file: ChannelFile) -> ModelFile:
+    """A file in ORT format that any device of the target may have, without samples."""
+    return ModelFile(
+        target=target.NAME,
+        inside="",
+        provider=provider,
+        chips=(),
+        format="ort",
+        runtime=target.published_runtime(),
+        runtime_range="",
+        settings=(),
+        file=file,
+        data=(),
+        golden=(),
+        allowed=(),
+    )
 
 
 def compiled_for(provider: str, plan: Plan) -> Compiled:

@@ -17,44 +17,28 @@ import onnxruntime
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from packager.core.findings import Report
-from packager.core.values import Delivery, Package
+from packager.core.values import Package
 from packager.distribution.channel import document
-from packager.distribution.channel.document import (
-    Allowed,
-    ChannelFile,
-    ChannelModel,
-    Delta,
-    Document,
-    DownloadConditions,
-    ModelFile,
-    ModelRelease,
-    Rollout,
-)
+from packager.distribution.channel.document import Allowed, ChannelFile, Delta, Document, ModelRelease
 from packager.distribution.deltas.making import make
 from packager.engines.environments import web as environment
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.render.templates import write_sources
-from packager.signing.envelope import Bundle, pae, written
-from packager.signing.statements import ReleaseName
 from packager.targets import signed_list
 from packager.targets.web import Web
 from packager.targets.web.view import WebView
 from packager.vectors import safetensors
 from tests.cases.onnx_text import compiled, linear
-from tests.cases.trust_vectors import IN_USE, sign, signed
+from tests.cases.trust_vectors import IN_USE, signed
 from tests.delivery_drivers.web import PROGRAM
 from tests.toolchain import trusted
 from tests.toolchain.chromium import Browser
+from tests.toolchain.delivered_android import INPUT, MODEL, PACKAGE, bundle, document_of, model_file, release_of
 from tests.toolchain.web.page import Page, page_of
 from tests.toolchain.web.site import files_of
 
-MODEL = trusted.MODEL
-CONTRACT = hashlib.sha256(b"the API of the model").hexdigest()
-PACKAGE = replace(trusted.PACKAGE, delivery=Delivery(channel="stable", contracts={MODEL: CONTRACT}))
-RUNTIME = Web().published_runtime()
 NOW = datetime.now(UTC).replace(microsecond=0)
-INPUT = numpy.arange(64, dtype=numpy.float32).reshape(1, 64) / 64
 PLENTY = Allowed(output="y", rtol=1e-3, atol=1e-3, scale=10.0, mismatches=0)
 
 
@@ -129,43 +113,16 @@ def packaged() -> bytes:
     return file.read_bytes()
 
 
-def envelope(payload: bytes, key: ec.EllipticCurvePrivateKey = IN_USE) -> bytes:
-    signature = sign(pae(document.PAYLOAD_TYPE, payload), key)
-    return written(Bundle(payload=payload, payload_type=document.PAYLOAD_TYPE, signature=signature))
-
-
 def release(version: int, blobs: "Blobs", *, old: Iterable[bytes] = (), **changes: object) -> ModelRelease:
     """`old` are files that deltas are made of; `content`, `golden` and `allowed` replace those of the version."""
     content = changes.pop("content", None) or ort_file(version)
     golden = changes.pop("golden", None)
     assert isinstance(content, bytes)
     assert golden is None or isinstance(golden, bytes)
-    files = ModelFile(
-        target="web",
-        inside="",
-        provider="cpu",
-        chips=(),
-        format="ort",
-        runtime=RUNTIME,
-        runtime_range="",
-        file=blobs.add(f"{MODEL}.ort", content, old),
-        data=(),
-        settings=(),
-        golden=(blobs.add("samples.safetensors", golden),) if golden else (),
-        allowed=(PLENTY,) if golden else (),
-    )
-    name = f"1.2.{version + 2}"
-    made = ModelRelease(
-        version=name,
-        number=ReleaseName(package="", version=name).number,
-        contract=CONTRACT,
-        min_app="",
-        rollout=Rollout(percent=100, salt="salt"),
-        conditions=DownloadConditions(wifi=False, charging=False, free_bytes=0),
-        notes="",
-        files=(files,),
-    )
-    return replace(made, **changes)  # type: ignore[arg-type]
+    file = model_file(Web(), "cpu", blobs.add(f"{MODEL}.ort", content, old))
+    if golden:
+        file = replace(file, golden=(blobs.add("samples.safetensors", golden),), allowed=(PLENTY,))
+    return replace(release_of(f"1.2.{version + 2}", file), **changes)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -195,18 +152,9 @@ POINTER = "/channel/stable/channel.json"
 
 
 def channel(number: int, *releases: ModelRelease, **changes: object) -> Document:
-    made = Document(
-        schema_version=1,
-        package=PACKAGE.name,
-        channel="stable",
-        number=number,
-        previous="",
-        restores=0,
-        published=(NOW - timedelta(days=2)).strftime(document.TIME),
-        expires=(NOW + timedelta(days=90)).strftime(document.TIME),
-        models=(ChannelModel(name=MODEL, releases=releases),),
-    )
-    return replace(made, **changes)  # type: ignore[arg-type]
+    dates = {"published": NOW - timedelta(days=2), "expires": NOW + timedelta(days=90)}
+    terms = {name: at.strftime(document.TIME) for name, at in dates.items()}
+    return replace(document_of(number, *releases), **{**terms, **changes})  # type: ignore[arg-type]
 
 
 FORGET = """
@@ -229,7 +177,7 @@ class Site:
     blobs: Blobs = field(default_factory=Blobs)
 
     def publish(self, made: Document, key: ec.EllipticCurvePrivateKey = IN_USE) -> None:
-        self.publish_bytes(envelope(document.canonical(made), key))
+        self.publish_bytes(bundle(document.canonical(made), key))
 
     def publish_bytes(self, content: bytes) -> None:
         self.files.update({**self.blobs.by_path, POINTER: content})
