@@ -16,15 +16,33 @@ from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
 from packager.graph.writer import Writer
 
-COCO_17 = (
-    "nose",
-    *(
-        f"{side} {part}"
-        for part in ("eye", "ear", "shoulder", "elbow", "wrist", "hip", "knee", "ankle")
-        for side in ("left", "right")
+FINGERS = ("index finger", "middle finger", "ring finger", "pinky")
+
+
+def _both(*parts: str) -> tuple[str, ...]:
+    return tuple(f"{side} {part}" for part in parts for side in ("left", "right"))
+
+
+SKELETONS: Mapping[str, tuple[str, ...]] = {
+    "coco-17": ("nose", *_both("eye", "ear", "shoulder", "elbow", "wrist", "hip", "knee", "ankle")),
+    "mediapipe-hand-21": (
+        "wrist",
+        *(f"thumb {joint}" for joint in ("cmc", "mcp", "ip", "tip")),
+        *(f"{finger} {joint}" for finger in FINGERS for joint in ("mcp", "pip", "dip", "tip")),
     ),
-)
-"""points of a person, in the order of COCO's annotations"""
+    "mediapipe-pose-39": (
+        "nose",
+        *(f"{side} eye{part}" for side in ("left", "right") for part in (" inner", "", " outer")),
+        *_both("ear"),
+        "mouth left",
+        "mouth right",
+        *_both("shoulder", "elbow", "wrist", "pinky", "index", "thumb"),
+        *_both("hip", "knee", "ankle", "heel", "foot index"),
+        *(f"auxiliary {number}" for number in range(1, 7)),
+    ),
+}
+"""Names of points in the order of COCO's annotations, and of MediaPipe's HandLandmark and PoseLandmark: the model of
+poses has six points more, for its own use."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +65,8 @@ class Keypoints:
     another output for y (RTMPose). `numbers`: [1, points, c] or [1, points * c], a position and c - 2 other numbers for
     each point (MoveNet, BlazePose, regressions)"""
     names: tuple[str, ...]
-    """name of each point in the model's order; `["coco-17"]` for those of a person in COCO's order"""
+    """name of each point in the model's order, or one of the known lists: `["coco-17"]`, `["mediapipe-hand-21"]`,
+    `["mediapipe-pose-39"]`"""
     y: str = ""
     """of `simcc`: the output with the lines for y"""
     order: Literal["xy", "yx"] = "xy"
@@ -82,7 +101,7 @@ class Keypoints:
 
     @property
     def points(self) -> tuple[str, ...]:
-        return COCO_17 if self.names == ("coco-17",) else self.names
+        return SKELETONS.get(self.names[0], self.names) if len(self.names) == 1 else self.names
 
     def within(self, folder: Path) -> Self:
         return self

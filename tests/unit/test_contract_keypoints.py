@@ -7,7 +7,7 @@ import numpy.typing
 import pytest
 
 from packager.contract import Core, Writer
-from packager.contract.keypoints import COCO_17, Keypoints
+from packager.contract.keypoints import SKELETONS, Keypoints
 from packager.core.contract import KeypointsOutput
 from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import Dimension, ElementType
@@ -55,6 +55,17 @@ def test_the_largest_value_of_a_map_is_moved_towards_its_larger_neighbour() -> N
     assert numpy.array_equal(scores, maps[0].max((1, 2)))
 
 
+def test_known_lists_of_names_have_as_many_as_they_say() -> None:
+    for name, points in SKELETONS.items():
+        assert Keypoints(format="numbers", names=(name,)).points == points
+        assert len(set(points)) == len(points) == int(name.rpartition("-")[2])
+    assert [SKELETONS["mediapipe-pose-39"].index(each) for each in ("right ear", "left hip", "right foot index")] == [
+        8,
+        23,
+        32,
+    ]
+
+
 def test_lines_for_x_and_y_give_the_place_of_their_largest_values() -> None:
     x, y = random(1, 17, 96), random(1, 17, 128)
     kind = Keypoints(format="simcc", names=("coco-17",), y="lines", activation="sigmoid")
@@ -63,7 +74,7 @@ def test_lines_for_x_and_y_give_the_place_of_their_largest_values() -> None:
     numpy.testing.assert_allclose(points, upright(expected), rtol=1e-6)
     smaller = numpy.minimum(x[0].max(1), y[0].max(1)).astype(numpy.float64)
     numpy.testing.assert_allclose(scores, 1 / (1 + numpy.exp(-smaller)), rtol=1e-6)
-    assert kind.points == COCO_17
+    assert kind.points == SKELETONS["coco-17"]
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 17, 3), (1, 51), (17, 3)])
