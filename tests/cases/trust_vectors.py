@@ -2,9 +2,10 @@
 
 import base64
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -231,3 +232,26 @@ VECTORS: tuple[Vector, ...] = (
         expected=SWAPPED,
     ),
 )
+WORDS = {
+    "no list": "Run `mobpack sign`",
+    "no signature": "Run `mobpack sign`",
+    "a stranger's key": "sign with the private key of [package] trust",
+    "an older release": "release 1.2.2, which is older",
+    "another package": "package other, not of models",
+}
+"""by the name of a list, a part of the message of a load that refuses it"""
+
+
+def unsaid(messages: Iterable[str]) -> dict[str, str]:
+    """Names of lists -> the messages, one for each of VECTORS in their order, that lack WORDS."""
+    said = {vector.name: message for vector, message in zip(VECTORS, messages, strict=True)}
+    return {name: said[name] for name, words in WORDS.items() if words not in said[name]}
+
+
+def write_lists(folder: Path, files: Files, package: Package) -> None:
+    """Writes the lists, `01.sig` and so on, to a new folder; `.none` stands for no list."""
+    folder.mkdir()
+    for number, vector in enumerate(VECTORS):
+        text = vector.text(files, package)
+        name = f"{number:02}.{'none' if text is None else 'sig'}"
+        (folder / name).write_text(text or "", encoding="utf-8", newline="\n")

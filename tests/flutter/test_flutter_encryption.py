@@ -69,11 +69,6 @@ def test_a_key_that_is_missing_or_wrong_is_an_error_of_its_own(facts: Facts, nam
     assert words in facts[name]["words"]
 
 
-def test_the_speed_is_told(facts: Facts) -> None:
-    print(f"{facts['speed']['found']:.0f} MB/s")
-    assert facts["speed"]["found"] > 0
-
-
 def test_a_package_without_encryption_knows_nothing_of_it(tmp_path: Path) -> None:
     view = trusted_dart.view(tmp_path)
     rendered = Flutter().render(view)

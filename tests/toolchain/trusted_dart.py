@@ -14,7 +14,7 @@ from packager.files.user_cache import cache_folder
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
 from packager.targets.flutter.view import AssetView, FlutterView
-from tests.cases.trust_vectors import VECTORS
+from tests.cases.trust_vectors import write_lists
 from tests.delivery_drivers.dart import NAME, program
 from tests.toolchain import trusted
 from tests.toolchain.dart import dart
@@ -62,11 +62,7 @@ def answers(folder: Path) -> Facts:
     models = app / "data" / "flutter_assets" / "packages" / NAME / "models"
     digests = {name: sha256_of(file) for name, file in made.files.items()}
     lists, own, stranger, by_digest = (folder / name for name in ("lists", "own.ort", "stranger.ort", "by digest"))
-    lists.mkdir()
-    for number, vector in enumerate(VECTORS):
-        text = vector.text(digests, trusted.PACKAGE)
-        suffix = "none" if text is None else "sig"
-        (lists / f"{number:02}.{suffix}").write_text(text or "", encoding="utf-8", newline="\n")
+    write_lists(lists, digests, trusted.PACKAGE)
     cpu = file_of_cpu(made)
     shutil.copy(made.files[cpu.name], own)
     stranger.write_bytes(own.read_bytes() + b"\0")

@@ -10,7 +10,7 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.render.templates import write_sources
 from packager.targets.ios import Ios
-from tests.cases.trust_vectors import VECTORS
+from tests.cases.trust_vectors import write_lists
 from tests.toolchain import trusted
 from tests.toolchain.kept import linked
 from tests.toolchain.swift_app import HOME, App, build_in
@@ -35,11 +35,7 @@ def answers(folder: Path) -> Facts:
     shutil.copytree(app.folder, alone.folder, copy_function=linked)
     files = {resource.path: resource.sha256 for resource in view.resources}
     lists, own, stranger, by_digest = (folder / name for name in ("lists", "own.ort", "stranger.ort", "by digest"))
-    lists.mkdir()
-    for number, vector in enumerate(VECTORS):
-        text = vector.text(files, trusted.PACKAGE)
-        suffix = "none" if text is None else "sig"
-        (lists / f"{number:02}.{suffix}").write_text(text or "", encoding="utf-8", newline="\n")
+    write_lists(lists, files, trusted.PACKAGE)
     [cpu] = (file.resource for file in view.models[0].files if "cpu" in file.providers)
     shutil.copy(cpu.file, own)
     stranger.write_bytes(own.read_bytes() + b"\0")
