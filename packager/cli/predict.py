@@ -41,7 +41,8 @@ def predict(
     """Run a model of mobpack.toml on pictures (.png .jpg .webp .bmp), recordings (.wav), arrays (.npz), or, if it takes
     texts, on texts: `mobpack predict "some text"`, two of them for a model that takes two. A model with `batch = true`
     takes all of them in one run. A model that generates a text takes its prompt, and the text appears as it is made;
-    several prompts, or files, make several texts.
+    several prompts, or files, make several texts. A picture that a model makes is written into the current folder:
+    `photo.y.png` for the output `y` and the file `photo.jpg`.
 
     The graph includes the pre- and postprocessing of the contract, exactly as it ships: apps get the same results.
     """
@@ -80,12 +81,23 @@ def _named(found: "Predicted") -> dict[str, Any]:
 
 def lines(value: Any) -> Iterator[str]:
     """Lines that describe an answer, best result first."""
-    from packager.contract.results import Classification, Detection, Entity, Keypoint, MaskResult, NamedValues, Reading
+    from packager.contract.results import (
+        Classification,
+        Detection,
+        Entity,
+        Keypoint,
+        MaskResult,
+        NamedValues,
+        PictureFile,
+        Reading,
+    )
 
     match value:
         case MaskResult():
             yield f"{value.width} x {value.height}"
             yield from (f"{each.share:7.1%}  {each.label or each.index}" for each in value.shares)
+        case PictureFile():
+            yield f"{value.width} x {value.height}  {value.file}"
         case NamedValues():
             for name, numbers in value.series.items():
                 yield f"{name}  {_numbers(numbers)}  {value.units[name]}".rstrip()

@@ -23,6 +23,7 @@ from packager.contract.kind import (
 )
 from packager.contract.mask import Mask
 from packager.contract.pairs import PairScore
+from packager.contract.picture import Picture
 from packager.contract.spans import Spans
 from packager.contract.state import CarriedInput
 from packager.contract.tensor import PlainInput, PlainOutput
@@ -46,6 +47,7 @@ OUTPUT_KINDS: Mapping[str, type[OutputTable]] = {
     Generated.KIND: Generated,
     Keypoints.KIND: Keypoints,
     Mask.KIND: Mask,
+    Picture.KIND: Picture,
     Text.KIND: Text,
     Spans.KIND: Spans,
     PairScore.KIND: PairScore,

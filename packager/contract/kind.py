@@ -1,6 +1,6 @@
 """Interfaces of input and output kinds: tables of mobpack.toml that write themselves into a graph."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol, Self, runtime_checkable
@@ -31,6 +31,8 @@ class Placement:
     core_height: int
     nothing: str = ""
     """as in Writer"""
+    colours: Callable[[], str] | None = None
+    """writes the upright picture in its own size: uint8 [height, width, 3], red first"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ from packager.core.contract import (
     KeypointsOutput,
     MaskOutput,
     PairsOutput,
+    PictureOutput,
     SpansOutput,
     TensorOutput,
     TextOutput,
@@ -78,6 +79,25 @@ class MaskResult:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PictureResult:
+    """A picture that a model made."""
+
+    width: int
+    height: int
+    pixels: bytes
+    """red, green, blue and alpha of each pixel, row by row; alpha is straight"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureFile:
+    """A picture that a model made, as a file."""
+
+    width: int
+    height: int
+    file: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Reading:
     text: str
     score: float
@@ -117,6 +137,8 @@ Answer = (
     | tuple[Keypoint, ...]
     | tuple[Entity, ...]
     | MaskResult
+    | PictureResult
+    | PictureFile
     | Reading
     | NamedValues
     | TextPart
@@ -148,6 +170,9 @@ def answer(
             return tuple(Keypoint(label=label, x=x, y=y, score=score) for label, (x, y), score in places)
         case MaskOutput():
             return mask(typed, outputs[typed.classes.name])
+        case PictureOutput():
+            height, width, _ = outputs[typed.pixels.name].shape
+            return PictureResult(width=width, height=height, pixels=outputs[typed.pixels.name].tobytes())
         case TextOutput():
             return text(typed, outputs)
         case SpansOutput():

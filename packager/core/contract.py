@@ -195,6 +195,26 @@ class MaskOutput:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PictureOutput:
+    """A picture that the model makes."""
+
+    DESCRIBED: ClassVar[Described] = Described(
+        verb="render",
+        type="RgbaPicture",
+        tensors=("pixels",),
+        shape="pixels",
+        function="rgbaPictureOf",
+        module="rgba",
+        noun="rendered",
+        sentence="The picture that the model makes.",
+    )
+
+    identifier: str
+    pixels: TensorSpec
+    """uint8 [height, width, 4]: red, green, blue and alpha, which is not premultiplied"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class EmbeddingOutput:
     """A vector whose distance to others measures similarity."""
 
@@ -365,6 +385,7 @@ TypedOutput = (
     | BoxesOutput
     | KeypointsOutput
     | MaskOutput
+    | PictureOutput
     | EmbeddingOutput
     | TextOutput
     | SpansOutput

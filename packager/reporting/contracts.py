@@ -13,6 +13,7 @@ from packager.core.contract import (
     KeypointsOutput,
     MaskOutput,
     PairsOutput,
+    PictureOutput,
     SpansOutput,
     StateInput,
     TensorInput,
@@ -61,6 +62,8 @@ def _output(typed: TypedOutput) -> str:
             return f"{len(typed.labels)} points in pixels of the upright picture"
         case MaskOutput():
             return "a class for each place of the picture"
+        case PictureOutput():
+            return "a picture in red, green, blue and alpha"
         case EmbeddingOutput():
             return f"a vector of {typed.vector.shape[-1]} numbers and length 1"
         case TextOutput():

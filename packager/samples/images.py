@@ -60,8 +60,16 @@ def require_pillow() -> None:
         import PIL.Image  # noqa: F401
     except ImportError as error:
         raise ConfigError(
-            "Pillow, which reads images, is not installed", hint="run: pip install 'mobpack[images]'"
+            "Pillow, which reads and writes images, is not installed", hint="run: pip install 'mobpack[images]'"
         ) from error
+
+
+def save(path: Path, width: int, height: int, pixels: bytes) -> None:
+    """Writes red, green, blue and alpha of each pixel as a .png. Raises ConfigError if Pillow is missing."""
+    require_pillow()
+    import PIL.Image
+
+    PIL.Image.frombytes("RGBA", (width, height), pixels).save(path)
 
 
 def wanted(spec: TensorSpec, settings: ImageSettings) -> Picture:

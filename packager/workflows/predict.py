@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from packager import samples
 from packager.config import Config
-from packager.contract.results import Answer, answer, row
+from packager.contract.results import Answer, PictureFile, PictureResult, answer, row
 from packager.core.console import Console
 from packager.core.contract import SpansOutput
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.signature import TensorSpec
 from packager.core.values import Model, baseline
 from packager.files.store import Store
+from packager.samples.images import save
 from packager.samples.sample import Arrays, SampleSet, arrays_of
 from packager.samples.texts import batch_of, sample_of, taken_texts
 from packager.verification import parity
@@ -48,7 +49,8 @@ def predict(
     texts for a model that takes a text, pairs of them for one that takes two. `seed` is that of random choices. Texts
     that are generated have to be read before the next prediction is asked for: one session makes them all.
 
-    The graph is the one that ships, with the model's own numbers. Raises ConfigError for a file that does not fit the
+    The graph is the one that ships, with the model's own numbers. Pictures that the model makes are written into the
+    current folder. Raises ConfigError for a file that does not fit the
     model or a model without a contract, ModelError when the model does not run.
     """
     table = config.model[_chosen(config, name)]
@@ -75,7 +77,16 @@ def predict(
     for file in _existing(given):
         with console.step(f"run {model.name} on {file.name}"), store.scratch() as scratch:
             answers = _answers(model, samples.given(model, file, scratch), scratch, top, str(file))
-        yield Predicted(file=file, answers=answers)
+        yield Predicted(file=file, answers={name: _kept(each, f"{file.stem}.{name}") for name, each in answers.items()})
+
+
+def _kept(found: Answer, name: str) -> Answer:
+    """`found`; a picture as a file in the current folder, whose name begins with `name`."""
+    if not isinstance(found, PictureResult):
+        return found
+    file = Path(f"{name}.png")
+    save(file, found.width, found.height, found.pixels)
+    return PictureFile(width=found.width, height=found.height, file=str(file))
 
 
 def _batch(

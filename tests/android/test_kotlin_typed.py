@@ -344,6 +344,11 @@ def test_detections_have_boxes_and_labels(answers: Facts) -> None:
     assert answers["detections"] == f"[{first}, {second}]"
 
 
+def test_a_picture_is_a_bitmap_with_premultiplied_colours(answers: Facts) -> None:
+    assert answers["picture"] == "1 x 3 [10, 20, -56, -128, 1, 2, 3, -1, 9, 9, 9, 0]"
+    assert answers["picture as a bitmap"] == "1 x 3 [5, 10, 100, -128, 1, 2, 3, -1, 0, 0, 0, 0]"
+
+
 def test_a_mask_has_a_class_and_a_score_at_every_place(answers: Facts) -> None:
     assert answers["mask"] == "3 x 2 [0, 1, 2, 3, 4, 5] [none, some]"
     assert answers["mask at 1, 1"] == "4 0.015686275"  # 4 / 255

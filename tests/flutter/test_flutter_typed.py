@@ -188,10 +188,11 @@ def test_pictures_that_cannot_be_are_refused(said: Mapping[str, Any]) -> None:
 
 
 def test_several_results_come_together(said: Mapping[str, Any]) -> None:
-    seen, where, vector, words, raw, shape = said["everything"]
+    seen, where, vector, words, raw, shape, made = said["everything"]
     assert seen == [["", 0, 65.25], ["", 1, 65.25]]
     assert where == [4, 1, [1, 2, 3, 255], [1, 2, 3, 255], ["no", "yes"]]
     assert (vector, words, raw, shape) == ([65.25] * 3, "語a'", [8], [])
+    assert made == [4, 1, [each for each in (1, 2, 3, 255) for _ in range(4)]]
     assert said["boxes"] == [["dog", 1, 0.5, 1, 2, 3, 4], ["", 7, 0.25, 5, 6, 7, 8]]
 
 

@@ -12,7 +12,7 @@ from tests.toolchain.flutter_tester import FlutterTester, flutter_tester
 
 TESTS = Path(__file__).parents[1] / "toolchain" / "flutter_tests" / "widgets_test.dart"
 LIBRARY = "/libonnxruntime.so"
-COUNT = 7
+COUNT = 8
 """tests in that file"""
 
 

@@ -25,6 +25,7 @@ from packager.core.contract import (
     KeypointsOutput,
     MaskOutput,
     PairsOutput,
+    PictureOutput,
     SpansOutput,
     StateInput,
     TensorInput,
@@ -524,6 +525,8 @@ JOINTS = specs("output", ("joints.points", ElementType.FLOAT, (2, 2)), ("joints.
 KEYPOINTS = KeypointsOutput(identifier="joints", points=JOINTS[0], scores=JOINTS[1], labels=("left knee", "right knee"))
 MEASURED = specs("output", ("weather.numbers", ElementType.FLOAT, ("weather.steps", 2)))
 VALUES = ValuesOutput(identifier="weather", numbers=MEASURED[0], labels=("wind", "rain"), units=("m/s", ""))
+MADE = specs("output", ("made.pixels", ElementType.UINT8, ("made.height", "made.width", 4)))
+PICTURE = PictureOutput(identifier="made", pixels=MADE[0])
 TAGS = specs(
     "output",
     ("tags.classes", ElementType.INT64, ("tags.count",)),
@@ -631,10 +634,10 @@ CONTRACTS: tuple[Plan, ...] = (
     typed(
         "several",
         (*PIXELS, *LENGTHS),
-        (*SCORES, *VECTOR, *JOINTS, *MEASURED, *RAW),
+        (*SCORES, *VECTOR, *JOINTS, *MEASURED, *MADE, *RAW),
         Contract(
             inputs=(IMAGE, TensorInput(identifier="lengths", spec=LENGTHS[0])),
-            outputs=(CLASSES, EMBEDDING, KEYPOINTS, VALUES, RAW_OUTPUT),
+            outputs=(CLASSES, EMBEDDING, KEYPOINTS, VALUES, PICTURE, RAW_OUTPUT),
         ),
     ),
 )

@@ -22,6 +22,7 @@ from packager.core.contract import (
     ImageInput,
     MaskOutput,
     PairsOutput,
+    PictureOutput,
     SpansOutput,
     StateInput,
     TensorInput,
@@ -99,8 +100,8 @@ FOUND = """
 ALL = f"""
 ({IMAGE}, int64[n] options)
 => (float[3] means, uint8[height, width] places, float[height, width] shades, int64[n] symbols, float[n] sureness,
-    int64 raw)
-<int64 first = {{0}}, float tenth = {{0.1}}> {{
+    int64 raw, uint8[height, width, 4] made)
+<int64 first = {{0}}, float tenth = {{0.1}}, int64[1] last = {{2}}> {{
     {RGB}
     reds = Gather <axis = 2> (picked, first)
     places = Identity (reds)
@@ -109,6 +110,8 @@ ALL = f"""
     numbers_of = Cast <to = 1> (options)
     sureness = Mul (numbers_of, tenth)
     raw = Identity (image_orientation)
+    alpha = Unsqueeze (reds, last)
+    made = Concat <axis = 2> (picked, alpha)
 }}
 """
 
@@ -196,6 +199,7 @@ def everything(specs: Specs) -> Contract:
                 identifier="words", symbols=specs["symbols"], scores=specs["sureness"], alphabet=("a", "'", "語", " ")
             ),
             TensorOutput(identifier="raw", spec=specs["raw"]),
+            PictureOutput(identifier="made", pixels=specs["made"]),
         ),
     )
 

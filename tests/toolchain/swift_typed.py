@@ -29,6 +29,7 @@ from packager.core.contract import (
     ImageInput,
     MaskOutput,
     PairsOutput,
+    PictureOutput,
     SpansOutput,
     StateInput,
     TensorInput,
@@ -192,8 +193,9 @@ def several(folder: Path) -> Plan:
         ("symbol_scores", FLOAT, (3,)),
         ("mean", FLOAT, (3,)),
         ("doubled", INT64, ("run", 2)),
+        ("made", UINT8, ("h", "w", 4)),
     )
-    boxes, scores, classes, places, place_scores, symbols, symbol_scores, mean, doubled = outputs
+    boxes, scores, classes, places, place_scores, symbols, symbol_scores, mean, doubled, made = outputs
     contract = Contract(
         inputs=(image, TensorInput(identifier="output", spec=lengths[0])),
         outputs=(
@@ -202,6 +204,7 @@ def several(folder: Path) -> Plan:
             TextOutput(identifier="text", symbols=symbols, scores=symbol_scores, alphabet=("ß", " ", "日")),
             EmbeddingOutput(identifier="vector", vector=mean),
             TensorOutput(identifier="doubled", spec=doubled),
+            PictureOutput(identifier="made", pixels=made),
         ),
     )
     node = helper.make_node
@@ -220,6 +223,7 @@ def several(folder: Path) -> Plan:
         node("Identity", ["image.channels"], ["symbols"]),
         node("Cast", ["image.channels"], ["symbol_scores"], to=onnx.TensorProto.FLOAT),
         node("Add", ["output", "output"], ["doubled"]),
+        node("Identity", ["image.pixels"], ["made"]),
     ]
     return planned("several", (*PIXELS, *lengths), outputs, contract, nodes, folder)
 

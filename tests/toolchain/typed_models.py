@@ -18,6 +18,7 @@ from packager.core.contract import (
     ImageInput,
     MaskOutput,
     PairsOutput,
+    PictureOutput,
     SpansOutput,
     StateInput,
     TensorInput,
@@ -121,6 +122,11 @@ NETS = {
         "scores = Div (plane, full) }",
         inputs=(IMAGE,),
         outputs=((MaskOutput, "mask", {"classes": "classes", "scores": "scores"}, {"labels": ("none", "some")}),),
+    ),
+    "artist": Net(
+        graph=f"({PICTURE}) => (uint8[h, w, 4] made) {{ made = Identity (pixels) }}",
+        inputs=(IMAGE,),
+        outputs=((PictureOutput, "made", {"pixels": "made"}, {}),),
     ),
     "finder": Net(
         graph=f"({PICTURE}) => (float[3] vector) {{ {NUMBERS} vector = Identity (means) }}",

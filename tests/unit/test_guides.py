@@ -59,6 +59,7 @@ def test_configurations_of_the_pages_can_be_loaded(tmp_path: Path) -> None:
         ("image", "classes"),
         ("text", "embedding"),
         ("", "keypoints"),
+        ("image", "picture"),
         ("", "spans"),
         ("", "pairs"),
         ("", "values"),

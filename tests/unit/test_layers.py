@@ -48,6 +48,7 @@ PLUGIN_FAMILIES = {
         "labels",
         "scores",
         "pictures",
+        "resizing",
         "texts",
         "tokenization",
     ),

@@ -111,6 +111,7 @@ SHARED = [
         "Folder",
         "Info",
         "Keypoint",
+        "RgbaPicture",
         "Loading",
         "Mask",
         "ModelException",

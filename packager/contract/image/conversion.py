@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from packager.contract.image.placing import Sides
-from packager.contract.image.resizing import Filter, resized
+from packager.contract.resizing import Filter, Sides, resized
 from packager.core.contract import CONVERSIONS, ImageInput
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer

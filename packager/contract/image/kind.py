@@ -1,15 +1,26 @@
 """The kind `image`: its table, and the nodes that preprocess a picture."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
-from packager.contract.image.conversion import converter
+from packager.contract.image.conversion import Converter, converter
 from packager.contract.image.framing import Colour, Frame, Layout, framed
-from packager.contract.image.placing import Align, Fit, Fitting, Resize, fit, positions, stored, swapped
-from packager.contract.image.resizing import Filter, resized
+from packager.contract.image.placing import (
+    Align,
+    Fit,
+    Fitting,
+    Resize,
+    StoredPicture,
+    fit,
+    positions,
+    stored,
+    swapped,
+    whole,
+)
 from packager.contract.kind import AttachedInput, Inputs, Placement
+from packager.contract.resizing import Filter, resized
 from packager.core.contract import ImageInput
 from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
@@ -125,7 +136,6 @@ class PictureInput:
         picture = stored(writer, typed.pixels.name, typed.orientation.name)
         width, height = swapped(writer, picture, picture.sides.width, picture.sides.height)
         made = fit(writer, fitting, width, height)
-        placement = _placement(writer, made, frame, (width, height), picture.nothing)
         stored_height, stored_width = swapped(writer, picture, made.height, made.width)
         small = resized(
             writer,
@@ -144,7 +154,10 @@ class PictureInput:
         return AttachedInput(
             typed=(typed,),
             value=self._normalised(writer, self._arranged(writer, upright, frame), spec.element, frame),
-            placement=placement,
+            placement=replace(
+                _placement(made, frame, (width, height), picture.nothing),
+                colours=lambda: _upright(writer, typed, picture, colour, (width, height)),
+            ),
             shapes={typed.pixels.name: SHAPES, typed.chroma.name: CHROMA_SHAPES},
             values={
                 typed.channels.name: (0, 1, 2),
@@ -215,7 +228,7 @@ def _typed(writer: Writer, spec: TensorSpec) -> ImageInput:
     )
 
 
-def _placement(writer: Writer, made: Fit, frame: Frame, size: tuple[str, str], nothing: str) -> Placement:
+def _placement(made: Fit, frame: Frame, size: tuple[str, str], nothing: str) -> Placement:
     width, height = size
     return Placement(
         made_width=made.width,
@@ -228,6 +241,16 @@ def _placement(writer: Writer, made: Fit, frame: Frame, size: tuple[str, str], n
         core_height=frame.height,
         nothing=nothing,
     )
+
+
+def _upright(
+    writer: Writer, typed: ImageInput, picture: StoredPicture, colour: Converter, size: tuple[str, str]
+) -> str:
+    """uint8 [height, width, 3]: red, green and blue of the upright picture in its own `size`, width before height."""
+    sides = picture.sides
+    chroma = colour.resized_chroma(sides.height, sides.width, filter_="bilinear", antialias=True)
+    picked = writer.node("Gather", writer.node("Flatten", typed.pixels.name, axis=2), typed.channels.name, axis=1)
+    return writer.node("Gather", colour.converted(picked, chroma), whole(writer, picture, *size), axis=0)
 
 
 def _grey(writer: Writer, colours: str) -> str:

@@ -1,9 +1,9 @@
 """Position of a picture in the model's input: size, cropping, padding and orientation."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
+from packager.contract.resizing import Sides, counted
 from packager.graph.writer import Writer
 
 Resize = Literal["stretch", "crop", "letterbox"]
@@ -28,34 +28,6 @@ whether columns, then rows are reversed. Unknown orientations count as upright."
 
 OUTSIDE = 1 << 52
 """position after every pixel"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sides:
-    """Lengths of an array of pixels, [height, width, channels]: int64, one element each, of a hidden length.
-
-    Nodes are written for those that are used.
-    """
-
-    writer: Writer
-    pixels: str
-    nothing: str
-
-    @cached_property
-    def height(self) -> str:
-        return self._length(0)
-
-    @cached_property
-    def width(self) -> str:
-        return self._length(1)
-
-    @cached_property
-    def channels(self) -> str:
-        return self._length(2)
-
-    def _length(self, axis: int) -> str:
-        length = self.writer.node("Shape", self.pixels, start=axis, end=axis + 1)
-        return self.writer.node("Add", length, self.nothing)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,6 +191,14 @@ def positions(writer: Writer, fitting: Fitting, picture: StoredPicture, made: Fi
     if fitting.resize == "letterbox":
         found = writer.node("Min", found, writer.node("Mul", made.height, made.width))
     return found
+
+
+def whole(writer: Writer, picture: StoredPicture, width: str, height: str) -> str:
+    """int64 [height, width]: index of the stored pixel at each place of the upright picture, counted row by row."""
+    row_step, column_step = swapped(writer, picture, picture.sides.width, writer.integers(1))
+    lines = (height, picture.is_flipped, row_step), (width, picture.is_mirrored, column_step)
+    rows, columns = (_steps(writer, counted(writer, size), size, turned, step) for size, turned, step in lines)
+    return writer.node("Add", writer.node("Unsqueeze", rows, [1]), columns)
 
 
 def _counted(writer: Writer, picture: StoredPicture, size: int, start: str) -> str:

@@ -273,6 +273,7 @@ Future<void> severalResults() async {
     found.words.text,
     found.raw.data,
     found.raw.shape,
+    [found.made.width, found.made.height, found.made.pixels],
   ]);
   final finder = await Finder.load(options);
   final boxes = TensorInput(Float32List.fromList([1, 2, 3, 4, 5, 6, 7, 8]), shape: const [2, 4]);

@@ -64,6 +64,22 @@ public class Bitmap(
         destination.put(memory, 0, getByteCount())
     }
 
+    /** Alpha, red, green and blue of each pixel, from the highest byte on: colours become premultiplied. */
+    public fun setPixels(pixels: IntArray, offset: Int, stride: Int, x: Int, y: Int, width: Int, height: Int) {
+        check(config == Config.ARGB_8888 && hasAlpha && isPremultiplied) { "other bitmaps are not for tests" }
+        for (row in 0 until height) {
+            for (column in 0 until width) {
+                val pixel = pixels[offset + row * stride + column]
+                val at = (y + row) * rowBytes + 4 * (x + column)
+                val alpha = pixel ushr 24
+                for ((place, shift) in listOf(16, 8, 0).withIndex()) {
+                    memory[at + place] = ((pixel shr shift and 0xFF) * alpha / 255.0).let(Math::round).toByte()
+                }
+                memory[at + 3] = alpha.toByte()
+            }
+        }
+    }
+
     /** Null where Android has no way from one to the other. */
     public fun copy(config: Config, isMutable: Boolean): Bitmap? {
         check(!isRecycled) { "Can't copy a recycled bitmap" }

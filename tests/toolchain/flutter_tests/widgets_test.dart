@@ -10,7 +10,9 @@ import 'dart:typed_data';
 import 'package:flutter/widgets.dart' hide OrientationModel;
 import 'package:flutter/services.dart';
 import 'package:flutter_test/flutter_test.dart';
+import 'package:models/images.dart';
 import 'package:models/models.dart';
+import 'package:models/src/runtime/rgba.dart';
 
 final String library = Platform.environment['LIBRARY']!;
 final bool isBroken = Platform.environment.containsKey('BREAK');
@@ -199,6 +201,17 @@ void main() {
         grown.add(residentKib() - before);
       }
       expect(grown, anyElement(lessThan(limitKib)));
+    });
+  }, skip: isBroken);
+
+  testWidgets('a picture that a model made is an image with its colours and its alpha', (tester) async {
+    await tester.runAsync(() async {
+      final pixels = Uint8List.fromList([10, 20, 200, 128, 1, 2, 3, 255, 9, 9, 9, 0]);
+      final image = await RgbaPicture(1, 3, pixels).toImage();
+      expect([image.width, image.height], [1, 3]);
+      final bytes = await image.toByteData();
+      expect(bytes!.buffer.asUint8List(), [5, 10, 100, 128, 1, 2, 3, 255, 0, 0, 0, 0]);
+      image.dispose();
     });
   }, skip: isBroken);
 

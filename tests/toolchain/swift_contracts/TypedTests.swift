@@ -420,6 +420,10 @@ final class AnswerTests: XCTestCase {
         XCTAssertEqual(found.vector, [27.5, 55, 110])
         XCTAssertEqual(found.doubled, [2, 4, 6, 8])
         XCTAssertEqual(found.doubledShape, [2, 2])
+        XCTAssertEqual(found.made, RgbaPicture(width: 1, height: 2, pixels: [200, 100, 50, 0, 20, 10, 5, 0]))
+        let image = try XCTUnwrap(found.made.cgImage)
+        XCTAssertEqual([image.width, image.height], [1, 2])
+        XCTAssertEqual(image.bytes, found.made.pixels)
         XCTAssertEqual(try JSONDecoder().decode(Mask.self, from: JSONEncoder().encode(found.mask)), found.mask)
         XCTAssertEqual(readingOf([], [], ["a"]), Reading(text: "", score: 0))
     }

@@ -1,6 +1,7 @@
 package apps
 
 import android.graphics.Bitmap
+import com.example.models.Artist
 import com.example.models.Classifier
 import com.example.models.Detector
 import com.example.models.Embedder
@@ -44,6 +45,7 @@ fun main(arguments: Array<String>) {
     classes(task)
     Detector.loadBlocking(task.app, task.options).use { report("detections", it.detectBlocking(grey(4, 2))) }
     masks(task)
+    paintings(task)
     Finder.loadBlocking(task.app, task.options).use { report("embedding", it.embedBlocking(pixel(51, 102, 204)).joinToString(" ")) }
     ReaderModel.loadBlocking(task.app, task.options).use {
         report("reading", it.readBlocking(grey(6, 1)))
@@ -97,6 +99,14 @@ private fun masks(task: Task) = Segmenter.loadBlocking(task.app, task.options).u
     report("mask at 1, 1", "${mask.classAt(1, 1)} ${mask.scoreAt(1, 1)}")
     reportFailure("mask at 3, 0") { mask.classAt(3, 0) }
     reportFailure("mask at 0, -1") { mask.scoreAt(0, -1) }
+}
+
+private fun paintings(task: Task) = Artist.loadBlocking(task.app, task.options).use { model ->
+    val made = model.renderBlocking(Picture(bytes(10, 20, 200, 128, 1, 2, 3, 255, 9, 9, 9, 0), 1, 3))
+    report("picture", "${made.width} x ${made.height} ${made.pixels.toList()}")
+    val bitmap = made.toBitmap()
+    val memory = ByteBuffer.allocate(bitmap.getByteCount()).also(bitmap::copyPixelsToBuffer).array()
+    report("picture as a bitmap", "${bitmap.getWidth()} x ${bitmap.getHeight()} ${memory.toList()}")
 }
 
 private fun severals(task: Task) = Several.loadBlocking(task.app, task.options).use { model ->

@@ -392,7 +392,7 @@ test('several results come together, each under its name', () =>
   withModel(Everything, async (model) => {
     const picture = { data: new Uint8Array([1, 2, 3, 255]), width: 4, height: 1, format: 'grey', orientation: 'left' };
     const found = await model.predict(picture, new BigInt64Array([2n, 0n, 1n]));
-    assert.deepEqual(Object.keys(found), ['seen', 'where', 'vector', 'words', 'raw']);
+    assert.deepEqual(Object.keys(found), ['seen', 'where', 'vector', 'words', 'raw', 'made']);
     assert.deepEqual(found.seen, [
       { label: '', index: 0, score: 65.25 },
       { label: '', index: 1, score: 65.25 },
@@ -408,6 +408,10 @@ test('several results come together, each under its name', () =>
     assert.equal(found.words.text, "語a'");
     assert.ok(Math.abs(found.words.score - 0.1) < 1e-6);
     assert.deepEqual(found.raw, { type: 'int64', data: new BigInt64Array([8n]), shape: [] });
+    const grey = [1, 2, 3, 255].flatMap((each) => [each, each, each, each]);
+    assert.deepEqual(found.made, { width: 4, height: 1, data: new Uint8ClampedArray(grey) });
+    const again = await model.predict(found.made, new BigInt64Array(0));
+    assert.deepEqual(again.where.classes, new Uint8Array([1, 2, 3, 255]), 'a picture for another model');
     const dark = { ...picture, data: new Uint8Array(4) };
     const { seen: none, words } = await model.predict(dark, new BigInt64Array(0));
     assert.deepEqual([none, words], [[], { text: '', score: 0 }], 'below the threshold, and nothing to read');

@@ -2,6 +2,7 @@
 
 @_exported import Foundation
 
+public typealias CFData = Data
 public typealias CFString = String
 
 public struct CGColorSpace {
@@ -15,17 +16,50 @@ public struct CGColorSpace {
 public enum CGImageAlphaInfo: UInt32 {
     case none = 0
     case premultipliedLast = 1
+    case last = 3
+}
+
+public struct CGBitmapInfo {
+    let rawValue: UInt32
+
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+}
+
+public enum CGColorRenderingIntent {
+    case defaultIntent
+}
+
+public final class CGDataProvider {
+    let data: Data
+
+    public init?(data: CFData) {
+        self.data = data
+    }
 }
 
 public final class CGImage {
     public let width: Int
     public let height: Int
-    let bytes: [UInt8]
+    public let bytes: [UInt8]
 
     public init(width: Int, height: Int, bytes: [UInt8]) {
         self.width = width
         self.height = height
         self.bytes = bytes
+    }
+
+    public convenience init?(
+        width: Int, height: Int, bitsPerComponent: Int, bitsPerPixel: Int, bytesPerRow: Int, space: CGColorSpace,
+        bitmapInfo: CGBitmapInfo, provider: CGDataProvider, decode: UnsafePointer<CGFloat>?, shouldInterpolate: Bool,
+        intent: CGColorRenderingIntent
+    ) {
+        guard bitsPerComponent == 8, bitsPerPixel == 32, bytesPerRow == 4 * width else { return nil }
+        guard bitmapInfo.rawValue == CGImageAlphaInfo.last.rawValue, provider.data.count == bytesPerRow * height else {
+            return nil
+        }
+        self.init(width: width, height: height, bytes: [UInt8](provider.data))
     }
 }
 

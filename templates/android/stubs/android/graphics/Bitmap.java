@@ -33,4 +33,6 @@ public final class Bitmap {
     public native void copyPixelsToBuffer(Buffer destination);
 
     public native void recycle();
+
+    public native void setPixels(int[] pixels, int offset, int stride, int x, int y, int width, int height);
 }

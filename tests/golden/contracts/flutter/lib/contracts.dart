@@ -29,6 +29,7 @@ export 'src/runtime/policies.dart';
 export 'src/runtime/pressure.dart' show releaseUnusedModels;
 export 'src/runtime/proof.dart';
 export 'src/runtime/ranking.dart' show Ranked;
+export 'src/runtime/rgba.dart' show RgbaPicture;
 export 'src/runtime/self_test.dart' show OutputTest, SelfTest;
 export 'src/runtime/similarity.dart';
 export 'src/runtime/sound.dart' show Sound;

@@ -120,6 +120,7 @@ export type { CallOptions, ClassifyOptions, ClassifySyncOptions } from './runtim
 export type { Picture, PictureOrientation, PixelFormat, YuvConversion } from './runtime/typed/picture.js';
 export type { Region } from './runtime/typed/planes.js';
 export type { Ranked } from './runtime/typed/ranking.js';
+export type { RgbaPicture } from './runtime/typed/rgba.js';
 export type { Sound } from './runtime/typed/sound.js';
 export type { Reading } from './runtime/typed/text.js';
 export type { NamedValues } from './runtime/typed/values.js';

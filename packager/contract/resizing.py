@@ -1,8 +1,9 @@
 """Resizes pictures with standard operators."""
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
-from packager.contract.image.placing import Sides
 from packager.core.signature import ElementType
 from packager.graph.writer import Writer
 
@@ -11,6 +12,34 @@ Filter = Literal["bilinear", "bicubic", "nearest"]
 MODES = {"bilinear": "linear", "bicubic": "cubic"}
 CUBIC_COEFFICIENT = -0.5
 """Catmull and Rom's coefficient, used by Pillow; torch and OpenCV use -0.75"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sides:
+    """Lengths of an array of pixels, [height, width, channels]: int64, one element each, of a hidden length.
+
+    Nodes are written for those that are used.
+    """
+
+    writer: Writer
+    pixels: str
+    nothing: str
+
+    @cached_property
+    def height(self) -> str:
+        return self._length(0)
+
+    @cached_property
+    def width(self) -> str:
+        return self._length(1)
+
+    @cached_property
+    def channels(self) -> str:
+        return self._length(2)
+
+    def _length(self, axis: int) -> str:
+        length = self.writer.node("Shape", self.pixels, start=axis, end=axis + 1)
+        return self.writer.node("Add", length, self.nothing)
 
 
 def resized(
@@ -70,10 +99,15 @@ def _interpolated(writer: Writer, pixels: str, sides: Sides, height: str, width:
 
 def _centres(writer: Writer, size: str, made: str) -> tuple[str, str]:
     """Positions of the centres of `made` pixels among `size` pixels: numerators [made], and the denominator; int64."""
-    end = writer.node("ReduceMax", made, [0], keepdims=0)
-    numbers = writer.node("Range", writer.integer(0), end, writer.integer(1))
+    numbers = counted(writer, made)
     odd = writer.node("Add", writer.node("Mul", numbers, writer.integer(2)), writer.integer(1))
     return writer.node("Mul", odd, size), writer.node("Mul", made, writer.integer(2))
+
+
+def counted(writer: Writer, size: str) -> str:
+    """int64 [size]: the numbers from 0 on; `size` has one element."""
+    end = writer.node("ReduceMax", size, [0], keepdims=0)
+    return writer.node("Range", writer.integer(0), end, writer.integer(1))
 
 
 def _divided(writer: Writer, numerators: str, denominator: str) -> tuple[str, str]:
