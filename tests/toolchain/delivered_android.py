@@ -149,7 +149,7 @@ class Shelf:
             yield replace(made, format=str(compiled.format), data=tuple(data))
 
     def file(self, name: str, path: Path, old: Sequence[Path]) -> ChannelFile:
-        """What a document says of a file, which is on the server then with deltas to it."""
+        """A file in a document; it is on the server then, with deltas to it."""
         made = [(sha256_of(each), deltas.make(each, path)) for each in old]
         for _, content in made:
             self.put(content)

@@ -79,13 +79,6 @@ def model_view(
     output_views = tuple(_tensor(spec, outputs, sizes, reshaped) for spec in model.signature.outputs)
     tuned = any(setup.tuned for setup in setups)
     variants = tuple(dict.fromkeys(file.asset.name for setup in setups for file in setup.files if file.variant))
-    parts = {
-        "decryption": package.encryption,
-        "tuning": tuned,
-        "updating/packaged": package.delivery,
-        "variants": variants,
-    }
-    modules = {*MODULES, *filter(parts.get, parts), *(typed.modules(model.contract) if model.contract else ())}
     return ModelView(
         class_name=class_name,
         name=model.name,
@@ -115,10 +108,21 @@ def model_view(
         variants=variants,
         contract=package.delivery.contracts[model.name] if package.delivery else "",
         has_numbers=any(each.data not in PLAIN_LISTS for each in (*input_views, *output_views)),
-        modules=tuple(sorted(modules)),
+        modules=tuple(sorted(_modules(model, package, tuned, variants))),
         example=tuple(_example(class_name, method, input_views, output_views)),
         usage=_usage(method, input_views),
     )
+
+
+def _modules(model: Model, package: Package, is_tuned: bool, variants: tuple[str, ...]) -> set[str]:
+    """Files of the runtime that the file of a model imports."""
+    parts = {
+        "decryption": package.encryption,
+        "tuning": is_tuned,
+        "updating/packaged": package.delivery,
+        "variants": variants,
+    }
+    return {*MODULES, *filter(parts.get, parts), *(typed.modules(model.contract) if model.contract else ())}
 
 
 def setup_view(
