@@ -1,6 +1,7 @@
-"""Rewrites LiteRT files into ones that tf2onnx reads: dense weights, and states as inputs and outputs.
+"""Rewrites LiteRT files into ones that tf2onnx reads: dense weights, states as inputs and outputs, and MediaPipe's
+transposed convolution as LiteRT's own.
 
-Both are changes of the graph alone: no number is computed anew. The result is a .tflite file, too, which LiteRT runs
+All are changes of the graph alone: no number is computed anew. The result is a .tflite file, too, which LiteRT runs
 beside the original: it must give the same.
 """
 
@@ -14,7 +15,10 @@ from packager.core.errors import ModelError
 if TYPE_CHECKING:
     import numpy
 
-REWRITTEN = ("DENSIFY", "VAR_HANDLE")
+TRANSPOSED = "Convolution2DTransposeBias"
+"""MediaPipe's transposed convolution: input [1, h, w, c], weights [c, h, w, c] and bias [c]; its options are a
+TfLiteTransposeConvParams of three int32, the first of which is 1 for the padding SAME and 2 for VALID"""
+REWRITTEN = ("DENSIFY", "VAR_HANDLE", TRANSPOSED)
 STATE, NEXT = "state_{}", "next_state_{}"
 """names of a state before and after a run"""
 STEPS = 3
@@ -31,12 +35,14 @@ def rewritten(path: Path, folder: Path, operators: set[str], text: str) -> Path:
     model = flatbuffer_utils.read_model(str(path))
     if "DENSIFY" in operators:
         _densify(model, path)
+    if TRANSPOSED in operators:
+        _transpose(model)
     states: list[str] = []
     if "VAR_HANDLE" in operators:
         states = _open_states(model, text)
     made = folder / f"{path.stem}-rewritten.tflite"
     flatbuffer_utils.write_model(model, str(made))
-    _refuse_different(path, made, len(states), text)
+    _refuse_different(path, made, len(states), text, delegates=TRANSPOSED in operators)
     return made
 
 
@@ -69,6 +75,49 @@ def _densify(model: Any, path: Path) -> None:
         for tensor in (graph.tensors[place], graph.tensors[each.inputs[0]]):  # tf2onnx reads unused ones, too
             tensor.buffer, tensor.sparsity = len(model.buffers) - 1, None
     graph.operators = kept
+
+
+def _transpose(model: Any) -> None:
+    """Replaces each of MediaPipe's transposed convolutions by LiteRT's, and an addition of the bias."""
+    import numpy
+    from tensorflow.lite.python import schema_py_generated as schema
+
+    graph = model.subgraphs[0]
+    made = []
+    for each in graph.operators:
+        if model.operatorCodes[each.opcodeIndex].customCode != TRANSPOSED.encode():
+            made.append(each)
+            continue
+        given, weights, bias = each.inputs
+        padding, stride_w, stride_h = numpy.frombuffer(bytes(each.customOptions)[:12], "<i4").tolist()
+        [out] = each.outputs
+        size = numpy.array(graph.tensors[out].shape, numpy.int32)
+        convolved = _float_like(graph, out)
+        convolution = _operator(
+            model, schema.BuiltinOperator.TRANSPOSE_CONV, [_constant(model, graph, size), weights, given], convolved
+        )
+        convolution.builtinOptionsType = schema.BuiltinOptions.TransposeConvOptions
+        convolution.builtinOptions = options = schema.TransposeConvOptionsT()
+        options.padding = schema.Padding.SAME if padding == 1 else schema.Padding.VALID
+        options.strideW, options.strideH = stride_w, stride_h
+        addition = _operator(model, schema.BuiltinOperator.ADD, [convolved, bias], out)
+        addition.builtinOptionsType, addition.builtinOptions = schema.BuiltinOptions.AddOptions, schema.AddOptionsT()
+        made += [convolution, addition]
+    graph.operators = made
+
+
+def _constant(model: Any, graph: Any, values: "numpy.ndarray") -> int:
+    """A new tensor of int32."""
+    import numpy
+    from tensorflow.lite.python import schema_py_generated as schema
+
+    buffer, tensor = schema.BufferT(), schema.TensorT()
+    buffer.data = numpy.frombuffer(values.tobytes(), numpy.uint8)
+    model.buffers.append(buffer)
+    tensor.shape, tensor.type, tensor.buffer = list(values.shape), schema.TensorType.INT32, len(model.buffers) - 1
+    tensor.name = f"size_{tensor.buffer}".encode()
+    graph.tensors.append(tensor)
+    return len(graph.tensors) - 1
 
 
 @dataclass
@@ -125,8 +174,8 @@ def _widen(model: Any, graph: Any, variable: _Variable) -> None:
         return
     variable.first = _float_like(graph, first)
     variable.current = _float_like(graph, first)
-    quantize = _operator(model, schema.BuiltinOperator.QUANTIZE, variable.first, first)
-    dequantize = _operator(model, schema.BuiltinOperator.DEQUANTIZE, current, variable.current)
+    quantize = _operator(model, schema.BuiltinOperator.QUANTIZE, [variable.first], first)
+    dequantize = _operator(model, schema.BuiltinOperator.DEQUANTIZE, [current], variable.current)
     graph.operators = [quantize, *graph.operators, dequantize]
 
 
@@ -137,11 +186,12 @@ def _float_like(graph: Any, place: int) -> int:
     made = schema.TensorT()
     made.shape, made.shapeSignature = graph.tensors[place].shape, graph.tensors[place].shapeSignature
     made.type, made.buffer = schema.TensorType.FLOAT32, 0
+    made.name = f"float_{len(graph.tensors)}".encode()
     graph.tensors.append(made)
     return len(graph.tensors) - 1
 
 
-def _operator(model: Any, code: int, given: int | None, made: int | None) -> Any:
+def _operator(model: Any, code: int, given: Sequence[int | None], made: int | None) -> Any:
     from tensorflow.lite.python import schema_py_generated as schema
 
     places = [place for place, each in enumerate(model.operatorCodes) if each.builtinCode == code]
@@ -152,7 +202,7 @@ def _operator(model: Any, code: int, given: int | None, made: int | None) -> Any
         model.operatorCodes.append(new)
         places = [len(model.operatorCodes) - 1]
     each = schema.OperatorT()
-    each.opcodeIndex, each.inputs, each.outputs = places[0], [given], [made]
+    each.opcodeIndex, each.inputs, each.outputs = places[0], list(given), [made]
     return each
 
 
@@ -196,11 +246,11 @@ def _refuse_other_beginning(model: Any, text: str) -> None:
                 )
 
 
-def _refuse_different(path: Path, made: Path, states: int, text: str) -> None:
+def _refuse_different(path: Path, made: Path, states: int, text: str, *, delegates: bool) -> None:
     """Raises ModelError if the rewritten file gives anything else than the original on some runs in a row."""
     import numpy
 
-    before, after = _opened(path), _opened(made)
+    before, after = (_opened(each, delegates=delegates) for each in (path, made))
     numbers = numpy.random.default_rng(0)
     own = before.get_input_details()
     carried = [numpy.zeros(each["shape"], each["dtype"]) for each in after.get_input_details()[len(own) :]]
@@ -211,8 +261,8 @@ def _refuse_different(path: Path, made: Path, states: int, text: str) -> None:
         carried = found[len(wanted) :] if states else []
         if not all(map(_is_close, wanted, found)):
             raise ModelError(
-                f"{text} cannot be rewritten: mobpack does not support its kind of states or sparse weights",
-                hint="save it with the state as inputs and outputs, and without sparsity",
+                f"{text} cannot be rewritten: mobpack does not support its kind of states, sparse weights or operators",
+                hint="save it with the state as inputs and outputs, without sparsity, and with LiteRT's own operators",
             )
 
 
@@ -235,11 +285,12 @@ def _drawn(details: Any, numbers: "numpy.random.Generator") -> Any:
     return numbers.integers(limits.min if limits else 0, limits.max if limits else 2, shape).astype(dtype)
 
 
-def _opened(path: Path, *, keeps_all: bool = False) -> Any:
-    """With LiteRT's own kernels: a delegate would keep dense weights to itself."""
+def _opened(path: Path, *, keeps_all: bool = False, delegates: bool = False) -> Any:
+    """With LiteRT's own kernels: a delegate would keep dense weights to itself. MediaPipe's operators need one."""
     import tensorflow
 
-    resolver = tensorflow.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    kinds = tensorflow.lite.experimental.OpResolverType
+    resolver = kinds.AUTO if delegates else kinds.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     interpreter = tensorflow.lite.Interpreter(
         str(path),
         num_threads=1,

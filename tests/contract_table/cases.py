@@ -2,7 +2,6 @@
 
 import io
 import shutil
-import tarfile
 import wave
 import zipfile
 from collections.abc import Mapping
@@ -37,7 +36,6 @@ FORMATS = {"RGBA": "RGBA", "BGRA": "BGRA", "RGB": "RGB", "GREY": "L"}
 """Pixel formats of apps, and what Pillow calls them."""
 YUV = {"NV12": (1, (0, 1)), "NV21": (1, (1, 0)), "P010": (2, (1, 3))}
 """Pixel formats of cameras: bytes of a pixel of luma, and where U and V lie in a pixel of chroma."""
-POSE = "package/pose_landmark_lite.tflite"
 INPUTS = {"classifier": "image", "finder": "x", "scribe": "x", "poser": "input"}
 """The input of each model."""
 
@@ -307,13 +305,9 @@ def tone(path: Path) -> Path:
 
 
 def pose(folder: Path) -> Path:
-    """BlazePose, imported from its .tflite, with its first output alone: five numbers for each of 39 points.
-
-    The numbers: x, y and z in pixels, and the logits of being visible and of being in the picture.
-    """
-    with tarfile.open(downloads.fetch("model-pose")) as archive:
-        archive.extract(POSE, folder, filter="data")
-    done = command.run("import", POSE, "--output", "pose.onnx", folder=folder)
+    """BlazePose, imported from its .tflite, with its first output alone: the points."""
+    (folder / "pose.tflite").write_bytes(models.pose_tflite())
+    done = command.run("import", "pose.tflite", "--output", "pose.onnx", folder=folder)
     assert done.returncode == 0, done.stderr
     model = onnx.load(folder / "pose.onnx")
     del model.graph.output[1:]

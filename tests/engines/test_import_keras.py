@@ -1,5 +1,6 @@
 """Imports of what Keras and TensorFlow save, with the real ones, and of what they save badly."""
 
+import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, ParityError
 from packager.workflows.conversion.graph import ports
 from packager.workflows.importing import ImportRequest, layout, starting, steps
+from tests.toolchain import command, models
 from tests.toolchain.importing import answers_of
 from tests.toolchain.keras_models import SOURCES
 
@@ -125,6 +127,16 @@ def test_every_bad_source_has_its_words(name: str, kind: type, words: str, answe
     assert answer.get("failed") == kind.__name__, answer
     assert words in answer["message"]
     assert answer["hint"]
+
+
+def test_mediapipes_own_operator_becomes_one_of_litert(tmp_path: Path) -> None:
+    """The command compares the graph with LiteRT, whose XNNPACK computes the operator."""
+    (tmp_path / "selfie.tflite").write_bytes(models.selfie_tflite())
+    done = command.run("import", "selfie.tflite", "--output", "selfie.onnx", "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    [error] = json.loads(done.stdout)["errors"]
+    assert error["share-of-tolerance"] < 0.5
+    assert [node.op_type for node in onnx.load(tmp_path / "selfie.onnx").graph.node].count("ConvTranspose") == 1
 
 
 def test_a_state_in_variables_goes_from_run_to_run(answers: Answers, folder: Path, tmp_path: Path) -> None:

