@@ -41,8 +41,8 @@ def predict(
     """Run a model of mobpack.toml on pictures (.png .jpg .webp .bmp), recordings (.wav), arrays (.npz), or, if it takes
     texts, on texts: `mobpack predict "some text"`, two of them for a model that takes two. A model with `batch = true`
     takes all of them in one run. A model that generates a text takes its prompt, and the text appears as it is made;
-    several prompts, or files, make several texts. A picture that a model makes is written into the current folder:
-    `photo.y.png` for the output `y` and the file `photo.jpg`.
+    several prompts, or files, make several texts. A picture or a sound that a model makes is written into the current
+    folder: `photo.y.png` for the output `y` and the file `photo.jpg`, `text-1.y.wav` for the first text.
 
     The graph includes the pre- and postprocessing of the contract, exactly as it ships: apps get the same results.
     """
@@ -90,6 +90,7 @@ def lines(value: Any) -> Iterator[str]:
         NamedValues,
         PictureFile,
         Reading,
+        SoundFile,
     )
 
     match value:
@@ -98,6 +99,9 @@ def lines(value: Any) -> Iterator[str]:
             yield from (f"{each.share:7.1%}  {each.label or each.index}" for each in value.shares)
         case PictureFile():
             yield f"{value.width} x {value.height}  {value.file}"
+        case SoundFile():
+            channels = f", {value.channels} channels" if value.channels > 1 else ""
+            yield f"{value.seconds:.3f} s at {value.rate} Hz{channels}  {value.file}"
         case NamedValues():
             for name, numbers in value.series.items():
                 yield f"{name}  {_numbers(numbers)}  {value.units[name]}".rstrip()

@@ -24,6 +24,7 @@ from packager.contract.kind import (
 from packager.contract.mask import Mask
 from packager.contract.pairs import PairScore
 from packager.contract.picture import Picture
+from packager.contract.sound import Waveform
 from packager.contract.spans import Spans
 from packager.contract.state import CarriedInput
 from packager.contract.tensor import PlainInput, PlainOutput
@@ -52,6 +53,7 @@ OUTPUT_KINDS: Mapping[str, type[OutputTable]] = {
     Spans.KIND: Spans,
     PairScore.KIND: PairScore,
     Values.KIND: Values,
+    Waveform.KIND: Waveform,
     PlainOutput.KIND: PlainOutput,
 }
 

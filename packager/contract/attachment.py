@@ -187,6 +187,7 @@ def _parts(model: Model, tables: Tables, where: str) -> AttachedParts:
         placements={name: each.placement for name, each in inputs.items() if each.placement},
         tokens={name: each.tokens for name, each in inputs.items() if each.tokens},
         batches={name: each.batch for name, each in inputs.items() if each.batch},
+        rates=frozenset(each.rate for each in inputs.values() if each.rate),
         inputs=specs,
         metadata={entry.key: entry.value for entry in proto.metadata_props},
     )

@@ -130,7 +130,7 @@ class Keypoints:
             return self._numbers(writer, spec, size)
         if self.format == "heatmaps":
             return self._of_heatmaps(writer, spec, size)
-        if self.y not in core.outputs or self.y == spec.name:
+        if self.y not in core.outputs or self.y == spec.name or self.y in core.carried:
             raise ConfigError(f"y '{self.y}' is not another output", hint=nearest(self.y, core.outputs))
         lines = [self._lines(writer, each) for each in (spec, core.outputs[self.y])]
         found = [

@@ -83,6 +83,8 @@ class AttachedInput:
     """tokens of a text"""
     batch: BatchTokens | None = None
     """tokens of several texts"""
+    rate: int | None = None
+    """frames per second of a sound, as the core takes it"""
     shapes: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     """as in Contract"""
     values: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -115,6 +117,8 @@ class Core:
     """of texts, by name of the input"""
     batches: Mapping[str, BatchTokens] = field(default_factory=dict)
     """of several texts in a run, by name of the input"""
+    rates: frozenset[int] = frozenset()
+    """frames per second of the sounds that the core takes"""
     inputs: Mapping[str, TensorSpec] = field(default_factory=dict)
     """by name; values in the finished graph, too, whoever makes them"""
     metadata: Mapping[str, str] = field(default_factory=dict)

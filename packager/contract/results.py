@@ -13,6 +13,7 @@ from packager.core.contract import (
     MaskOutput,
     PairsOutput,
     PictureOutput,
+    SoundOutput,
     SpansOutput,
     TensorOutput,
     TextOutput,
@@ -131,6 +132,25 @@ class NamedValues:
     units: Mapping[str, str]
 
 
+@dataclass(frozen=True, kw_only=True)
+class SoundResult:
+    """Samples from -1 to 1, interleaved: 0 where the model gives no number."""
+
+    samples: tuple[float, ...]
+    rate: int
+    channels: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoundFile:
+    """A sound that a model made, as a file."""
+
+    seconds: float
+    rate: int
+    channels: int
+    file: str
+
+
 Answer = (
     tuple[Classification, ...]
     | tuple[Detection, ...]
@@ -141,6 +161,8 @@ Answer = (
     | PictureFile
     | Reading
     | NamedValues
+    | SoundResult
+    | SoundFile
     | TextPart
     | tuple[float, ...]
     | float
@@ -189,6 +211,8 @@ def answer(
                 series={name: tuple(column) for name, column in zip(typed.labels, columns, strict=True)},
                 units=dict(zip(typed.labels, typed.units, strict=True)),
             )
+        case SoundOutput():
+            return sound(typed, outputs[typed.samples.name])
         case TensorOutput():
             return outputs[typed.spec.name].tolist()
 
@@ -252,6 +276,13 @@ def entities(typed: SpansOutput, outputs: "Mapping[str, numpy.ndarray]", points:
         Entity(label=_label(typed.labels, index), text=words[start:end], start=start, end=end, score=score)
         for index, start, end, score in zip(*found, strict=True)
     )
+
+
+def sound(typed: SoundOutput, samples: "numpy.ndarray") -> SoundResult:
+    import numpy
+
+    heard = numpy.where(numpy.isnan(samples), numpy.float32(0), samples)
+    return SoundResult(samples=tuple(heard.reshape(-1).tolist()), rate=typed.rate, channels=typed.channels)
 
 
 def part(typed: GeneratedOutput, outputs: "Mapping[str, numpy.ndarray]") -> TextPart:

@@ -214,7 +214,7 @@ OWN = """
     Rollout Rows RunEvent Running RunOptions RuntimeException Safetensors Sampled SampleFile Samples SampleTest Schema
     SealedBox SealedFile SecretKeySpec SecurityException SeedOptions Seen SelfTest SelfTester SelfTestingModel
     Serialization Session SessionOptions Sessions SessionSettings Setting SHA256 Shaped Shared SharedMemory ShortBuffer
-    Signature Signed SignedList Similarity Sound SoundTensors Source SourceKind Spec Specialization Start Stated
+    Signature Signed SignedList Similarity SoundTensors Source SourceKind Spec Specialization Start Stated
     Statement Stay StorageManager StructStat StructTimespec Subject SymmetricKey SystemPictures Targets Tensor
     TensorInfo TensorInput Tensors TensorSpec TensorType TestedFile TextLists TextPart Texts TextState ThreadingOptions
     ThreadPoolExecutor Threads Throws TimeoutException TimeUnit Transfer Trial TrialException TRUST Trusted TrustProblem

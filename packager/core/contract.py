@@ -359,6 +359,29 @@ class ValuesOutput:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SoundOutput:
+    """A sound: cleaned, or made."""
+
+    DESCRIBED: ClassVar[Described] = Described(
+        verb="render",
+        type="Sound",
+        tensors=("samples",),
+        numbers=("rate", "channels"),
+        function="soundOf",
+        module="sound",
+        noun="rendered",
+        sentence="The sound that the model makes, samples from -1 to 1.",
+    )
+
+    identifier: str
+    samples: TensorSpec
+    """float [frames, channels] from -1 to 1; NaN where the model gives none"""
+    rate: int
+    """frames per second"""
+    channels: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class TensorOutput:
     """An output that the app gets unchanged."""
 
@@ -392,6 +415,7 @@ TypedOutput = (
     | PairsOutput
     | GeneratedOutput
     | ValuesOutput
+    | SoundOutput
     | TensorOutput
 )
 

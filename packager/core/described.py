@@ -37,6 +37,8 @@ class Described:
     """field with the code points of a text that the result has parts of; empty for none"""
     lines: tuple[str, ...] = ()
     """fields with labels, symbols or units"""
+    numbers: tuple[str, ...] = ()
+    """fields with whole numbers that the function takes as they are"""
     limits: tuple[()] | tuple[str, str] = ()
     """fields with the default number of results and the minimum of their scores, if the function takes these"""
     function: str = ""

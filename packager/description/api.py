@@ -37,6 +37,10 @@ class MethodResult:
     """symbols of a text, in the same order"""
     units: tuple[str, ...] = ()
     """of the numbers that `labels` name"""
+    rate: int | None = None
+    """frames per second of a sound; null for other kinds"""
+    channels: int | None = None
+    """of a sound"""
     top_k: int | None = None
     """default number of results; null where apps cannot choose it"""
     threshold: float | None = None

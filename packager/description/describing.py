@@ -68,7 +68,7 @@ def _parameter(typed: TypedInput) -> MethodParameter:
 
 def _result(typed: TypedOutput) -> MethodResult:
     said = typed.DESCRIBED
-    words = {each: getattr(typed, each) for each in said.lines}
+    known = {each: getattr(typed, each) for each in (*said.lines, *said.numbers)}
     top_k, threshold = (getattr(typed, each) for each in said.limits) if said.limits else (None, LOWEST)
     return MethodResult(
         name=typed.identifier,
@@ -78,7 +78,7 @@ def _result(typed: TypedOutput) -> MethodResult:
         tensors=tuple(getattr(typed, each).name for each in said.tensors),
         top_k=top_k,
         threshold=threshold if threshold > LOWEST else None,
-        **words,
+        **known,
     )
 
 

@@ -14,6 +14,7 @@ from packager.core.contract import (
     MaskOutput,
     PairsOutput,
     PictureOutput,
+    SoundOutput,
     SpansOutput,
     StateInput,
     TensorInput,
@@ -77,6 +78,8 @@ def _output(typed: TypedOutput) -> str:
         case ValuesOutput():
             numbers = [f"{name} {unit}".rstrip() for name, unit in zip(typed.labels, typed.units, strict=True)]
             return "numbers: " + ", ".join(numbers[:5]) + (" and others" if numbers[5:] else "")
+        case SoundOutput():
+            return f"a sound of {typed.rate:,} Hz, " + ("mono" if typed.channels == 1 else f"{typed.channels} channels")
         case TensorOutput():
             return _tensor(typed.spec)
 

@@ -13,6 +13,8 @@ from packager.core.errors import ConfigError
 from packager.samples.folder import size_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy
 
 INTEGERS, FLOATS, EXTENSIBLE = 1, 3, 0xFFFE
@@ -66,6 +68,19 @@ class Wav:
         if len(content) != count * self.frame_bytes:
             raise ConfigError(f"{self.path}: the file ends too early", hint=HINT)
         return _numbers(content, self.code).reshape(count, self.channel_count)
+
+
+def content_of(samples: "Sequence[float]", rate_hz: int, channel_count: int) -> bytes:
+    """A .wav file with integers of 16 bits, of interleaved `samples` from -1 to 1."""
+    import numpy
+
+    whole = numpy.clip(numpy.floor(numpy.array(samples, numpy.float64) * 32768 + 0.5), -32768, 32767).astype("<i2")
+    frame_bytes = 2 * channel_count
+    layout = struct.pack("<HHIIHH", INTEGERS, channel_count, rate_hz, rate_hz * frame_bytes, frame_bytes, 16)
+    header = struct.pack(
+        "<4sI4s4sI16s4sI", b"RIFF", 36 + whole.nbytes, b"WAVE", b"fmt ", 16, layout, b"data", whole.nbytes
+    )
+    return header + whole.tobytes()
 
 
 def _numbers(content: bytes, code: str) -> "numpy.ndarray":

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from packager import samples
 from packager.config import Config
-from packager.contract.results import Answer, PictureFile, PictureResult, answer, row
+from packager.contract.results import Answer, PictureFile, PictureResult, SoundFile, SoundResult, answer, row
 from packager.core.console import Console
 from packager.core.contract import SpansOutput
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.signature import TensorSpec
 from packager.core.values import Model, baseline
+from packager.files.atomic import atomic_file
 from packager.files.store import Store
+from packager.samples import wav
 from packager.samples.images import save
 from packager.samples.sample import Arrays, SampleSet, arrays_of
 from packager.samples.texts import batch_of, sample_of, taken_texts
@@ -49,9 +51,9 @@ def predict(
     texts for a model that takes a text, pairs of them for one that takes two. `seed` is that of random choices. Texts
     that are generated have to be read before the next prediction is asked for: one session makes them all.
 
-    The graph is the one that ships, with the model's own numbers. Pictures that the model makes are written into the
-    current folder. Raises ConfigError for a file that does not fit the
-    model or a model without a contract, ModelError when the model does not run.
+    The graph is the one that ships, with the model's own numbers. Pictures and sounds that the model makes are written
+    into the current folder. Raises ConfigError for a file that does not fit the model or a model without a contract,
+    ModelError when the model does not run.
     """
     table = config.model[_chosen(config, name)]
     with store_of(config, console) as store:
@@ -69,24 +71,36 @@ def predict(
         yield from _batch(model, tuple(_grouped(given, wanted)), store, console, top)
         return
     if wanted and not any(each.endswith(".npz") for each in given):
-        for texts in _grouped(given, wanted):
+        for number, texts in enumerate(_grouped(given, wanted), 1):
             with console.step(f"run {model.name}"), store.scratch() as scratch:
                 answers = _answers(model, sample_of(model, texts, scratch), scratch, top, "this text")
-            yield Predicted(file=None, texts=texts, answers=answers)
+            yield Predicted(file=None, texts=texts, answers=_kept(answers, f"text-{number}"))
         return
     for file in _existing(given):
         with console.step(f"run {model.name} on {file.name}"), store.scratch() as scratch:
             answers = _answers(model, samples.given(model, file, scratch), scratch, top, str(file))
-        yield Predicted(file=file, answers={name: _kept(each, f"{file.stem}.{name}") for name, each in answers.items()})
+        yield Predicted(file=file, answers=_kept(answers, file.stem))
 
 
-def _kept(found: Answer, name: str) -> Answer:
-    """`found`; a picture as a file in the current folder, whose name begins with `name`."""
-    if not isinstance(found, PictureResult):
-        return found
-    file = Path(f"{name}.png")
-    save(file, found.width, found.height, found.pixels)
-    return PictureFile(width=found.width, height=found.height, file=str(file))
+def _kept(answers: Mapping[str, Answer], stem: str) -> dict[str, Answer]:
+    """`answers`; pictures and sounds as files in the current folder, whose names begin with `stem`."""
+    return {name: _file(found, f"{stem}.{name}") for name, found in answers.items()}
+
+
+def _file(found: Answer, name: str) -> Answer:
+    """A picture or a sound as a file that has `name` without its ending; anything else as it is."""
+    match found:
+        case PictureResult():
+            file = Path(f"{name}.png")
+            save(file, found.width, found.height, found.pixels)
+            return PictureFile(width=found.width, height=found.height, file=str(file))
+        case SoundResult(samples=samples, rate=rate, channels=channels):
+            file = Path(f"{name}.wav")
+            with atomic_file(file) as written:
+                written.write(wav.content_of(samples, rate, channels))
+            seconds = len(samples) / channels / rate
+            return SoundFile(seconds=seconds, rate=rate, channels=channels, file=str(file))
+    return found
 
 
 def _batch(

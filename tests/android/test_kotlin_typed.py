@@ -18,6 +18,7 @@ from packager.core.values import Package
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.targets.android import Android
+from tests.cases import spoken
 from tests.cases.archives import read_zip
 from tests.golden.cases import reshaped
 from tests.toolchain import apptools, class_files, jvm, typed_models, typed_texts
@@ -467,10 +468,18 @@ def test_samples_are_passed_as_the_model_takes_them(answers: Facts) -> None:
     assert answers["shorts as floats"] == "0.375"
 
 
+def test_a_sound_that_a_model_makes_is_a_file_that_python_writes_alike(answers: Facts) -> None:
+    assert answers["played"] == f"{spoken.RATE} {spoken.CHANNELS} {len(spoken.STEPS) // 2} 0.0"
+    assert bytes(each % 256 for each in json.loads(answers["wav"])) == spoken.wav_file()
+    assert bytes(json.loads(answers["wav of whole"])) == spoken.wav_file((0, 1, 0, 2))[44:]
+    assert answers["nothing played"] == "0 44"
+
+
 @pytest.mark.parametrize(
     ("mistake", "message"),
     [
         ("no samples", "a sound without samples"),
+        ("nothing heard", "a sound without samples"),
         ("half a frame", "3 samples are no whole number of frames of 2 channels"),
         ("no rate", "a rate of 0 frames per second: it must be from 1000 to 768000"),
         ("no channels", "0 channels: the least is 1"),

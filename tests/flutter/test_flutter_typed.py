@@ -22,6 +22,7 @@ from packager.files.user_cache import cache_folder
 from packager.render.templates import write_sources
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
+from tests.cases import spoken
 from tests.cases.onnx_text import compiled, onnx_model, saved
 from tests.golden.cases import Case, Published
 from tests.npm.test_react_native_typed import MODELS, given_texts, made, planned
@@ -215,6 +216,14 @@ def test_sounds_and_states_reach_the_model(said: Mapping[str, Any]) -> None:
     one, two, again = said["heard sums"]
     assert one == again == [0.75, 2, 2, 8000, 0, 0]
     assert two == [0.75, 2, 1, 44100, 0.75, 1]
+
+
+def test_a_sound_that_a_model_makes_is_a_file_that_python_writes_alike(said: Mapping[str, Any]) -> None:
+    assert said["played"] == [spoken.RATE, spoken.CHANNELS, len(spoken.STEPS), 0]
+    assert bytes(said["wav"]) == spoken.wav_file()
+    assert bytes(said["wav of whole"]) == spoken.wav_file((0, 1, 0, 2))[44:]
+    assert said["nothing played"] == [0, 44]
+    assert said["nothing heard"] == "badInput"
 
 
 def test_a_run_that_fails_is_repeated_on_the_cpu(said: Mapping[str, Any]) -> None:

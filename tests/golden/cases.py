@@ -26,6 +26,7 @@ from packager.core.contract import (
     MaskOutput,
     PairsOutput,
     PictureOutput,
+    SoundOutput,
     SpansOutput,
     StateInput,
     TensorInput,
@@ -527,6 +528,8 @@ MEASURED = specs("output", ("weather.numbers", ElementType.FLOAT, ("weather.step
 VALUES = ValuesOutput(identifier="weather", numbers=MEASURED[0], labels=("wind", "rain"), units=("m/s", ""))
 MADE = specs("output", ("made.pixels", ElementType.UINT8, ("made.height", "made.width", 4)))
 PICTURE = PictureOutput(identifier="made", pixels=MADE[0])
+PLAYED = specs("output", ("voice.samples", ElementType.FLOAT, ("voice.frames", 1)))
+SPOKEN = SoundOutput(identifier="voice", samples=PLAYED[0], rate=22050, channels=1)
 TAGS = specs(
     "output",
     ("tags.classes", ElementType.INT64, ("tags.count",)),
@@ -634,10 +637,10 @@ CONTRACTS: tuple[Plan, ...] = (
     typed(
         "several",
         (*PIXELS, *LENGTHS),
-        (*SCORES, *VECTOR, *JOINTS, *MEASURED, *MADE, *RAW),
+        (*SCORES, *VECTOR, *JOINTS, *MEASURED, *MADE, *PLAYED, *RAW),
         Contract(
             inputs=(IMAGE, TensorInput(identifier="lengths", spec=LENGTHS[0])),
-            outputs=(CLASSES, EMBEDDING, KEYPOINTS, VALUES, PICTURE, RAW_OUTPUT),
+            outputs=(CLASSES, EMBEDDING, KEYPOINTS, VALUES, PICTURE, SPOKEN, RAW_OUTPUT),
         ),
     ),
 )

@@ -23,6 +23,7 @@ from packager.core.contract import (
     MaskOutput,
     PairsOutput,
     PictureOutput,
+    SoundOutput,
     SpansOutput,
     StateInput,
     TensorInput,
@@ -38,6 +39,7 @@ from packager.render.templates import write_sources
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
+from tests.cases import spoken
 from tests.cases.onnx_text import STANDARD, compiled, onnx_model
 from tests.cases.react_native_package import FENCE, RESOLUTIONS, tsc
 from tests.cases.react_native_typescript import code_of
@@ -221,6 +223,13 @@ def recorder(specs: Specs) -> Contract:
     )
 
 
+def player(specs: Specs) -> Contract:
+    played = SoundOutput(identifier="played", samples=specs["played"], rate=spoken.RATE, channels=spoken.CHANNELS)
+    return Contract(
+        inputs=(AudioInput(identifier="audio", samples=specs["samples"], rate=specs["rate"]),), outputs=(played,)
+    )
+
+
 def speller(specs: Specs) -> Contract:
     return Contract(
         inputs=(TextInput(identifier="text", code_points=specs["points"]),),
@@ -263,6 +272,7 @@ MODELS = {
     "everything": (ALL, everything),
     "listener": (HEARD, listener),
     "recorder": (RECORDED, recorder),
+    "player": (spoken.GRAPH, player),
     "speller": (SPELLED, speller),
     "tagger": (typed_texts.TAGGER, tagger),
     "noter": (typed_texts.NOTER, noter),
@@ -299,9 +309,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def made(name: str, folder: Path) -> Plan:
     graph, contract = MODELS[name]
-    file = compiled(
-        folder, onnx_model(graph, opsets={"": 18} if name in ("noter", "ranker", "tagger") else STANDARD), name
-    )
+    opsets = {"": 18} if name in ("noter", "player", "ranker", "tagger") else STANDARD
+    file = compiled(folder, onnx_model(graph, opsets=opsets), name)
     model = file.variant.model
     signature = model.signature
     specs = Specs({spec.name: spec for spec in (*signature.inputs, *signature.outputs)})
@@ -346,6 +355,7 @@ def given_texts() -> dict[str, Any]:
         "vectors": typed_texts.vectors().tolist(),
         "cosines": typed_texts.cosines(),
         "nearest": typed_texts.nearest(),
+        "wav": list(spoken.wav_file()),
     }
 
 

@@ -30,6 +30,7 @@ from packager.core.contract import (
     MaskOutput,
     PairsOutput,
     PictureOutput,
+    SoundOutput,
     SpansOutput,
     StateInput,
     TensorInput,
@@ -43,6 +44,7 @@ from packager.files.hashes import sha256_of
 from packager.graph.writer import onnx_type
 from packager.render.templates import write_sources
 from packager.targets.ios import Ios
+from tests.cases import spoken
 from tests.cases.onnx_text import loaded, onnx_model, saved, weight
 from tests.golden.cases import choice, on_ios, specs, typed
 from tests.toolchain import typed_texts
@@ -98,7 +100,20 @@ def package(folder: Path) -> Path:
     """The package with its models, the tests and the stand-ins."""
     plans = tuple(
         make(folder / "models")
-        for make in (echo, classifier, several, hearing, listener, spelling, tagging, noting, ranking, tokens, attached)
+        for make in (
+            echo,
+            classifier,
+            several,
+            hearing,
+            player,
+            listener,
+            spelling,
+            tagging,
+            noting,
+            ranking,
+            tokens,
+            attached,
+        )
     )
     plans += tuple(of_lists(model, folder / "models") for model in typed_texts.lists(folder / "lists"))
     target = Ios(providers=())
@@ -132,6 +147,7 @@ def tested(package: Path, scratch: Path) -> Outcomes:
     given = {
         "attached.scores": scores(model),
         "texts": typed_texts.written(),
+        "wav": np.frombuffer(spoken.wav_file(), np.uint8),
         "ids": np.array(ids, np.int32),
         "vectors": typed_texts.vectors(),
         "cosines": np.array(typed_texts.cosines(), np.float32),
@@ -239,6 +255,22 @@ def hearing(folder: Path) -> Plan:
     given = AudioInput(identifier="audio", samples=samples, rate=rate)
     contract = Contract(inputs=(given,), outputs=tuple(map(plain_output, outputs)))
     return planned("hearing", (samples, rate), outputs, contract, nodes, folder)
+
+
+def player(folder: Path) -> Plan:
+    """Returns the sound of 8000 Hz that reaches it, and nothing of any other."""
+    samples, rate = sound(FLOAT)
+    outputs = specs("output", ("played", FLOAT, ("m", spoken.CHANNELS)))
+    numbers = {"row": 1, "zero": 0, "all": 8000, "far": 2**63 - 1}
+    nodes = [
+        *(helper.make_node("Constant", [], [name], value_ints=[number]) for name, number in numbers.items()),
+        helper.make_node("Reshape", [rate.name, "row"], ["given"]),
+        helper.make_node("Sub", ["given", "all"], ["start"]),
+        helper.make_node("Slice", [samples.name, "start", "far", "zero"], ["played"]),
+    ]
+    given = AudioInput(identifier="audio", samples=samples, rate=rate)
+    made = SoundOutput(identifier="played", samples=outputs[0], rate=spoken.RATE, channels=spoken.CHANNELS)
+    return planned("player", (samples, rate), outputs, Contract(inputs=(given,), outputs=(made,)), nodes, folder)
 
 
 def listener(folder: Path) -> Plan:

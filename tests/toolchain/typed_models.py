@@ -19,6 +19,7 @@ from packager.core.contract import (
     MaskOutput,
     PairsOutput,
     PictureOutput,
+    SoundOutput,
     SpansOutput,
     StateInput,
     TensorInput,
@@ -31,6 +32,7 @@ from packager.core.contract import (
 from packager.core.values import Choice, Model, Plan, TensorSpec, baseline
 from packager.engines.environments.runtime import Runtime
 from packager.files.store import Store
+from tests.cases import spoken
 from tests.cases.onnx_text import loaded, onnx_model
 from tests.toolchain import typed_texts
 
@@ -211,6 +213,11 @@ NETS = {
             (TextInput, "document", {"code_points": "document"}, {}),
         ),
         outputs=((PairsOutput, "fit", {"score": "score", "query": "query", "document": "document"}, {}),),
+    ),
+    "player": Net(
+        graph=spoken.GRAPH,
+        inputs=((AudioInput, "audio", {"samples": "samples", "rate": "rate"}, {}),),
+        outputs=((SoundOutput, "played", {"samples": "played"}, {"rate": spoken.RATE, "channels": spoken.CHANNELS}),),
     ),
     # The next state has an open shape: it is copied out of the runtime.
     "recorder": Net(

@@ -63,6 +63,7 @@ def test_configurations_of_the_pages_can_be_loaded(tmp_path: Path) -> None:
         ("", "spans"),
         ("", "pairs"),
         ("", "values"),
+        ("", "sound"),
     ]
     of_texts = [
         ("text", "generated"),

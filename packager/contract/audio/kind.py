@@ -118,6 +118,7 @@ class SoundInput:
         return AttachedInput(
             typed=(AudioInput(identifier=spec.identifier, samples=samples, rate=rate),),
             value=_laid(writer, value, spec.element, place.shape),
+            rate=self.rate,
             shapes={samples.name: RANDOM_SHAPES},
             values={rate.name: tuple(dict.fromkeys((self.rate, *RANDOM_RATES)))},
         )

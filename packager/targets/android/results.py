@@ -100,7 +100,8 @@ def _result(result: TypedOutput, view: ModelView, texts: Mapping[str, str], top:
     ]
     most, least = [getattr(result, each) for each in described.limits] or (0, 0.0)
     limits = [top or str(most), _number(least)] if described.limits else []
-    call = f"{described.function}({', '.join([*tensors, *shape, *text, *lines, *limits])})"
+    numbers = [str(getattr(result, each)) for each in described.numbers]
+    call = f"{described.function}({', '.join([*tensors, *shape, *text, *lines, *numbers, *limits])})"
     return ResultView(
         identifier=result.identifier,
         kotlin_type=f"List<{made}>" if described.is_list else made,

@@ -37,11 +37,12 @@ def shown(output: TypedOutput, outputs: Mapping[str, str], texts: Mapping[str, s
         return Shown(type=made, value=f"{tensors[0]}.data")
     text = [texts[getattr(output, described.text).name]] if described.text else []
     lines = [_lines_name(output, each) for each in described.lines]
+    numbers = [str(getattr(output, each)) for each in described.numbers]
     most, least = [getattr(output, each) for each in described.limits] or (0, 0.0)
     limits = [top or str(most), _number(least)] if described.limits else []
     return Shown(
         type=f"List<{made}>" if described.is_list else made,
-        value=f"{described.function}({', '.join([*tensors, *text, *lines, *limits])})",
+        value=f"{described.function}({', '.join([*tensors, *text, *lines, *numbers, *limits])})",
     )
 
 

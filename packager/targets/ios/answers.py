@@ -86,7 +86,8 @@ def _made(output: TypedOutput, outcome: Outcome, top: str) -> tuple[str, str, st
         ]
         most, least = [getattr(output, each) for each in described.limits] or (0, 0.0)
         limits = [f"top: {top or most}", f"threshold: {_float(least)}"] if described.limits else []
-        value = f"{described.function}({', '.join([*values, *shape, *text, *lines, *limits])})"
+        numbers = [str(getattr(output, each)) for each in described.numbers]
+        value = f"{described.function}({', '.join([*values, *shape, *text, *lines, *numbers, *limits])})"
     return f"[{made}]" if described.is_list else made, described.sentence, value
 
 

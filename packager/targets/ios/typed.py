@@ -335,7 +335,7 @@ def _fed_by(
         case AudioInput():
             samples = "integers" if given.samples.element is ElementType.INT16 else "floats"
             shape = f"[{name}.frames, {name}.channels]"
-            yield FedView(type="Fed", tensor=given.samples.name, arguments=(f"{name}.{samples}", shape))
+            yield FedView(type="Fed", tensor=given.samples.name, arguments=(f"try {name}.{samples}", shape))
             yield FedView(type="Fed", tensor=given.rate.name, arguments=(f"[Int64({name}.rate)]", "[]"))
         case TextInput():
             label = "texts" if given.is_batch else "text"

@@ -52,11 +52,10 @@ TYPES = {
     "planes": ("Region",),
     "ranking": ("Ranked",),
     "similarity": (),
-    "sound": ("Sound",),
     "state": (),
 }
 """files of `runtime/typed/`, and the types of each that apps use"""
-VALUES = {"similarity": ("Similarity",)}
+VALUES = {"similarity": ("Similarity",), "sound": ("toWav",)}
 """files of `runtime/typed/` with other things that apps use"""
 CARRIED = "Carried"
 PREDICTION = "Prediction"

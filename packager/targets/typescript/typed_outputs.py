@@ -12,6 +12,8 @@ from packager.targets.typescript.typed_view import LabelsView
 LINE = 110
 """characters of labels per line, before indentation by two or four"""
 PLAIN = {Plain.NUMBER: "number", Plain.NUMBERS: "Float32Array", Plain.TEXTS: "GeneratedText"}
+NARROWED = {"Sound": "Sound<Float32Array>"}
+"""types with a parameter, as results have them"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,15 +35,17 @@ def shown(output: TypedOutput, class_name: str, texts: Mapping[str, str], *, top
         [name] = identifiers.values()
         return Shown(type=f"{class_name}Outputs[{ts_string(name)}]", value=f"outputs.{name}")
     made = PLAIN[described.type] if isinstance(described.type, Plain) else described.type
+    made = NARROWED.get(made, made)
     if not described.function:
         return Shown(type=made, value=tensors[0])
     text = [texts[getattr(output, described.text).name]] if described.text else []
     lines = [_lines_name(output, each) for each in described.lines]
+    numbers = [str(getattr(output, each)) for each in described.numbers]
     most, least = [getattr(output, each) for each in described.limits] or (0, 0.0)
     limits = [top or str(most), _number(least)] if described.limits else []
     return Shown(
         type=f"readonly {made}[]" if described.is_list else made,
-        value=f"{described.function}({', '.join([*tensors, *text, *lines, *limits])})",
+        value=f"{described.function}({', '.join([*tensors, *text, *lines, *numbers, *limits])})",
     )
 
 

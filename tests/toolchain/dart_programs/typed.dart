@@ -304,6 +304,20 @@ Future<void> sounds() async {
   await listener.dispose();
 }
 
+Future<void> played() async {
+  final player = await Player.load(options);
+  const steps = [0.0, 0.5, -0.5, 1.5, -1.5, 32766.5, -32767.5, 1e6, -1e6, double.nan];
+  final samples = Float32List.fromList([for (final step in steps) step / 32768]);
+  final Sound(:rate, :channels, samples: made) = await player.render(Sound(samples, rate: 8000, channels: 2));
+  say('played', [rate, channels, made.length, made.last]);
+  say('wav', Sound(samples, rate: rate, channels: channels).toWav());
+  say('wav of whole', Sound.pcm(Int16List.fromList([0, 1, 0, 2]), rate: rate, channels: channels).toWav().sublist(44));
+  final nothing = await player.render(Sound(samples, rate: 9000, channels: 2));
+  say('nothing played', [nothing.samples.length, nothing.toWav().length]);
+  say('nothing heard', await codeOf(() => player.render(nothing)));
+  await player.dispose();
+}
+
 int peakMebibytes() {
   final line = File('/proc/self/status').readAsLinesSync().firstWhere((line) => line.startsWith('VmHWM'));
   return int.parse(RegExp(r'\d+').firstMatch(line)!.group(0)!) >> 10;
@@ -345,6 +359,7 @@ Future<void> main(List<String> arguments) async {
   await pictures();
   await severalResults();
   await sounds();
+  await played();
   await large();
   await serve(options, arguments[2]);
   say('done', true);

@@ -665,11 +665,28 @@ final class SoundTests: XCTestCase {
         XCTAssertEqual(try model.predict(Sound(whole, rate: 8000)).heardShape, [4, 1])
         let loud: [Float] = [.nan, .infinity, -.infinity, 7, 1.5 / 32768, -1.5 / 32768, 0.4 / 32768]
         XCTAssertEqual(try model.predict(Sound(loud, rate: 8000)).heard, [0, 32767, -32768, 32767, 2, -1, 0])
-        XCTAssertEqual(try Sound(whole, rate: 8000).floats, whole.map { Float($0) / 32768 })
+        XCTAssertEqual(try Sound(whole, rate: 8000).samples, whole.map { Float($0) / 32768 })
+    }
+
+    func testASoundThatAModelMakesIsAFileThatPythonWritesAlike() throws {
+        let model = try Player(options: onCPU)
+        let steps: [Float] = [0, 0.5, -0.5, 1.5, -1.5, 32766.5, -32767.5, 1e6, -1e6, .nan]
+        let played = try model.render(Sound(steps.map { $0 / 32768 }, rate: 8000, channels: 2))
+        XCTAssertEqual(played.rate, 44100)
+        XCTAssertEqual(played.frames, 5)
+        XCTAssertEqual(played.samples.last, 0)
+        XCTAssertEqual(Array(played.toWav()), try values("wav", of: UInt8.self))
+        let whole = try Sound([0, 1, 0, 2] as [Int16], rate: 44100, channels: 2).toWav()
+        XCTAssertEqual(Array(whole.dropFirst(44)), [0, 0, 1, 0, 0, 0, 2, 0])
+        let nothing = try model.render(Sound(steps, rate: 9000, channels: 2))
+        XCTAssertEqual(nothing.frames, 0)
+        XCTAssertEqual(nothing.toWav().count, 44)
+        XCTAssertEqual(try refusal { _ = try model.render(nothing) }, "the sound has no samples")
     }
 
     func testWhatIsNoRecordingIsRefusedInWords() throws {
-        XCTAssertEqual(try refusal { _ = try Sound([Float](), rate: 8000) }, "the sound has no samples")
+        let model = try Hearing(options: onCPU)
+        XCTAssertEqual(try refusal { _ = try model.predict(Sound([Float](), rate: 8000)) }, "the sound has no samples")
         XCTAssertEqual(try refusal { _ = try Sound([1, 2, 3] as [Int16], rate: 8000, channels: 2) }, "3 samples are no multiple of 2 channels")
         XCTAssertEqual(try refusal { _ = try Sound([1] as [Float], rate: 0) }, "a sound cannot have a rate of 0: it must be from 1000 to 768000")
         XCTAssertEqual(try refusal { _ = try Sound([1] as [Float], rate: 8000, channels: 0) }, "a sound cannot have 0 channels")

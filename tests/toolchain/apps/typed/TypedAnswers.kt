@@ -11,6 +11,7 @@ import com.example.models.ListenerModel
 import com.example.models.Noter
 import com.example.models.Picture
 import com.example.models.PixelFormat
+import com.example.models.Player
 import com.example.models.Ranker
 import com.example.models.ReaderModel
 import com.example.models.Recorder
@@ -54,6 +55,7 @@ fun main(arguments: Array<String>) {
     severals(task)
     states(task)
     sounds(task)
+    played(task)
     texts(task)
     tokens(task)
     entities(task)
@@ -147,10 +149,22 @@ private fun sounds(task: Task) = Recorder.loadBlocking(task.app, task.options).u
         val heard = other.classifyBlocking(Sound(shortArrayOf(16384, 8192), 48_000))
         report("shorts as floats", heard.first { it.index == 0 }.score)
     }
-    reportFailure("no samples") { Sound(FloatArray(0), 8_000) }
+    reportFailure("no samples") { model.predictBlocking(Sound(FloatArray(0), 8_000)) }
     reportFailure("half a frame") { Sound(FloatArray(3), 8_000, 2) }
     reportFailure("no rate") { Sound(FloatBuffer.allocate(1), 0) }
     reportFailure("no channels") { Sound(ShortArray(1), 8_000, 0) }
+}
+
+private fun played(task: Task) = Player.loadBlocking(task.app, task.options).use { model ->
+    val steps = floatArrayOf(0f, 0.5f, -0.5f, 1.5f, -1.5f, 32766.5f, -32767.5f, 1e6f, -1e6f, Float.NaN)
+    val samples = FloatArray(steps.size) { steps[it] / 32768 }
+    val found = model.renderBlocking(Sound(samples, 8_000, 2))
+    report("played", "${found.rate} ${found.channels} ${found.frames} ${found.toFloatArray().last()}")
+    report("wav", found.toWav().toList())
+    report("wav of whole", Sound(shortArrayOf(0, 1, 0, 2), 44_100, 2).toWav().drop(44))
+    val nothing = model.renderBlocking(Sound(samples, 9_000, 2))
+    report("nothing played", "${nothing.frames} ${nothing.toWav().size}")
+    reportFailure("nothing heard") { model.renderBlocking(nothing) }
 }
 
 private fun texts(task: Task) = Speller.loadBlocking(task.app, task.options).use { model ->

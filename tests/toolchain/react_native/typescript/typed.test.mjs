@@ -12,6 +12,7 @@ const {
   ListenerModel,
   ModelError,
   Noter,
+  Player,
   Ranker,
   Recorder,
   RowsModel,
@@ -22,6 +23,7 @@ const {
   Topics,
   Watcher,
   allocate,
+  toWav,
 } = await load('index.web.js');
 const { setOnnxRuntime } = await load('runtime/onnxruntime.js');
 const { chooseBackend } = await load('runtime/backend.js');
@@ -453,6 +455,20 @@ test('the code points of a text reach the graph', () =>
   }));
 
 const TEXTS = JSON.parse(readFileSync(process.env.TEXTS, 'utf8'));
+
+test('a sound that a model makes is played as a file, is silent where it is no number, and may be empty', () =>
+  withModel(Player, async (model) => {
+    const steps = [0, 0.5, -0.5, 1.5, -1.5, 32766.5, -32767.5, 1e6, -1e6, NaN];
+    const samples = Float32Array.from(steps, (step) => step / 32768);
+    const played = await model.render({ samples, rate: 8000, channels: 2 });
+    assert.deepEqual({ ...played, samples: [...played.samples] }, { rate: 44100, channels: 2, samples: [...samples.slice(0, 9), 0] });
+    assert.deepEqual([...new Uint8Array(toWav(played))], TEXTS.wav);
+    assert.deepEqual([...new Uint8Array(toWav({ samples: new Int16Array([0, 1, 0, 2]), rate: 44100, channels: 2 }))].slice(44), [0, 0, 1, 0, 0, 0, 2, 0]);
+    const nothing = await model.render({ samples, rate: 9000, channels: 2 });
+    assert.equal(nothing.samples.length, 0);
+    assert.equal(toWav(nothing).byteLength, 44);
+    await assert.rejects(model.render(nothing), { code: 'bad-input', message: 'sound `audio` has no samples' });
+  }));
 
 test('every awkward text has the tokens of the tokenizer', () =>
   withModel(Tokens, async (model) => {

@@ -5,7 +5,7 @@ import 'dart:typed_data';
 import 'errors.dart';
 import 'tensor.dart';
 
-/// A recording of any length and rate; channels are interleaved.
+/// A recording of any length and rate, or a sound that a model made; channels are interleaved.
 final class Sound {
   /// Samples from -1 to 1.
   Sound(Float32List samples, {required this.rate, this.channels = 1}) : _floats = samples, _shorts = null;
@@ -21,6 +21,46 @@ final class Sound {
 
   /// Samples of a frame.
   final int channels;
+
+  /// Samples from -1 to 1.
+  Float32List get samples => _floats ?? Float32List.fromList([for (final each in _shorts!) each / _full]);
+
+  Int16List get _whole => _shorts ?? Int16List.fromList([for (final each in _floats!) _quantized(each)]);
+
+  /// A `.wav` file with whole numbers of 16 bits; what is too loud is cut off.
+  Uint8List toWav() {
+    final whole = _whole;
+    final size = 2 * whole.length;
+    final file = ByteData(_header + size);
+    for (final (at, name) in const [(0, 'RIFF'), (8, 'WAVE'), (12, 'fmt '), (36, 'data')]) {
+      for (var letter = 0; letter < name.length; letter++) {
+        file.setUint8(at + letter, name.codeUnitAt(letter));
+      }
+    }
+    file
+      ..setUint32(4, _header - 8 + size, Endian.little)
+      ..setUint32(16, 16, Endian.little)
+      ..setUint16(20, 1, Endian.little)
+      ..setUint16(22, channels, Endian.little)
+      ..setUint32(24, rate, Endian.little)
+      ..setUint32(28, 2 * channels * rate, Endian.little)
+      ..setUint16(32, 2 * channels, Endian.little)
+      ..setUint16(34, 16, Endian.little)
+      ..setUint32(40, size, Endian.little);
+    for (final (at, sample) in whole.indexed) {
+      file.setInt16(_header + 2 * at, sample, Endian.little);
+    }
+    return file.buffer.asUint8List();
+  }
+}
+
+/// Bytes of a `.wav` file before its samples.
+const int _header = 44;
+
+/// The sound of a model: silence where it gives no number.
+Sound soundOf(Tensor<Float32List> samples, int rate, int channels) {
+  final heard = Float32List.fromList([for (final each in samples.data) each.isNaN ? 0 : each]);
+  return Sound(heard, rate: rate, channels: channels);
 }
 
 /// Divisor of whole numbers of 16 bits.
@@ -42,9 +82,7 @@ final class SoundTensors<Samples extends Object> {
 /// Throws ModelException `badInput`, saying what is wrong with the sound.
 SoundTensors<Float32List> soundTensors(String name, Sound sound) {
   final shape = _shapeOf(name, sound);
-  final shorts = sound._shorts ?? Int16List(0);
-  final samples = sound._floats ?? Float32List.fromList([for (final each in shorts) each / _full]);
-  return SoundTensors._(TensorInput(samples, shape: shape), _rate(sound));
+  return SoundTensors._(TensorInput(sound.samples, shape: shape), _rate(sound));
 }
 
 /// The tensors of `sound` for a model that takes whole numbers of 16 bits; what is too loud is cut off.
@@ -52,9 +90,7 @@ SoundTensors<Float32List> soundTensors(String name, Sound sound) {
 /// Throws ModelException `badInput`, saying what is wrong with the sound.
 SoundTensors<Int16List> pcmTensors(String name, Sound sound) {
   final shape = _shapeOf(name, sound);
-  final floats = sound._floats ?? Float32List(0);
-  final samples = sound._shorts ?? Int16List.fromList([for (final each in floats) _quantized(each)]);
-  return SoundTensors._(TensorInput(samples, shape: shape), _rate(sound));
+  return SoundTensors._(TensorInput(sound._whole, shape: shape), _rate(sound));
 }
 
 TensorInput<List<int>> _rate(Sound sound) => TensorInput([sound.rate]);
@@ -69,7 +105,7 @@ List<int> _shapeOf(String name, Sound sound) {
   return [length ~/ channels, channels];
 }
 
-int _quantized(double sample) => sample.isNaN ? 0 : (sample * _full).round().clamp(-_full, _full - 1);
+int _quantized(double sample) => sample.isNaN ? 0 : (sample * _full + 0.5).clamp(-_full, _full - 1).floor();
 
 /// The first frame of a sound that was checked: for runs that take a sound and do not read it.
 Sound firstFrame(Sound sound) {

@@ -1,8 +1,8 @@
 import type { Shaped } from '../tensor.js';
-/** A recording of any length and rate. */
-export interface Sound {
+/** A recording of any length and rate, or a sound that a model made: its samples are a Float32Array. */
+export interface Sound<Samples extends Float32Array | Int16Array = Float32Array | Int16Array> {
     /** From -1 to 1, or whole numbers of 16 bits; channels are interleaved. */
-    readonly samples: Float32Array | Int16Array;
+    readonly samples: Samples;
     /** Frames per second, such as 44100. */
     readonly rate: number;
     /** 1 by default. */
@@ -22,5 +22,9 @@ export interface SoundTensors<Type extends 'float32' | 'int16'> {
 export declare function soundTensors(what: string, sound: Sound): SoundTensors<'float32'>;
 /** The tensors of a sound, for a model that takes whole numbers of 16 bits; what is too loud is cut off. */
 export declare function pcmTensors(what: string, sound: Sound): SoundTensors<'int16'>;
+/** The sound of a model: silence where it gives no number. */
+export declare function soundOf(samples: Float32Array, rate: number, channels: number): Sound<Float32Array>;
+/** A `.wav` file of the sound, with whole numbers of 16 bits; what is too loud is cut off. */
+export declare function toWav({ samples, rate, channels }: Sound): ArrayBuffer;
 /** The first frame of a sound that has been checked: for runs that take a sound and do not read it. */
 export declare function firstFrame({ samples, rate, channels }: Sound): Sound;

@@ -1,8 +1,10 @@
-// From a sound, as microphones and decoders have it, to the tensors of a model.
+// From a sound, as microphones and decoders have it, to the tensors of a model, and back.
 import { ModelError } from '../errors.js';
 import { nameOf } from '../feeding.js';
 /** Divisor of whole numbers of 16 bits. */
 const FULL = 32768;
+/** Bytes of a `.wav` file before its samples. */
+const HEADER = 44;
 /**
  * The tensors of a sound, for a model that takes samples from -1 to 1.
  *
@@ -18,6 +20,36 @@ export function soundTensors(what, sound) {
 export function pcmTensors(what, sound) {
     const { samples, shape, rate } = checked(what, sound);
     return { samples: { data: isWhole(samples) ? samples : Int16Array.from(samples, quantized), shape }, rate };
+}
+/** The sound of a model: silence where it gives no number. */
+export function soundOf(samples, rate, channels) {
+    return { samples: samples.map((sample) => (Number.isNaN(sample) ? 0 : sample)), rate, channels };
+}
+/** A `.wav` file of the sound, with whole numbers of 16 bits; what is too loud is cut off. */
+export function toWav({ samples, rate, channels = 1 }) {
+    const size = 2 * samples.length;
+    const bytes = new ArrayBuffer(HEADER + size);
+    const file = new DataView(bytes);
+    const names = { 0: 'RIFF', 8: 'WAVE', 12: 'fmt ', 36: 'data' };
+    for (const [at, name] of Object.entries(names)) {
+        [...name].forEach((letter, index) => {
+            file.setUint8(Number(at) + index, letter.charCodeAt(0));
+        });
+    }
+    file.setUint32(4, HEADER - 8 + size, true);
+    file.setUint32(16, 16, true);
+    file.setUint16(20, 1, true);
+    file.setUint16(22, channels, true);
+    file.setUint32(24, rate, true);
+    file.setUint32(28, 2 * channels * rate, true);
+    file.setUint16(32, 2 * channels, true);
+    file.setUint16(34, 16, true);
+    file.setUint32(40, size, true);
+    const whole = isWhole(samples) ? samples : Int16Array.from(samples, quantized);
+    whole.forEach((sample, at) => {
+        file.setInt16(HEADER + 2 * at, sample, true);
+    });
+    return bytes;
 }
 /** The first frame of a sound that has been checked: for runs that take a sound and do not read it. */
 export function firstFrame({ samples, rate, channels = 1 }) {

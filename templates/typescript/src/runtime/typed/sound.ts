@@ -1,13 +1,13 @@
-// From a sound, as microphones and decoders have it, to the tensors of a model.
+// From a sound, as microphones and decoders have it, to the tensors of a model, and back.
 
 import { ModelError } from '../errors.js';
 import { nameOf } from '../feeding.js';
 import type { Shaped } from '../tensor.js';
 
-/** A recording of any length and rate. */
-export interface Sound {
+/** A recording of any length and rate, or a sound that a model made: its samples are a Float32Array. */
+export interface Sound<Samples extends Float32Array | Int16Array = Float32Array | Int16Array> {
   /** From -1 to 1, or whole numbers of 16 bits; channels are interleaved. */
-  readonly samples: Float32Array | Int16Array;
+  readonly samples: Samples;
   /** Frames per second, such as 44100. */
   readonly rate: number;
   /** 1 by default. */
@@ -22,6 +22,8 @@ export interface SoundTensors<Type extends 'float32' | 'int16'> {
 
 /** Divisor of whole numbers of 16 bits. */
 const FULL = 32768;
+/** Bytes of a `.wav` file before its samples. */
+const HEADER = 44;
 
 /**
  * The tensors of a sound, for a model that takes samples from -1 to 1.
@@ -39,6 +41,38 @@ export function soundTensors(what: string, sound: Sound): SoundTensors<'float32'
 export function pcmTensors(what: string, sound: Sound): SoundTensors<'int16'> {
   const { samples, shape, rate } = checked(what, sound);
   return { samples: { data: isWhole(samples) ? samples : Int16Array.from(samples, quantized), shape }, rate };
+}
+
+/** The sound of a model: silence where it gives no number. */
+export function soundOf(samples: Float32Array, rate: number, channels: number): Sound<Float32Array> {
+  return { samples: samples.map((sample) => (Number.isNaN(sample) ? 0 : sample)), rate, channels };
+}
+
+/** A `.wav` file of the sound, with whole numbers of 16 bits; what is too loud is cut off. */
+export function toWav({ samples, rate, channels = 1 }: Sound): ArrayBuffer {
+  const size = 2 * samples.length;
+  const bytes = new ArrayBuffer(HEADER + size);
+  const file = new DataView(bytes);
+  const names = { 0: 'RIFF', 8: 'WAVE', 12: 'fmt ', 36: 'data' };
+  for (const [at, name] of Object.entries(names)) {
+    [...name].forEach((letter, index) => {
+      file.setUint8(Number(at) + index, letter.charCodeAt(0));
+    });
+  }
+  file.setUint32(4, HEADER - 8 + size, true);
+  file.setUint32(16, 16, true);
+  file.setUint16(20, 1, true);
+  file.setUint16(22, channels, true);
+  file.setUint32(24, rate, true);
+  file.setUint32(28, 2 * channels * rate, true);
+  file.setUint16(32, 2 * channels, true);
+  file.setUint16(34, 16, true);
+  file.setUint32(40, size, true);
+  const whole = isWhole(samples) ? samples : Int16Array.from(samples, quantized);
+  whole.forEach((sample, at) => {
+    file.setInt16(HEADER + 2 * at, sample, true);
+  });
+  return bytes;
 }
 
 /** The first frame of a sound that has been checked: for runs that take a sound and do not read it. */

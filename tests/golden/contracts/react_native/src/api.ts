@@ -109,6 +109,7 @@ export type { OutputTest, SelfTest } from './runtime/selftest.js';
 export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';
 export type { PlainModel } from './runtime/plainModel.js';
 export { Similarity } from './runtime/typed/similarity.js';
+export { toWav } from './runtime/typed/sound.js';
 export type { Box, Detection } from './runtime/typed/boxes.js';
 export type { Classification } from './runtime/typed/classes.js';
 export type { PictureOptions } from './runtime/typed/decoding.js';

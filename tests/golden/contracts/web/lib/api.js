@@ -12,6 +12,7 @@ export { allocate } from './runtime/memory.js';
 export { ModelMetrics } from './runtime/metrics.js';
 export { Proof } from './runtime/proving/proof.js';
 export { Similarity } from './runtime/typed/similarity.js';
+export { toWav } from './runtime/typed/sound.js';
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
  * app. Models that are open stay open, and keep their files.

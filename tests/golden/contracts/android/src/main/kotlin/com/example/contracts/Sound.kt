@@ -3,18 +3,19 @@
 package com.example.contracts
 
 import java.nio.Buffer
+import java.nio.ByteBuffer
 import java.nio.ByteOrder
 import java.nio.FloatBuffer
 import java.nio.ShortBuffer
 
 /**
- * A recording of any rate and number of channels. Models mix and resample it themselves.
+ * A recording of any rate and number of channels, or a sound that a model made. Models mix and resample it themselves.
  *
  * Samples of the channels follow each other: left, right, left, right. The whole buffer or array is the recording;
  * a direct buffer of native byte order is read in place, so it must not change before the model has run.
  */
 public class Sound private constructor(
-    private val samples: Buffer,
+    private val buffer: Buffer,
     /** Frames per second. */
     public val rate: Int,
     /** Samples of a frame. */
@@ -26,11 +27,10 @@ public class Sound private constructor(
     init {
         require(rate in RATES) { "a rate of $rate frames per second: it must be from 1000 to 768000" }
         require(channels > 0) { "$channels channels: the least is 1" }
-        require(samples.capacity() > 0) { "a sound without samples" }
-        require(samples.capacity() % channels == 0) {
-            "${samples.capacity()} samples are no whole number of frames of $channels channels"
+        require(buffer.capacity() % channels == 0) {
+            "${buffer.capacity()} samples are no whole number of frames of $channels channels"
         }
-        frames = samples.capacity() / channels
+        frames = buffer.capacity() / channels
     }
 
     /** A sound of samples from -1 to 1. */
@@ -55,34 +55,65 @@ public class Sound private constructor(
     internal val rateTensor =
         allocateTensor("rate", Long.SIZE_BYTES).asLongBuffer().put(0, rate.toLong())
 
+    /** A copy of the samples, from -1 to 1. */
+    public fun toFloatArray(): FloatArray = FloatArray(buffer.capacity(), ::float)
+
+    /** A `.wav` file with samples of 16 bits: those beyond -1 and 1 are cut off. */
+    public fun toWav(): ByteArray {
+        val size = Short.SIZE_BYTES * buffer.capacity()
+        val frame = Short.SIZE_BYTES * channels
+        val file = ByteBuffer.allocate(WAV_HEADER_BYTES + size).order(ByteOrder.LITTLE_ENDIAN)
+        file.put("RIFF".toByteArray()).putInt(WAV_HEADER_BYTES - 8 + size).put("WAVEfmt ".toByteArray())
+        file.putInt(16).putShort(1).putShort(channels.toShort()).putInt(rate).putInt(rate * frame)
+        file.putShort(frame.toShort()).putShort(16).put("data".toByteArray()).putInt(size)
+        repeat(buffer.capacity()) { file.putShort(short(it)) }
+        return file.array()
+    }
+
     /** The samples from -1 to 1 in direct memory: of 16 bits, the greatest is 32767 / 32768. */
     internal fun floats(): FloatBuffer {
-        if (samples is FloatBuffer && samples.isDirect && samples.order() == ByteOrder.nativeOrder()) return samples
-        val target = allocateTensor("samples", Float.SIZE_BYTES, samples.capacity()).asFloatBuffer()
-        if (samples is FloatBuffer) target.put(samples.duplicate().whole())
-        if (samples is ShortBuffer) repeat(samples.capacity()) { target.put(it, samples.get(it) / FULL_SCALE) }
+        requireSamples()
+        if (buffer is FloatBuffer && buffer.isDirect && buffer.order() == ByteOrder.nativeOrder()) return buffer
+        val target = allocateTensor("samples", Float.SIZE_BYTES, buffer.capacity()).asFloatBuffer()
+        if (buffer is FloatBuffer) target.put(buffer.duplicate().whole())
+        if (buffer is ShortBuffer) repeat(buffer.capacity()) { target.put(it, float(it)) }
         return target.whole()
     }
 
     /** The samples as 16 bits in direct memory: rounded, and those beyond -1 and 1 cut off. */
     internal fun shorts(): ShortBuffer {
-        if (samples is ShortBuffer && samples.isDirect && samples.order() == ByteOrder.nativeOrder()) return samples
-        val target = allocateTensor("samples", Short.SIZE_BYTES, samples.capacity()).asShortBuffer()
-        if (samples is ShortBuffer) target.put(samples.duplicate().whole())
-        if (samples is FloatBuffer) repeat(samples.capacity()) { target.put(it, short(samples.get(it))) }
+        requireSamples()
+        if (buffer is ShortBuffer && buffer.isDirect && buffer.order() == ByteOrder.nativeOrder()) return buffer
+        val target = allocateTensor("samples", Short.SIZE_BYTES, buffer.capacity()).asShortBuffer()
+        if (buffer is ShortBuffer) target.put(buffer.duplicate().whole())
+        if (buffer is FloatBuffer) repeat(buffer.capacity()) { target.put(it, short(it)) }
         return target.whole()
     }
 
     /** The first frame: for runs that take a recording and do not read it. */
-    internal fun firstFrame(): Sound = when (samples) {
-        is FloatBuffer -> Sound(FloatArray(channels, samples::get), rate, channels)
-        is ShortBuffer -> Sound(ShortArray(channels, samples::get), rate, channels)
+    internal fun firstFrame(): Sound = when (buffer) {
+        is FloatBuffer -> Sound(FloatArray(channels, buffer::get), rate, channels)
+        is ShortBuffer -> Sound(ShortArray(channels, buffer::get), rate, channels)
         else -> this
     }
 
-    private fun short(sample: Float): Short = when {
+    private fun requireSamples() = require(buffer.capacity() > 0) { "a sound without samples" }
+
+    private fun float(at: Int): Float = when (buffer) {
+        is FloatBuffer -> buffer.get(at)
+        is ShortBuffer -> buffer.get(at) / FULL_SCALE
+        else -> 0f
+    }
+
+    private fun short(at: Int): Short = when (buffer) {
+        is FloatBuffer -> rounded(buffer.get(at))
+        is ShortBuffer -> buffer.get(at)
+        else -> 0
+    }
+
+    private fun rounded(sample: Float): Short = when {
         sample.isNaN() -> 0
-        else -> Math.rint((sample * FULL_SCALE).toDouble()).coerceIn(-32768.0, 32767.0).toInt().toShort()
+        else -> Math.floor(sample.toDouble() * FULL_SCALE + 0.5).coerceIn(-32768.0, 32767.0).toInt().toShort()
     }
 
     private companion object {
@@ -90,5 +121,14 @@ public class Sound private constructor(
 
         /** Rates of samples: for others the memory that resampling needs has no bounds. */
         val RATES = 1_000..768_000
+
+        const val WAV_HEADER_BYTES = 44
     }
+}
+
+/** The sound of a model: silence where it gives no number. */
+internal fun soundOf(samples: FloatBuffer, rate: Int, channels: Int): Sound {
+    val heard = samples.toArray()
+    for ((at, sample) in heard.withIndex()) if (sample.isNaN()) heard[at] = 0f
+    return Sound(heard, rate, channels)
 }
