@@ -156,7 +156,7 @@ def test_a_long_recording_keeps_its_places(tmp_path: Path) -> None:
     model = model_of(
         tmp_path, "(float[1,n] x) => (float[1,n] y) { y = Identity (x) }", {"x": {"kind": "audio", "rate": 16_000}}
     )
-    seconds = 120
+    seconds = 30
     ticks = numpy.sin(numpy.arange(44_100 * seconds) * 0.05)[:, None].astype(numpy.float32)
     [(wide, narrowed)] = both(model, {"x.samples": ticks, "x.rate": numpy.array(44_100)})
     assert wide.shape == (1, 16_000 * seconds)

@@ -187,7 +187,7 @@ def test_a_value_that_is_an_output_and_goes_on_is_the_same_for_both() -> None:
 
 def test_opsets_from_10_on_run_and_older_ones_are_refused() -> None:
     # QuantizeLinear has an axis since opset 13 and 16 bits since 21; before, com.microsoft's has.
-    for opset in range(10, 27):
+    for opset in (10, 12, 13, 20, 21, 26):
         for kind in ["int8", "uint16"]:
             model = onnx_model(
                 f"""(float[1,4,8,8] x) => (float[1,5] y) {{
