@@ -7,7 +7,7 @@ import AVFoundation
 #endif
 
 /// A recording of any length and rate, or a sound that a model made.
-public struct Sound: Sendable {
+public struct Sound: Sendable, Hashable {
     /// Frames per second, such as 44100.
     public let rate: Int
     /// Number of channels.
@@ -16,7 +16,7 @@ public struct Sound: Sendable {
     public var frames: Int { count / channels }
     private let stored: Samples
 
-    private enum Samples: Sendable {
+    private enum Samples: Sendable, Hashable {
         case floats([Float])
         case integers([Int16])
     }
