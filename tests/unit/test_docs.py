@@ -9,6 +9,12 @@ from benchmarks.results.__main__ import written
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+RECORDS = (
+    "android/kotlin/ProofRecord.kt.j2",
+    "flutter/lib/src/runtime/proof_record.dart",
+    "ios/swift/ProofRecord.swift.j2",
+    "typescript/src/runtime/proving/record.ts",
+)
 PAGES = [*sorted(DOCS.glob("*.md")), *sorted((DOCS / "guides").glob("*.md"))]
 OF_THEIR_OWN = ("conformance", "providers", "zoo")
 """pages of figures that a benchmark writes by itself"""
@@ -75,3 +81,10 @@ def test_figures_keep_their_notes_and_the_readme_leads_to_every_page() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     pages = [name(path) for path in sorted(DOCS.rglob("*.md")) if path.parent.name != "adr"]
     assert [page for page in pages if f"({page})" not in readme] == []
+
+
+def test_every_language_keeps_as_many_verdicts_of_a_model_as_the_page_says() -> None:
+    [said] = re.findall(r"the newest (\d+) of a model are kept", (DOCS / "on-device.md").read_text(encoding="utf-8"))
+    for record in RECORDS:
+        text = (ROOT / "templates" / record).read_text(encoding="utf-8")
+        assert re.findall(r"(?i:most)\w* = (\d+)", text) == [said], record

@@ -1,7 +1,7 @@
 // Verdicts on providers that survive restarts: one document for each model, on the device alone.
 const FORMAT = 1;
-/** The newest entries are kept. */
-const MOST_ENTRIES = 16;
+/** More are those of other versions and options. */
+const MOST_ENTRIES = 32;
 /** The record of a model. One that is unreadable is none, and what cannot be written is forgotten. */
 export class ProofRecord {
     store;

@@ -3,8 +3,8 @@
 import type { Backend, Presence } from '../backend.js';
 
 const FORMAT = 1;
-/** The newest entries are kept. */
-const MOST_ENTRIES = 16;
+/** More are those of other versions and options. */
+const MOST_ENTRIES = 32;
 
 /** Subject of a verdict. */
 export interface Key {

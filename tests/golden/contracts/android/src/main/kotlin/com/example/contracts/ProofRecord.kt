@@ -16,7 +16,8 @@ internal enum class ProofState {
 
 /** A finding about a provider that opens the file with SHA-256 [file] on the device with the fingerprint [device]. */
 internal class KeptProof(val file: String, val device: String, val state: ProofState, val proof: ProviderProof) {
-    fun isOf(other: KeptProof): Boolean = file == other.file && proof.provider == other.proof.provider
+    fun isLike(other: KeptProof): Boolean =
+        proof.provider == other.proof.provider && file == other.file && device == other.device
 
     fun with(state: ProofState, proof: ProviderProof) = KeptProof(file, device, state, proof)
 
@@ -49,13 +50,12 @@ internal class KeptProof(val file: String, val device: String, val state: ProofS
 
 /** Proofs of a model's providers on this device, kept in [file] from one start of the app to the next. */
 internal class ProofRecord(private val file: File) {
-    /** The finding about the same file and provider as [wanted], on the same device. */
-    fun find(wanted: KeptProof): KeptProof? = read().find { it.isOf(wanted) && it.device == wanted.device }
+    fun find(wanted: KeptProof): KeptProof? = read().find(wanted::isLike)
 
-    /** Keeps [proof] in the place of an earlier one of its file and provider; false if it cannot be written. */
-    fun put(proof: KeptProof): Boolean = change { all -> (all.filterNot(proof::isOf) + proof).takeLast(MOST) }
+    /** Keeps [proof] in the place of an earlier one like it; false if it cannot be written. */
+    fun put(proof: KeptProof): Boolean = change { all -> (all.filterNot(proof::isLike) + proof).takeLast(MOST) }
 
-    fun remove(proof: KeptProof): Boolean = change { it.filterNot(proof::isOf) }
+    fun remove(proof: KeptProof): Boolean = change { it.filterNot(proof::isLike) }
 
     private fun change(change: (List<KeptProof>) -> List<KeptProof>): Boolean = try {
         Checked.locked(file.parentFile) {
@@ -82,7 +82,7 @@ internal class ProofRecord(private val file: File) {
     private companion object {
         const val FORMAT = 1L
 
-        /** Files of older versions are forgotten in time. */
-        const val MOST = 64
+        /** More are those of other versions and options. */
+        const val MOST = 32
     }
 }
