@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from packager.workflows.tune_results import FoundSettings
 
 
-ON_DEVICES = ("packages", "devices", "most", "minutes", "seconds", "journal", "runtime", "timeout_s")
+ON_DEVICES = ("packages", "devices", "most", "minutes", "seconds", "journal", "verdicts", "runtime", "timeout_s")
 """options of a search over adb, which results that are read have behind them"""
 
 most_option = partial(click.option, "--most", type=click.IntRange(1, 1000), default=40, show_default=True)
@@ -46,6 +46,7 @@ class TuneOptions:
     minutes: float
     seconds: float
     journal: Path
+    verdicts: tuple[Path, ...]
     report: Path | None
     merge: Path | None
     runtime: Path | None
@@ -99,6 +100,13 @@ class Ends:
     show_default=True,
     help="Folder for what was measured: a search that was stopped goes on from there.",
 )
+@click.option(
+    "--verdicts",
+    multiple=True,
+    type=MODEL,
+    help="JSON of `mobpack device self-test`, `bench` or `read`: a provider that a phone left out is left out on its "
+    "chip. Repeatable.",
+)
 @click.option("--report", type=MODEL, help="Write an HTML page that explains the search.")
 @click.option(
     "--merge", type=MODEL, help="Folder of the release, before it is signed: add the search to its report.html."
@@ -118,7 +126,7 @@ def tune(options: TuneOptions) -> None:
     """
     from packager.core.console import Console
     from packager.engines.runners import Pace
-    from packager.measuring.devices import merging
+    from packager.measuring.devices import demotions, merging
     from packager.workflows import tune as tuning
     from packager.workflows import tune_results
     from packager.workflows.device.preparing import Wanted
@@ -145,6 +153,7 @@ def tune(options: TuneOptions) -> None:
         pace=Pace(seconds=options.seconds),
         journal=options.journal,
         project=project,
+        demotions=demotions.read(options.verdicts),
     )
     if not options.dry_run:
         tune_results.text_of(project)  # refused before the search

@@ -10,6 +10,7 @@ from pathlib import Path
 from packager.core.console import Console
 from packager.core.errors import ModelError, ToolError
 from packager.engines.runners import Pace
+from packager.measuring.devices.demotions import Demotions, left_out
 from packager.measuring.devices.device_answers import PackagedModel
 from packager.measuring.devices.device_opening import Equipped, of_package
 from packager.measuring.devices.device_session import DeviceSession
@@ -20,7 +21,7 @@ from packager.measuring.devices.samples import sample_of
 from packager.measuring.tuning.candidates import Candidate, candidates, shipped
 from packager.measuring.tuning.journal import Journal
 from packager.measuring.tuning.page import SearchBounds
-from packager.measuring.tuning.search import SearchOutcome, SearchRound, search, what_ships
+from packager.measuring.tuning.search import SearchOutcome, SearchRound, search, what_ships, without
 from packager.providers import CPU
 from packager.workflows.device.preparing import Ready, Wanted, equipped, link, models_of, on_each, ready
 from packager.workflows.tune_results import FoundSettings, error_of, share_of
@@ -44,6 +45,8 @@ class TuneRequest:
     """folder"""
     project: Path = Path("mobpack.toml")
     """says which variants settings can name"""
+    demotions: Demotions = field(default_factory=dict)
+    """verdicts of phones"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +137,9 @@ def _searched(
         return known
 
     first = benches[0]
+    measured = without(left_out(request.demotions, first.equipped.device.soc, name), measure)
     providers = [each for each in first.model.providers if each != CPU.NAME]
-    today = what_ships(shipped(str(first.ready.package.path), providers), measure)
+    today = what_ships(shipped(str(first.ready.package.path), providers), measured)
     others = [
         candidate
         for path, bench in by_package.items()
@@ -143,7 +147,7 @@ def _searched(
         if candidate != today
     ]
     variants = nameable(request.project, TARGET, [_in_search(bench) for bench in benches])
-    return search(today, others, measure, lambda: time.monotonic() < end, variants)
+    return search(today, others, measured, lambda: time.monotonic() < end, variants)
 
 
 def _in_search(bench: Bench) -> Searched:

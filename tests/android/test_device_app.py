@@ -129,6 +129,10 @@ def test_results_come_back_in_the_log_and_in_a_file(printed: tuple[str, Path], t
     assert cpu.cold_load_ms > 0
     assert found.package.file.startswith("models-")
     assert not found.is_partial
+    proved = {each.provider: each for each in found.verdicts}
+    assert proved.keys() == {"nnapi", "xnnpack"}, "what an app with the option proof would get"
+    assert proved["nnapi"].reason
+    assert proved["xnnpack"].is_proved == (proved["xnnpack"].reason == "")
 
 
 def test_the_lines_of_kotlin_are_those_of_python(printed: tuple[str, Path]) -> None:

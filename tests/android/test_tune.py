@@ -110,6 +110,26 @@ def test_the_same_command_takes_no_time_again_and_explains_itself_in_the_report(
     assert (tmp_path / "mobpack.toml").read_text() == PROJECT, "a dry run writes nothing"
 
 
+def test_verdicts_of_phones_with_the_chip_leave_a_provider_out(lab: Lab, run: Run, tmp_path: Path) -> None:
+    device = {"serial": "elsewhere", "state": "measured", "reason": "", "model": "Pixel 8 Pro", "soc": "Tensor G3"}
+    left_out = {"device": "elsewhere", "model": "silero-vad", "provider": "xnnpack", "is-proved": False}
+    document = {
+        "schema-version": 1,
+        "mobpack": "0",
+        "package": {"file": lab.aar.name, "sha256": sha256_of(lab.aar), "runtime": ""},
+        "devices": [device],
+        "rows": [],
+        "verdicts": [{**left_out, "reason": "took 1 node; the build saw it take 9"}],
+    }
+    (tmp_path / "tested.json").write_text(json.dumps(document))
+    answer = run("--dry-run", "--json", "--verdicts", "tested.json")
+    assert answer.code == 0, answer.err
+    [found] = json.loads(answer.out)["results"]
+    trials = {trial["settings"]: trial for trial in found["trials"]}
+    assert trials["xnnpack"]["error"] == "Pixel 8 Pro left it out: took 1 node; the build saw it take 9"
+    assert trials["cpu"]["rounds"]
+
+
 def test_a_search_without_time_says_so(run: Run) -> None:
     answer = run("--dry-run", "--minutes", "0.0001")
     assert answer.code == 0, answer.err

@@ -1,5 +1,6 @@
 """The search of `mobpack tune`, its journal, and what it writes into mobpack.toml, without a device."""
 
+import json
 import re
 import tomllib
 from collections.abc import Callable
@@ -11,11 +12,23 @@ import numpy as np
 import pytest
 
 from packager.core.errors import ConfigError
+from packager.core.to_json import plain
 from packager.core.tuned import Tuned
+from packager.measuring.devices import document
+from packager.measuring.devices.demotions import left_out, read
+from packager.measuring.devices.document import DeviceEntry, PackageEntry, Verdict
 from packager.measuring.tuning.candidates import Candidate, candidates, shipped
 from packager.measuring.tuning.journal import Journal
 from packager.measuring.tuning.page import SearchBounds, TunedSearch, part
-from packager.measuring.tuning.search import FINAL_ROUNDS, Measure, SearchOutcome, SearchRound, search, what_ships
+from packager.measuring.tuning.search import (
+    FINAL_ROUNDS,
+    Measure,
+    SearchOutcome,
+    SearchRound,
+    search,
+    what_ships,
+    without,
+)
 from packager.measuring.tuning.words import verdict
 from packager.measuring.tuning.writing import tables, with_tuned
 from packager.render.pages.sections import with_section
@@ -130,6 +143,41 @@ def test_settings_name_the_providers_that_are_faster_than_the_cpu(
     outcome, _ = searched(milliseconds)
     tuned = outcome.tuned
     assert (tuned.providers, tuned.threads) == (providers, threads)
+
+
+def test_a_provider_that_a_phone_left_out_is_in_no_settings_of_its_chip(tmp_path: Path) -> None:
+    phones = [DeviceEntry(serial=str(at), state="measured", reason="", model="S24", soc="SM8650") for at in range(2)]
+    unnamed = DeviceEntry(serial="old", state="measured", reason="", model="Old")
+    verdicts = (
+        Verdict(device="0", model="net", provider="qnn", is_proved=True, reason=""),
+        Verdict(device="1", model="net", provider="qnn", is_proved=False, reason="slower than the CPU: 9 ms"),
+        Verdict(
+            device="0", model="net", provider="xnnpack", is_proved=False, reason="was not examined: the 3.0 s were"
+        ),
+        Verdict(device="old", model="net", provider="xnnpack", is_proved=False, reason="took 3 nodes"),
+    )
+    package = PackageEntry(file="net.aar", sha256="0" * 64, runtime="onnxruntime-android-1.29.0.aar")
+    tested = document.TestDocument(
+        schema_version=1, mobpack="0", package=package, devices=(*phones, unnamed), rows=(), verdicts=verdicts
+    )
+    results = tmp_path / "verdicts.json"
+    results.write_text(json.dumps({**plain(tested), "error": {"message": "qnn is off", "exit-code": 5}}))
+    known = read([results])
+    reason = "S24 left it out: slower than the CPU: 9 ms"
+    assert left_out(known, "SM8650", "net") == {"qnn": reason}
+    assert left_out(known, "SM8550", "net") == left_out(known, "SM8650", "other") == left_out(known, "", "net") == {}
+
+    calls: list[tuple[str, int]] = []
+    measure = without({"qnn": reason}, device({"qnn": 3.0, "xnnpack": 6.0, "cpu": 7.0}, calls))
+    every = shipped("net.aar", ["qnn", "xnnpack"])
+    outcome = search(what_ships(every, measure), every, measure, always)
+    assert outcome.tuned.providers == ("xnnpack",)
+    assert "qnn" not in {name for name, _ in calls}
+    assert f"what ships, qnn, fails: {reason}" in verdict(outcome)
+
+    results.write_text('{"devices": []}')
+    with pytest.raises(ConfigError, match="it holds no results of devices"):
+        read([results])
 
 
 BOUNDS = SearchBounds(most=40, minutes=20, seconds=1, runs=1000)

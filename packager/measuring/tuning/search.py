@@ -113,6 +113,16 @@ def what_ships(providers: Sequence[Candidate], measure: Measure) -> Candidate:
     return next((each for each in providers if not measure(each, 0).falls_back), providers[-1])
 
 
+def without(left_out: Mapping[str, str], measure: Measure) -> Measure:
+    """Measures, but for a provider that is left out: its candidates fail for the reason, and take no time."""
+
+    def measured(candidate: Candidate, number: int) -> SearchRound:
+        reason = left_out.get(candidate.provider)
+        return SearchRound(error=reason) if reason else measure(candidate, number)
+
+    return measured
+
+
 def search(
     today: Candidate,
     others: Sequence[Candidate],

@@ -111,6 +111,7 @@ def read(path: Path, wanted: Sequence[DeviceGate], baseline: DeviceBaseline | No
         baseline=baseline.name if baseline else "",
         comparisons=compared,
         failed_gates=tuple(gates.failures(wanted, devices, rows, compared)),
+        verdicts=tuple(one for each in found for one in each.verdicts),
     )
 
 

@@ -27,13 +27,34 @@ internal class Job(private val context: Context, private val home: File) {
 
     private fun exchanges(plan: Request, round: Int): List<String> {
         val known = checkNotNull(PackagedClass.of(plan.text("class"))) { "${plan.text("class")} is no model" }.about()
-        return (known["providers"] as List<*>).map { exchange(plan, round, it.toString(), known["name"].toString()) }
+        return (known["providers"] as List<*>).map { provider ->
+            val exchange = exchange(plan, round, provider.toString(), known["name"].toString())
+            if (round == 0 && known["proves"] == true) proved(plan, provider.toString(), exchange) else exchange
+        }
     }
 
     /** One load and the runs after it. The first round begins without the provider's caches, and compares outputs. */
     private fun exchange(plan: Request, round: Int, provider: String, name: String): String {
         val data = File(home, "data/${plan.text("class")}.$provider")
         if (round == 0) data.deleteRecursively()
+        val opened = opened(plan, provider, data)
+        val timing = plan.group("") + mapOf("inputs" to File(home, plan.text("inputs")).path)
+        val timed = Driver.answer(models, Request("time", timing))
+        val tested = if (round == 0) Driver.answer(models, Request("self-test", emptyMap())) else "null"
+        Driver.answer(models, Request("close", emptyMap()))
+        val about = json("model" to name, "provider" to provider, "round" to round)
+        return """${about.dropLast(1)},"open":$opened,"time":$timed,"self-test":$tested}"""
+    }
+
+    /** [exchange] with the verdict of the package on the provider, as an app with the option `proof` gets it. */
+    private fun proved(plan: Request, provider: String, exchange: String): String {
+        val data = File(home, "data/${plan.text("class")}.$provider.proof").apply { deleteRecursively() }
+        val opened = opened(plan, provider, data, mapOf("proof" to "1"))
+        Driver.answer(models, Request("close", emptyMap()))
+        return """${exchange.dropLast(1)},"proof":$opened}"""
+    }
+
+    private fun opened(plan: Request, provider: String, data: File, more: Map<String, String> = emptyMap()): String {
         data.mkdirs()
         val opening = mapOf(
             "class" to plan.text("class"),
@@ -42,13 +63,7 @@ internal class Job(private val context: Context, private val home: File) {
             "data" to data.path,
             "libraries" to context.applicationInfo.nativeLibraryDir,
         )
-        val opened = Driver.answer(models, Request("open", opening))
-        val timing = plan.group("") + mapOf("inputs" to File(home, plan.text("inputs")).path)
-        val timed = Driver.answer(models, Request("time", timing))
-        val tested = if (round == 0) Driver.answer(models, Request("self-test", emptyMap())) else "null"
-        Driver.answer(models, Request("close", emptyMap()))
-        val about = json("model" to name, "provider" to provider, "round" to round)
-        return """${about.dropLast(1)},"open":$opened,"time":$timed,"self-test":$tested}"""
+        return Driver.answer(models, Request("open", opening + more))
     }
 
     private fun device(): String = json(

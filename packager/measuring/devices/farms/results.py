@@ -1,6 +1,6 @@
 """Rows of what an app or a test has left on a device that nobody asked: the same as `mobpack device bench` gives."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,9 +11,10 @@ from packager.core.errors import ToolError
 from packager.core.parsing import Json
 from packager.core.strict_tables import DOCUMENT
 from packager.measuring.devices.device_answers import PackagedModel, about_of, tests_of, timed_of
-from packager.measuring.devices.document import DeviceEntry, DeviceRow, NotMeasured, PackageEntry
+from packager.measuring.devices.document import DeviceEntry, DeviceRow, NotMeasured, PackageEntry, Verdict
 from packager.measuring.devices.farms.collecting import CollectedDocument
 from packager.measuring.devices.link import Device
+from packager.measuring.devices.proving import verdicts
 from packager.measuring.devices.rows import DeviceContender, DeviceRound, DeviceSample, rows_of
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class Exchange:
     """0: those of the document"""
     options: dict[str, str] = field(default_factory=dict)
     """of the provider, that differ from those of the package"""
+    proof: Json | None = None
+    """a load with a proof of the provider; None where there was none"""
 
     @property
     def is_as_shipped(self) -> bool:
@@ -103,6 +106,7 @@ class FarmResults:
     rounds: int
     rows: tuple[DeviceRow, ...]
     skipped: tuple[NotMeasured, ...]
+    verdicts: tuple[Verdict, ...]
     is_search: bool
     """whether there are other rounds than these, of a search"""
 
@@ -115,6 +119,7 @@ def measured(result: CollectedDocument, serial: str) -> FarmResults:
     document = document_of(result)
     with _known(result):
         contenders = list(_contenders([each for each in document.exchanges if each.is_as_shipped]))
+        proved = tuple(_verdicts(document.exchanges, serial))
     known = document.device
     device = device_of(document, serial)
     entry = DeviceEntry(
@@ -142,6 +147,7 @@ def measured(result: CollectedDocument, serial: str) -> FarmResults:
         rounds=max((len(each.rounds) for each in contenders), default=0),
         rows=rows_of(device, contenders, document.threads),
         skipped=skipped,
+        verdicts=proved,
         is_search=document.tuning is not None,
     )
 
@@ -194,6 +200,12 @@ def _known(result: CollectedDocument) -> Iterator[None]:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ToolError(f"{result.place} has results that mobpack does not know: {reason}", hint=HINT) from error
+
+
+def _verdicts(exchanges: Iterable[Exchange], serial: str) -> Iterator[Verdict]:
+    for each in exchanges:
+        if each.proof and "proofs" in each.proof:
+            yield from verdicts(about_of(each.proof), serial, each.model, each.provider.lower())
 
 
 def _contenders(exchanges: Sequence[Exchange]) -> Iterator[DeviceContender]:
