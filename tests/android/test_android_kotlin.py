@@ -1,6 +1,9 @@
 """Android: the generated Kotlin compiles without warnings, to the same bytes everywhere."""
 
+import os
+import shutil
 import struct
+import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
@@ -15,8 +18,9 @@ from tests.cases.android_kotlin import COMPILED, golden_kotlin, golden_module, j
 from tests.cases.archives import read_zip
 from tests.golden.cases import CASES
 from tests.nights import AT_NIGHT
-from tests.toolchain import jvm, warm_java
+from tests.toolchain import ecj, jvm, warm_java
 from tests.toolchain.kept import kept
+from tests.toolchain.require import fetched
 
 __all__ = ["jar"]
 
@@ -29,6 +33,10 @@ NO_CLASS_OF_THAT_NAME = (
 
 COMPILED_ELSEWHERE = ("trusted", "delivered", "encrypted")
 """Cases whose files the tests of signed, delivered and encrypted models compile, too, with the same options."""
+
+
+API = Path(__file__).parents[1] / "data" / "image_classifier.api"
+"""Public API of a package; UPDATE_GOLDEN=1 writes it."""
 
 
 def cases(names: Iterable[str]) -> list[str]:
@@ -80,6 +88,26 @@ def test_files_of_models_give_the_same_bytes_in_another_folder(
     classes = {name: content for name, content in made.items() if name.suffix == ".class"}
     assert {f"{name.name.partition('$')[0].removesuffix('.class')}.kt" for name in classes} == set(models)
     assert classes == {name: known[name] for name in classes}
+
+
+def test_the_api_is_the_reviewed_one_in_the_format_of_binary_compatibility_validator(
+    jar: Callable[[str], Path], tmp_path: Path
+) -> None:
+    names = ("binary-compatibility-validator", "kotlin-metadata", "asm", "asm-tree")
+    path = [Path(shutil.copyfile(fetched(each), tmp_path / f"{each}.jar")) for each in names]
+    classes = ecj.compile_java([ecj.APPS / "Api.java"], classpath=path)
+    compiler = kotlin.find_compiler()
+    command = [
+        compiler.java,
+        "-cp",
+        jvm.path_of([classes, *path, compiler.stdlib]),
+        "apps.Api",
+        jar("image_classifier"),
+    ]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    if os.environ.get("UPDATE_GOLDEN"):
+        API.write_text(found, encoding="utf-8", newline="\n")
+    assert found == API.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("case", CASES if AT_NIGHT else ["image_classifier"])

@@ -96,9 +96,15 @@ def phone(built: Library, tmp_path: Path) -> Device:
 
 
 def proved(
-    phone: Device, *behaviours: Behaviour, exit_code: int = 0, is_background: bool = False, was_stopped: bool = False
+    phone: Device,
+    *behaviours: Behaviour,
+    exit_code: int = 0,
+    is_background: bool = False,
+    was_stopped: bool = False,
+    how: str = "",
 ) -> Mapping[str, str]:
-    """Findings of a new process of the app. Android may tell it that somebody has stopped the one before."""
+    """Findings of a new process of the app. Android may tell it that somebody has stopped the one before. `how` is a
+    load that comes first."""
     names = ",".join(each.name for each in behaviours)
     return phone.run(
         "Prove",
@@ -107,6 +113,7 @@ def proved(
         behaviours=names,
         background=is_background,
         stopped=was_stopped,
+        how=how,
     ).facts
 
 
@@ -158,3 +165,23 @@ def test_a_provider_that_ended_or_held_the_process_is_not_tried_again(phone: Dev
     assert first == ({} if ends else second)
     [kept] = record_of(phone, behaviour)
     assert (kept["state"], kept["reason"]) == ("refused", second[f"{behaviour.name}.reason"])
+
+
+def test_loads_at_once_share_one_proof(phone: Device) -> None:
+    honest = TOGETHER[0]
+    found = proved(phone, honest, how="together")
+    shared = f"LIAR ProviderProof(provider=LIAR, isProved=true, reason=, seconds={found['honest.seconds']}, "
+    assert found["honest.together"] == f"{shared}cpuSeconds={found['honest.cpu']})"
+    assert [each["state"] for each in record_of(phone, honest)] == ["proved"]
+
+
+def test_a_proof_that_is_cancelled_leaves_no_verdict(phone: Device) -> None:
+    hang = next(each for each in ALONE if each.name == "hang")
+    found = proved(phone, hang, how="cancelled")
+    assert found["hang.cancelled"] == 'interrupted {"format":1,"proofs":[]}'
+    check(found, hang)
+
+
+def test_a_model_without_samples_is_not_proved_and_says_so(phone: Device) -> None:
+    reason = "the package has no samples of the model to prove it with"
+    assert proved(phone, TOGETHER[0], how="own file")["own"] == f"CPU {reason}|{reason}"

@@ -34,8 +34,8 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Start:
     plugin = liar.library()
 
     def started(home: Path, *behaviours: str, **variables: str) -> tuple[int, Loads]:
-        given = {"LIAR": str(plugin), **variables}
-        done = app.run(*behaviours, scratch=home, mounts=(plugin.parent,), environment=given)
+        given = {"LIAR": str(plugin), "MODEL": str(folder / "products.onnx"), **variables}
+        done = app.run(*behaviours, scratch=home, mounts=(plugin.parent, folder), environment=given)
         return done.returncode, proofs.loads(done.output)
 
     return started
@@ -71,3 +71,24 @@ def test_a_proof_in_the_background_holds_from_a_later_load(start: Start, tmp_pat
     assert first["provider"] == "cpu"
     assert first["fallbacks"] == first["told"] == ["was not examined: the proof goes on in the background"]
     proofs.check(TOGETHER[0], last)
+
+
+def test_loads_at_once_share_one_proof(start: Start, tmp_path: Path) -> None:
+    code, [(_, found), (_, facts)] = start(tmp_path / "home", "honest", HOW="together")
+    assert code == 0
+    [verdict] = found["verdicts"]
+    assert verdict.startswith("LIAR: proved ")
+    proofs.check(TOGETHER[0], facts)
+
+
+def test_a_proof_that_is_cancelled_leaves_no_verdict(start: Start, tmp_path: Path) -> None:
+    code, [(_, found), (_, facts)] = start(tmp_path / "home", HANG.name, HOW="cancelled")
+    assert code == 0
+    assert found == {"end": "CancellationError()", "record": '{"format":1,"proofs":[]}'}
+    proofs.check(HANG, facts)
+
+
+def test_a_model_without_samples_is_not_proved_and_says_so(start: Start, tmp_path: Path) -> None:
+    code, [(_, found), _] = start(tmp_path / "home", "honest", HOW="own file")
+    reason = "the package has no samples of the model to prove it with"
+    assert (code, found) == (0, {"provider": "cpu", "proofs": [reason]})
