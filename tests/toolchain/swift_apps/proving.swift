@@ -82,7 +82,7 @@ func cancelled(_ options: Options) async throws -> [String: Any] {
 func record() -> String {
     let folder = ProcessInfo.processInfo.environment["XDG_DATA_HOME"] ?? ""
     let all = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
-    let found = all.first { $0.hasSuffix("proofs/products.json") }
+    let found = all.first { $0.hasSuffix("/products.json") }
     return found.flatMap { try? String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) } ?? ""
 }
 

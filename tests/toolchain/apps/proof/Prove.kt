@@ -91,7 +91,7 @@ private fun cancelled(data: File, load: () -> LiarNet): String {
 private fun ownFile(app: InstalledApp, data: File, options: Options) {
     val asset = LiarNet.loadBlocking(app, Options(providers = listOf(Provider.CPU))).use { it.info.asset }
     val own = File(data, "own.onnx")
-    app.assets.open(asset).use { read -> own.outputStream().use { read.copyTo(it) } }
+    app.getAssets().open(asset).use { read -> own.outputStream().use { read.copyTo(it) } }
     LiarNet.loadBlocking(app, options, Source.file(own)).use {
         report("own", "${it.provider} ${it.fallbacks.single().reason}|${it.info.proofs.single().reason}")
     }
