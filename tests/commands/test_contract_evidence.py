@@ -119,6 +119,22 @@ def test_nor_is_a_model_without_contract_or_numbers(tmp_path: Path, outputs: str
     assert len(found) == is_said
 
 
+def test_a_sound_whose_length_is_random_is_not_compared_and_named(tmp_path: Path) -> None:
+    voice = """(float[1, n] x) => (float[1, m] y) <int64[1] one = {1}> {
+        drawn = RandomUniform <shape = [1], high = 4000.0, low = 10.0> () length = Cast <to = 7> (drawn)
+        sizes = Concat <axis = 0> (one, length) silence = ConstantOfShape (sizes) y = RandomNormalLike (silence) }"""
+    saved(tmp_path / "net.onnx", onnx_model(voice, opsets={"": 18}))
+    document = {
+        "package": {"name": "voice"},
+        "model": {"voice": {"path": "net.onnx", "outputs": {"y": {"kind": "sound", "rate": 22050}}}},
+        "check": {"kernels": "skip"},
+        "target": {"android": {"providers": []}},
+    }
+    found = warnings(from_document(document, tmp_path, targets=(), settings=()), tmp_path)
+    assert "model 'voice': output 'y.samples' is random and was not compared" in found
+    assert [text for text in found if "instead of" in text] == []
+
+
 def test_the_manifest_holds_contracts_without_folders(tmp_path: Path) -> None:
     (tmp_path / "labels.txt").write_text("thing\n", encoding="utf-8")
     config = project(tmp_path, {"d": {"kind": "boxes", "format": "yolo", "labels": "labels.txt"}})

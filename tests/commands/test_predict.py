@@ -1,6 +1,7 @@
 """`mobpack predict` prints the answers that an app gets."""
 
 import json
+import wave
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from PIL import Image
 
 from packager.cli import main
+from packager.samples import wav
 from tests.cases.onnx_text import onnx_model, saved
 from tests.cases.tokenizer_graphs import bert, changed, vocabulary
 
@@ -213,3 +215,50 @@ def test_several_texts_of_a_batch_have_an_answer_each(project: Path, run: Callab
     ]
     assert "on 3 texts" in result.stderr
     assert "pass texts in pairs" in run("the").stderr
+
+
+SOUNDS = """
+[package]
+name = "sounds"
+[model.half]
+path = "half.onnx"
+[model.half.inputs.x]
+kind = "audio"
+rate = 8000
+[model.half.outputs.y]
+kind = "sound"
+[model.voice]
+path = "voice.onnx"
+[model.voice.inputs.ids]
+kind = "text"
+tokenizer = "tokenizer.json"
+[model.voice.outputs.y]
+kind = "sound"
+rate = 22050
+scale = 100000
+"""
+
+
+@pytest.mark.usefixtures("texts")
+def test_sounds_are_written_into_files(project: Path, run: Callable[..., Result]) -> None:
+    half = "(float[1, n] x) => (float[1, n] y) <float half = {0.5}> { y = Mul (x, half) }"
+    saved(project / "half.onnx", onnx_model(half, opsets={"": 18}))
+    voice = """(int64[1, n] ids) => (float[1, 1, n] y) <int64[1] one = {1}> {
+        numbers = Cast <to = 1> (ids) y = Unsqueeze (numbers, one) }"""
+    saved(project / "voice.onnx", onnx_model(voice, opsets={"": 18}))
+    (project / "mobpack.toml").write_text(SOUNDS, encoding="utf-8")
+    given = numpy.int16([2000, -4000, 6, 8] * 1000)
+    (project / "loud.wav").write_bytes(wav.content_of((given / 32768).tolist(), 8000, 1))
+    assert run("--model", "half", "loud.wav").stdout.splitlines() == ["loud.wav", "  0.500 s at 8000 Hz  loud.y.wav"]
+    assert sound_of("loud.y.wav") == (8000, (given // 2).tolist())
+    document: Any = json.loads(run("--json", "--model", "voice", "the fox", "dog").stdout)
+    files = [each["answers"]["y"]["file"] for each in document["predictions"]]
+    assert files == ["text-1.y.wav", "text-2.y.wav"]
+    rate, samples = sound_of(files[1])
+    ids = [vocabulary()[each] for each in ("[CLS]", "dog", "[SEP]")]
+    assert (rate, samples) == (22050, [round(32768 * each / 100000) for each in ids])
+
+
+def sound_of(name: str) -> tuple[int, list[int]]:
+    with wave.open(name) as file:
+        return file.getframerate(), numpy.frombuffer(file.readframes(file.getnframes()), "<i2").tolist()

@@ -261,6 +261,19 @@ def voice(folder: Path) -> NDArray[np.float32]:
     return (whole.astype(np.float32) / np.float32(32768)).reshape(WINDOWS, WINDOW)
 
 
+NOISE_DB = 5
+BLOCK = 512
+"""samples that the denoiser takes"""
+
+
+def noisy(clean: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The blocks of `clean`, any shape, in white noise."""
+    blocks = clean.reshape(-1)[: clean.size // BLOCK * BLOCK].reshape(-1, BLOCK)
+    noise = np.random.default_rng(5).standard_normal(blocks.shape)
+    loudness = np.sqrt((blocks.astype(np.float64) ** 2).mean() / (noise**2).mean()) / 10 ** (NOISE_DB / 20)
+    return np.asarray(blocks + loudness * noise, np.float32)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Text:
     """One text for a model."""
@@ -314,6 +327,25 @@ def pose(folder: Path) -> Path:
     return saved(folder / "pose.onnx", model)
 
 
+def cleaner(path: Path) -> Path:
+    """DeepFilterNet 3 whose states begin with zeros: they are differences from those that it begins with."""
+    file, states = models.denoiser()
+    model, numbers = onnx.load(file), np.fromfile(states, np.float32)
+    graph = model.graph
+    for given, made in zip(graph.input[1:], graph.output[1:], strict=True):
+        shape = [each.dim_value for each in given.type.tensor_type.shape.dim]
+        first, numbers = np.split(numbers, [np.prod(shape)])
+        start, inside, outside = (f"{given.name}_{each}" for each in ("start", "inside", "outside"))
+        graph.initializer.append(onnx.numpy_helper.from_array(first.reshape(shape), start))
+        for node in graph.node:
+            node.input[:] = [inside if name == given.name else name for name in node.input]
+        graph.node.insert(0, onnx.helper.make_node("Add", [given.name, start], [inside]))
+        graph.node.append(onnx.helper.make_node("Sub", [made.name, start], [outside]))
+        made.name = outside
+    assert not numbers.size
+    return saved(path, model)
+
+
 def project(folder: Path) -> Path:
     """A folder with a mobpack.toml of all models."""
     ocr, trained = downloads.fetch("model-ocr"), vision.root() / vision.FOLDER / "build" / "models"
@@ -326,6 +358,7 @@ def project(folder: Path) -> Path:
         "labels": trained / "labels.txt",
         "listener": models.silero_vad(),
         "tone": tone(folder / "tone.onnx"),
+        "cleaner": cleaner(folder / "cleaner.onnx"),
         "poser": pose(folder),
         "minilm": models.minilm(),
         "tokens": saved(folder / "tokens.onnx", onnx_model(TOKENS)),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.contract_table import cases
-from tests.contract_table.sides import TONE, VOICE, Answer, Answers
+from tests.contract_table.sides import CLEANED, TONE, VOICE, Answer, Answers
 
 PAGE = Path(__file__).parents[2] / "benchmarks" / "results" / "contract_table.md"
 MARKED = re.compile(r"(<!-- table: .* -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
@@ -42,7 +42,8 @@ class Row:
 def rows(python: Answers, others: Sequence[Answers]) -> list[Row]:
     """Raises AssertionError if a side's words differ from Python's, or its error exceeds `MOST`."""
     texts = {each.name: f"\u201c{each.text}\u201d" for each in cases.texts()}
-    asked = {**{each.name: describe(each) for each in cases.pictures()}, **texts, VOICE: HEARD, TONE: SPOKEN}
+    sounds = {VOICE: HEARD, TONE: SPOKEN, CLEANED: IN_NOISE}
+    asked = {**{each.name: describe(each) for each in cases.pictures()}, **texts, **sounds}
     assert all(set(each) == set(asked) for each in (python, *others))
     return [
         Row(
@@ -69,6 +70,7 @@ HEARD = (
 
 
 SPOKEN = f"the same voice, whole, at {cases.RATE // 1000} kHz"
+IN_NOISE = f"the same voice in white noise ({cases.NOISE_DB} dB), blocks of {cases.BLOCK} samples, the states carried"
 
 
 def describe(picture: cases.Picture) -> str:
@@ -87,6 +89,10 @@ def in_words(name: str, answer: Answer) -> str:
     if name == TONE:
         steps = len(answer.numbers) // 2
         return f"{steps} steps of {answer.words}; the highest pitch {max(answer.numbers[steps:]):.0f}"
+    if name == CLEANED:
+        rate, _ = answer.words.split()
+        loudest = max(map(abs, answer.numbers))
+        return f"{len(answer.numbers) / int(rate):.2f} s of sound at {rate} Hz, the loudest sample {loudest:.3f}"
     if name.endswith(IN_TOKENS):
         return f"{len(answer.numbers)} tokens: {' '.join(f'{number:.0f}' for number in answer.numbers)}"
     if name.endswith(IN_NUMBERS):

@@ -22,7 +22,9 @@ from tests.toolchain.device import Library, device
 from tests.toolchain.react_native import codegen, native, packages
 
 PROGRAMS = Path(__file__).with_name("programs")
-VOICE, TONE = "voice", "tone"
+VOICE, TONE, CLEANED = "voice", "tone", "cleaned"
+NOISY = "noisy"
+"""file with the blocks that are cleaned"""
 SIDES = ("left", "top", "right", "bottom")
 PRINTED = re.compile(r"^ANSWER (.*?)=(.*)$", re.MULTILINE)
 
@@ -64,7 +66,9 @@ def prepared(folder: Path) -> Asked:
         each.save(exchange)
     texts = "".join(f"{each.line}\n" for each in cases.texts())
     (exchange / "texts").write_text(texts, encoding="utf-8", newline="\n")
-    (exchange / VOICE).write_bytes(cases.voice(folder / "sound").tobytes())
+    voice = cases.voice(folder / "sound")
+    (exchange / VOICE).write_bytes(voice.tobytes())
+    (exchange / NOISY).write_bytes(cases.noisy(voice).tobytes())
     _mobpack("build", folder=project)
     return Asked(folder=folder, cases=exchange)
 
@@ -76,8 +80,11 @@ def _mobpack(*arguments: str | Path, folder: Path) -> str:
 
 
 def python(asked: Asked) -> Answers:
-    """`mobpack predict` on files; for the voice, whose state it does not carry, ONNX Runtime on the file."""
-    found = {VOICE: Answer(words="", numbers=tuple(_heard(asked)))}
+    """`mobpack predict` on files; for models whose state it does not carry, ONNX Runtime on the file."""
+    found = {
+        VOICE: Answer(words="", numbers=tuple(_heard(asked))),
+        CLEANED: Answer(words=f"{cases.RATE} 1", numbers=tuple(_cleaned(asked))),
+    }
     sound = asked.cases / f"{TONE}.npz"
     samples = np.fromfile(asked.cases / VOICE, np.float32).reshape(-1, 1)
     np.savez(sound, allow_pickle=False, **{"audio.samples": samples, "audio.rate": np.array(cases.RATE)})
@@ -139,6 +146,18 @@ def _heard(asked: Asked) -> Iterator[float]:
         given = {"input.samples": window, "input.rate": np.array(cases.RATE), "state": carried}
         [score], carried = session.run(["output.scores", "stateN"], given)
         yield float(score)
+
+
+def _cleaned(asked: Asked) -> Iterator[float]:
+    [shipped] = (asked.dist / "swift" / swift_packages.NAME).glob("Sources/*/Resources/Models/cleaner/*.ort")
+    session = onnxruntime.InferenceSession(shipped)
+    names = [each.name for each in session.get_outputs()]
+    states = {each.name: np.zeros(each.shape, np.float32) for each in session.get_inputs() if "." not in each.name}
+    for block in np.fromfile(asked.cases / NOISY, np.float32).reshape(-1, cases.BLOCK, 1):
+        given = {"input_frame.samples": block, "input_frame.rate": np.array(cases.RATE), **states}
+        found = dict(zip(names, session.run(names, given), strict=True))
+        states = {name: found[f"{name}_outside"] for name in states}
+        yield from found["enhanced_audio_frame.samples"].reshape(-1).tolist()
 
 
 def kotlin(asked: Asked, folder: Path) -> Answers:

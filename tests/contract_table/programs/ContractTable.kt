@@ -1,6 +1,7 @@
 package apps
 
 import com.example.models.Classifier
+import com.example.models.Cleaner
 import com.example.models.Finder
 import com.example.models.ListenerModel
 import com.example.models.Meaning
@@ -80,6 +81,14 @@ fun main(arguments: Array<String>) {
         val names = values.series.keys.sorted()
         report("tone words", names.joinToString(" ") { "$it ${values.units[it]}" })
         report("tone numbers", names.flatMap { values.series.getValue(it).asList() }.joinToString(" "))
+    }
+    Cleaner.loadBlocking(task.app, task.options).use { model ->
+        val noisy = task.floats("noisy")
+        val cleaned = List(noisy.capacity() / 512) { block ->
+            model.renderBlocking(Sound(FloatArray(512) { noisy.get(512 * block + it) }, task.number("rate")))
+        }
+        report("cleaned words", "${cleaned.last().rate} ${cleaned.last().channels}")
+        report("cleaned numbers", cleaned.flatMap { it.toFloatArray().asList() }.joinToString(" "))
     }
 }
 

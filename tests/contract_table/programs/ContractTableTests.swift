@@ -62,6 +62,13 @@ final class ContractTableTests: XCTestCase {
         answer(
             "tone", names.map { "\($0) \(values.units[$0]!)" }.joined(separator: " "),
             names.flatMap { values.series[$0]! })
+        let cleaner = try Cleaner(options: options)
+        let noisy = try Data(contentsOf: folder.appendingPathComponent("noisy"))
+            .withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+        let cleaned = try stride(from: 0, to: noisy.count, by: 512).map { start in
+            try cleaner.render(Sound(Array(noisy[start..<start + 512]), rate: numbers[0]))
+        }
+        answer("cleaned", "\(cleaned[0].rate) \(cleaned[0].channels)", cleaned.flatMap(\.samples))
     }
 
     private func picture(_ line: [String]) throws -> Picture {

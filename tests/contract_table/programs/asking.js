@@ -62,6 +62,13 @@ export async function answers(models, { window, rate }, read) {
   const { series, units } = await tone.estimate({ samples: voice, rate });
   const names = Object.keys(series).sort();
   answer('tone', names.map((each) => `${each} ${units[each]}`).join(' '), names.flatMap((each) => [...series[each]]));
-  for (const each of [classifier, finder, scribe, poser, meaning, tokens, listener, tone]) each.dispose();
+  const cleaner = await models.Cleaner.load(options);
+  const noisy = new Float32Array(read('noisy'));
+  const cleaned = [];
+  for (let start = 0; start < noisy.length; start += 512) {
+    cleaned.push(await cleaner.render({ samples: noisy.subarray(start, start + 512), rate }));
+  }
+  answer('cleaned', `${cleaned[0].rate} ${cleaned[0].channels}`, cleaned.flatMap(({ samples }) => [...samples]));
+  for (const each of [cleaner, classifier, finder, scribe, poser, meaning, tokens, listener, tone]) each.dispose();
   return found;
 }

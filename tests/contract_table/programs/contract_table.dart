@@ -96,6 +96,15 @@ Future<void> hear(int rate, int window) async {
   final words = names.map((each) => '$each ${found.units[each]}').join(' ');
   answer('tone', words, names.expand((each) => found.series[each]!));
   await tone.dispose();
+  final cleaner = await Cleaner.load(options);
+  final noisy = File('$folder/noisy').readAsBytesSync().buffer.asFloat32List();
+  final cleaned = [
+    for (var start = 0; start < noisy.length; start += 512)
+      await cleaner.render(Sound(Float32List.sublistView(noisy, start, start + 512), rate: rate)),
+  ];
+  final Sound(rate: madeRate, :channels) = cleaned.last;
+  answer('cleaned', '$madeRate $channels', cleaned.expand((each) => each.samples));
+  await cleaner.dispose();
 }
 
 Future<void> main(List<String> arguments) async {
