@@ -32,21 +32,11 @@ final class Sound {
     final whole = _whole;
     final size = 2 * whole.length;
     final file = ByteData(_header + size);
-    for (final (at, name) in const [(0, 'RIFF'), (8, 'WAVE'), (12, 'fmt '), (36, 'data')]) {
-      for (var letter = 0; letter < name.length; letter++) {
-        file.setUint8(at + letter, name.codeUnitAt(letter));
-      }
+    final sizes = [2 * channels * rate, (16 << 16) | (2 * channels)];
+    final header = [_riff, _header - 8 + size, _wave, _fmt, 16, (channels << 16) | 1, rate, ...sizes, _data, size];
+    for (final (at, word) in header.indexed) {
+      file.setUint32(4 * at, word, Endian.little);
     }
-    file
-      ..setUint32(4, _header - 8 + size, Endian.little)
-      ..setUint32(16, 16, Endian.little)
-      ..setUint16(20, 1, Endian.little)
-      ..setUint16(22, channels, Endian.little)
-      ..setUint32(24, rate, Endian.little)
-      ..setUint32(28, 2 * channels * rate, Endian.little)
-      ..setUint16(32, 2 * channels, Endian.little)
-      ..setUint16(34, 16, Endian.little)
-      ..setUint32(40, size, Endian.little);
     for (final (at, sample) in whole.indexed) {
       file.setInt16(_header + 2 * at, sample, Endian.little);
     }
@@ -56,6 +46,9 @@ final class Sound {
 
 /// Bytes of a `.wav` file before its samples.
 const int _header = 44;
+
+/// Four letters each.
+const int _riff = 0x46464952, _wave = 0x45564157, _fmt = 0x20746d66, _data = 0x61746164;
 
 /// The sound of a model: silence where it gives no number.
 Sound soundOf(Tensor<Float32List> samples, int rate, int channels) {

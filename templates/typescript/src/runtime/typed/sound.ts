@@ -24,6 +24,8 @@ export interface SoundTensors<Type extends 'float32' | 'int16'> {
 const FULL = 32768;
 /** Bytes of a `.wav` file before its samples. */
 const HEADER = 44;
+/** Four letters each. */
+const [RIFF, WAVE, FMT, DATA] = [0x46464952, 0x45564157, 0x20746d66, 0x61746164] as const;
 
 /**
  * The tensors of a sound, for a model that takes samples from -1 to 1.
@@ -53,21 +55,11 @@ export function toWav({ samples, rate, channels = 1 }: Sound): ArrayBuffer {
   const size = 2 * samples.length;
   const bytes = new ArrayBuffer(HEADER + size);
   const file = new DataView(bytes);
-  const names = { 0: 'RIFF', 8: 'WAVE', 12: 'fmt ', 36: 'data' };
-  for (const [at, name] of Object.entries(names)) {
-    [...name].forEach((letter, index) => {
-      file.setUint8(Number(at) + index, letter.charCodeAt(0));
-    });
-  }
-  file.setUint32(4, HEADER - 8 + size, true);
-  file.setUint32(16, 16, true);
-  file.setUint16(20, 1, true);
-  file.setUint16(22, channels, true);
-  file.setUint32(24, rate, true);
-  file.setUint32(28, 2 * channels * rate, true);
-  file.setUint16(32, 2 * channels, true);
-  file.setUint16(34, 16, true);
-  file.setUint32(40, size, true);
+  const sizes = [2 * channels * rate, (16 << 16) | (2 * channels)];
+  const header = [RIFF, HEADER - 8 + size, WAVE, FMT, 16, (channels << 16) | 1, rate, ...sizes, DATA, size];
+  header.forEach((word, at) => {
+    file.setUint32(4 * at, word, true);
+  });
   const whole = isWhole(samples) ? samples : Int16Array.from(samples, quantized);
   whole.forEach((sample, at) => {
     file.setInt16(HEADER + 2 * at, sample, true);
