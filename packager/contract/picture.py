@@ -209,7 +209,6 @@ class Picture:
 
     def _in_full(self, writer: Writer, pixels: str, placement: Placement, channels: int) -> str:
         """uint8 [height, width, 4] in the size of the upright picture, times `scale`."""
-
         sizes = [placement.height, placement.width]
         if self.scale > 1:
             sizes = [writer.node("Mul", each, writer.integer(self.scale)) for each in sizes]

@@ -77,6 +77,18 @@ def test_it_names_the_best_classes_of_each_file(run: Callable[..., Result]) -> N
     ]
 
 
+def test_a_picture_that_a_model_makes_is_a_file(run: Callable[..., Result], project: Path) -> None:
+    negative = "(float[1, 3, 8, 8] x) => (float[1, 3, 8, 8] y) { y = Neg (x) }"
+    saved(project / "net.onnx", onnx_model(negative, opsets={"": 18}))
+    table = '[model.colours.inputs.x]\nkind = "image"\n[model.colours.outputs.y]\nkind = "picture"\nrange = [-1, 0]\n'
+    (project / "mobpack.toml").write_text(f"{(project / 'plain.toml').read_text()}{table}", encoding="utf-8")
+    assert run("green.png").stdout.splitlines() == ["green.png", "  30 x 20  green.y.png"]
+    with Image.open(project / "green.y.png") as made:
+        assert (made.mode, made.size, made.getcolors()) == ("RGBA", (30, 20), [(600, (204, 0, 153, 255))])
+    [answer] = json.loads(run("--json", "red.png").stdout)["predictions"]
+    assert answer["answers"] == {"y": {"width": 5, "height": 9, "file": "red.y.png"}}
+
+
 def test_arrays_and_json_are_understood_and_torn_pictures_named(run: Callable[..., Result], project: Path) -> None:
     document: Any = json.loads(run("--json", "--top", "1", "green.png").stdout)
     assert document["predictions"] == [

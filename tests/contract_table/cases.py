@@ -2,6 +2,7 @@
 
 import io
 import shutil
+import tarfile
 import wave
 import zipfile
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from packager.core.contract import CONVERSIONS
 from packager.engines.environments.debian import unpack_deb
 from packager.files.processes import downloads
 from tests.cases.onnx_text import onnx_model, saved
-from tests.toolchain import command, models, vision
+from tests.toolchain import command, models, tfjs_layers, vision
 from tests.toolchain.sample_package import NOTES
 from tests.toolchain.typed_texts import TOKENS
 
@@ -36,7 +37,8 @@ FORMATS = {"RGBA": "RGBA", "BGRA": "BGRA", "RGB": "RGB", "GREY": "L"}
 """Pixel formats of apps, and what Pillow calls them."""
 YUV = {"NV12": (1, (0, 1)), "NV21": (1, (1, 0)), "P010": (2, (1, 3))}
 """Pixel formats of cameras: bytes of a pixel of luma, and where U and V lie in a pixel of chroma."""
-INPUTS = {"classifier": "image", "finder": "x", "scribe": "x", "poser": "input"}
+ENLARGER = "package/models/x2"
+INPUTS = {"classifier": "image", "finder": "x", "scribe": "x", "poser": "input", "cutter": "input", "enlarger": "LR"}
 """The input of each model."""
 
 
@@ -231,6 +233,23 @@ def pictures() -> tuple[Picture, ...]:
             gap=8,
             orientation=RIGHT,
         ),
+        Picture(
+            name="astronaut-cut-out",
+            about="the astronaut on her side, again",
+            model="cutter",
+            upright=photo("astronaut.png")[:, :400],
+            format="BGRA",
+            gap=8,
+            orientation=RIGHT,
+        ),
+        Picture(
+            name="eyes",
+            about="the eyes of a cat",
+            model="enlarger",
+            upright=photo("chelsea.png"),
+            format="RGB",
+            region=(120, 70, 311, 170),
+        ),
     )
 
 
@@ -317,14 +336,21 @@ def tone(path: Path) -> Path:
     return saved(path, model)
 
 
-def pose(folder: Path) -> Path:
-    """BlazePose, imported from its .tflite, with its first output alone: the points."""
-    (folder / "pose.tflite").write_bytes(models.pose_tflite())
-    done = command.run("import", "pose.tflite", "--output", "pose.onnx", folder=folder)
+def imported(folder: Path, name: str, tflite: bytes, *, outputs: int) -> Path:
+    """The model of a .tflite, imported, with its first `outputs` alone."""
+    (folder / f"{name}.tflite").write_bytes(tflite)
+    done = command.run("import", f"{name}.tflite", "--output", f"{name}.onnx", folder=folder)
     assert done.returncode == 0, done.stderr
-    model = onnx.load(folder / "pose.onnx")
-    del model.graph.output[1:]
-    return saved(folder / "pose.onnx", model)
+    model = onnx.load(folder / f"{name}.onnx")
+    del model.graph.output[outputs:]
+    return saved(folder / f"{name}.onnx", model)
+
+
+def enlarger(folder: Path) -> Path:
+    """ESRGAN for 128 x 128 pixels: `larger` has 256 x 256."""
+    with tarfile.open(downloads.fetch("model-enlarger")) as archive:
+        archive.extractall(folder, [each for each in archive if each.name.startswith(ENLARGER)], filter="data")
+    return saved(folder / "enlarger.onnx", tfjs_layers.onnx_of(folder / ENLARGER, height=128, width=128, factor=2))
 
 
 def cleaner(path: Path) -> Path:
@@ -359,7 +385,9 @@ def project(folder: Path) -> Path:
         "listener": models.silero_vad(),
         "tone": tone(folder / "tone.onnx"),
         "cleaner": cleaner(folder / "cleaner.onnx"),
-        "poser": pose(folder),
+        "poser": imported(folder, "pose", models.pose_tflite(), outputs=1),
+        "cutter": imported(folder, "selfie", models.selfie_tflite(), outputs=1),
+        "enlarger": enlarger(folder),
         "minilm": models.minilm(),
         "tokens": saved(folder / "tokens.onnx", onnx_model(TOKENS)),
         "vocabulary": Path(shutil.copy(NOTES.root() / NOTES.folder / "build" / "vocab.txt", folder)),

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import onnxruntime
+from PIL import Image
 
 from packager.files.zips import unpack
 from tests.contract_table import cases
@@ -25,6 +26,8 @@ PROGRAMS = Path(__file__).with_name("programs")
 VOICE, TONE, CLEANED = "voice", "tone", "cleaned"
 NOISY = "noisy"
 """file with the blocks that are cleaned"""
+MAKERS, EACH = ("cutter", "enlarger"), 37
+"""models that make pictures, and which bytes of them are compared: of red, green, blue and alpha in turn"""
 SIDES = ("left", "top", "right", "bottom")
 PRINTED = re.compile(r"^ANSWER (.*?)=(.*)$", re.MULTILINE)
 
@@ -91,13 +94,14 @@ def python(asked: Asked) -> Answers:
     printed = _mobpack("predict", "--json", "--model", TONE, sound, folder=asked.folder)
     [each] = json.loads(printed)["predictions"]
     found[TONE] = _values(each["answers"]["heard"])
-    for model in PLAIN:
+    for model in (*PLAIN, *MAKERS):
         names = [each.name for each in cases.pictures() if each.model == model]
         files = [path for name in names for path in asked.cases.glob(f"{name}.*")]
         printed = _mobpack("predict", "--json", "--top", "1000", "--model", model, *files, folder=asked.folder)
         for each in json.loads(printed)["predictions"]:
             [answer] = each["answers"].values()
-            found[Path(each["file"]).stem] = PLAIN[model](answer)
+            stem = Path(each["file"]).stem
+            found[stem] = _pixels(asked.folder / answer["file"]) if model in MAKERS else PLAIN[model](answer)
     for model in ("meaning", "tokens"):
         texts = [each for each in cases.texts() if each.model == model]
         printed = _mobpack("predict", "--json", "--model", model, *(each.text for each in texts), folder=asked.folder)
@@ -120,6 +124,12 @@ def _boxes(answer: Sequence[Mapping[str, Any]]) -> Answer:
 def _points(answer: Sequence[Mapping[str, Any]]) -> Answer:
     rows = ((each["x"], each["y"], each["score"]) for each in answer)
     return Answer(words=", ".join(each["label"] for each in answer), numbers=tuple(chain.from_iterable(rows)))
+
+
+def _pixels(file: Path) -> Answer:
+    pixels = np.asarray(Image.open(file))
+    height, width, _ = pixels.shape
+    return Answer(words=f"{width} x {height} pixels", numbers=tuple(map(float, pixels.reshape(-1)[::EACH])))
 
 
 def _values(answer: Mapping[str, Any]) -> Answer:

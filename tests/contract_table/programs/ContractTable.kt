@@ -2,6 +2,8 @@ package apps
 
 import com.example.models.Classifier
 import com.example.models.Cleaner
+import com.example.models.Cutter
+import com.example.models.Enlarger
 import com.example.models.Finder
 import com.example.models.ListenerModel
 import com.example.models.Meaning
@@ -10,6 +12,7 @@ import com.example.models.Picture
 import com.example.models.PixelFormat
 import com.example.models.Poser
 import com.example.models.Region
+import com.example.models.RgbaPicture
 import com.example.models.ScribeModel
 import com.example.models.Sound
 import com.example.models.Tokens
@@ -18,6 +21,7 @@ import com.example.models.YuvConversion
 import device.report
 
 private const val CLASSES = 1000
+private const val EACH = 37
 
 /** Asks each model what the table of benchmarks/results/contract_table.md asks. */
 fun main(arguments: Array<String>) {
@@ -52,6 +56,12 @@ fun main(arguments: Array<String>) {
             report("${line[0]} words", found.joinToString { it.label })
             report("${line[0]} numbers", found.flatMap { listOf(it.x, it.y, it.score) }.joinToString(" "))
         }
+    }
+    Cutter.loadBlocking(task.app, task.options).use { model ->
+        for (line in by.getValue("cutter")) rendered(line[0], model.renderBlocking(picture(task, line)))
+    }
+    Enlarger.loadBlocking(task.app, task.options).use { model ->
+        for (line in by.getValue("enlarger")) rendered(line[0], model.renderBlocking(picture(task, line)))
     }
     val texts = String(task.bytes("texts").array()).trim().lines().map { it.split(' ') }.groupBy { it[1] }
     Meaning.loadBlocking(task.app, task.options).use { model ->
@@ -90,6 +100,12 @@ fun main(arguments: Array<String>) {
         report("cleaned words", "${cleaned.last().rate} ${cleaned.last().channels}")
         report("cleaned numbers", cleaned.flatMap { it.toFloatArray().asList() }.joinToString(" "))
     }
+}
+
+/** Each [EACH]th byte, which is of red, green, blue and alpha in turn. */
+private fun rendered(name: String, made: RgbaPicture) {
+    report("$name words", "${made.width} x ${made.height} pixels")
+    report("$name numbers", made.pixels.indices.step(EACH).joinToString(" ") { "${made.pixels[it].toInt() and 0xFF}" })
 }
 
 private fun text(line: List<String>) = String(CharArray(line.size - 2) { line[it + 2].toInt().toChar() })

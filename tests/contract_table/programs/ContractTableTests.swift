@@ -15,6 +15,8 @@ final class ContractTableTests: XCTestCase {
         let finder = try Finder(options: options)
         let scribe = try ScribeModel(options: options)
         let poser = try Poser(options: options)
+        let cutter = try Cutter(options: options)
+        let enlarger = try Enlarger(options: options)
         for line in lines {
             switch line[1] {
             case "classifier":
@@ -28,6 +30,8 @@ final class ContractTableTests: XCTestCase {
             case "poser":
                 let found = try poser.locate(picture(line))
                 answer(line[0], found.map(\.label).joined(separator: ", "), found.flatMap { [$0.x, $0.y, $0.score] })
+            case "cutter": try rendered(line[0], cutter.render(picture(line)))
+            case "enlarger": try rendered(line[0], enlarger.render(picture(line)))
             default:
                 let reading = try scribe.read(picture(line))
                 answer(line[0], reading.text, [reading.score])
@@ -69,6 +73,12 @@ final class ContractTableTests: XCTestCase {
             try cleaner.render(Sound(Array(noisy[start..<start + 512]), rate: numbers[0]))
         }
         answer("cleaned", "\(cleaned[0].rate) \(cleaned[0].channels)", cleaned.flatMap(\.samples))
+    }
+
+    /// Each 37th byte, which is of red, green, blue and alpha in turn.
+    private func rendered(_ name: String, _ made: RgbaPicture) {
+        let numbers = stride(from: 0, to: made.pixels.count, by: 37).map { Float(made.pixels[$0]) }
+        answer(name, "\(made.width) x \(made.height) pixels", numbers)
     }
 
     private func picture(_ line: [String]) throws -> Picture {

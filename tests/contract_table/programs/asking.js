@@ -1,6 +1,8 @@
 // Asks each model what the table of benchmarks/results/contract_table.md asks, in JavaScript: apps of React Native and pages have the same API.
 
 const CLASSES = 1000;
+/** Each 37th byte of a picture, which is of red, green, blue and alpha in turn, is told. */
+const EACH = 37;
 
 function picture(line, read) {
   const [width, height, rowBytes, orientation, left, top, right, bottom, number] = line.slice(3).map(Number);
@@ -25,6 +27,7 @@ export async function answers(models, { window, rate }, read) {
   const finder = await models.Finder.load(options);
   const scribe = await models.ScribeModel.load(options);
   const poser = await models.Poser.load(options);
+  const makers = { cutter: await models.Cutter.load(options), enlarger: await models.Enlarger.load(options) };
   for (const line of lines(read, 'cases')) {
     const [name, model] = line;
     if (model === 'classifier') {
@@ -38,6 +41,9 @@ export async function answers(models, { window, rate }, read) {
     } else if (model === 'poser') {
       const points = await poser.locate(picture(line, read));
       answer(name, points.map(({ label }) => label).join(', '), points.flatMap(({ x, y, score }) => [x, y, score]));
+    } else if (model in makers) {
+      const { width, height, data } = await makers[model].render(picture(line, read));
+      answer(name, `${width} x ${height} pixels`, [...data].filter((_, place) => place % EACH === 0));
     } else {
       const reading = await scribe.read(picture(line, read));
       answer(name, reading.text, [reading.score]);
@@ -69,6 +75,7 @@ export async function answers(models, { window, rate }, read) {
     cleaned.push(await cleaner.render({ samples: noisy.subarray(start, start + 512), rate }));
   }
   answer('cleaned', `${cleaned[0].rate} ${cleaned[0].channels}`, cleaned.flatMap(({ samples }) => [...samples]));
-  for (const each of [cleaner, classifier, finder, scribe, poser, meaning, tokens, listener, tone]) each.dispose();
+  const pictures = [classifier, finder, scribe, poser, ...Object.values(makers)];
+  for (const each of [...pictures, meaning, tokens, listener, tone, cleaner]) each.dispose();
   return found;
 }

@@ -30,11 +30,19 @@ Picture picture(List<String> line) {
   );
 }
 
+/// Each 37th byte, which is of red, green, blue and alpha in turn.
+void rendered(String name, RgbaPicture made) {
+  final places = Iterable.generate((made.pixels.length + 36) ~/ 37, (number) => 37 * number);
+  answer(name, '${made.width} x ${made.height} pixels', places.map((each) => made.pixels[each].toDouble()));
+}
+
 Future<void> pictures() async {
   final classifier = await Classifier.load(options);
   final finder = await Finder.load(options);
   final scribe = await ScribeModel.load(options);
   final poser = await Poser.load(options);
+  final cutter = await Cutter.load(options);
+  final enlarger = await Enlarger.load(options);
   for (final text in File('$folder/cases').readAsLinesSync()) {
     final line = text.split(' ');
     final [name, model, ...] = line;
@@ -52,6 +60,10 @@ Future<void> pictures() async {
       answer(name, found.map((each) => each.label).join(', '), [
         for (final Keypoint(:x, :y, :score) in found) ...[x, y, score],
       ]);
+    } else if (model == 'cutter') {
+      rendered(name, await cutter.render(picture(line)));
+    } else if (model == 'enlarger') {
+      rendered(name, await enlarger.render(picture(line)));
     } else {
       final reading = await scribe.read(picture(line));
       answer(name, reading.text, [reading.score]);
@@ -61,6 +73,8 @@ Future<void> pictures() async {
   await finder.dispose();
   await scribe.dispose();
   await poser.dispose();
+  await cutter.dispose();
+  await enlarger.dispose();
 }
 
 Future<void> texts() async {
