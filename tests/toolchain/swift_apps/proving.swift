@@ -104,3 +104,5 @@ default: break
 for behaviour in CommandLine.arguments.dropFirst() {
     while try await !isProved(behaviour) && isInBackground {}
 }
+// A proof behind an earlier load may be under way: its thread would use what the process frees when it ends as usual.
+_exit(0)
