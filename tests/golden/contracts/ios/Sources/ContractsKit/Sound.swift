@@ -85,9 +85,12 @@ public struct Sound: Sendable, Hashable {
     public func toWav() -> Data {
         let size = 2 * count
         let frame = 2 * channels
-        var file = Data("RIFF".utf8)
+        var file = Array("RIFF".utf8)
+        file.reserveCapacity(44 + size)
         func add<Number: FixedWidthInteger>(_ number: Number) {
-            withUnsafeBytes(of: number.littleEndian) { file.append(contentsOf: $0) }
+            for bits in stride(from: 0, to: Number.bitWidth, by: 8) {
+                file.append(UInt8(truncatingIfNeeded: number >> bits))
+            }
         }
         add(UInt32(truncatingIfNeeded: 36 + size))
         file.append(contentsOf: "WAVEfmt ".utf8)
@@ -101,7 +104,7 @@ public struct Sound: Sendable, Hashable {
         file.append(contentsOf: "data".utf8)
         add(UInt32(truncatingIfNeeded: size))
         whole.forEach(add)
-        return file
+        return Data(file)
     }
 
     /// Samples from -1 to 1, as models take them.
