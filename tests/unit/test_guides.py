@@ -33,7 +33,7 @@ def test_pages_point_to_files_and_define_every_kind() -> None:
     assert set(INPUT_KINDS) <= set(re.findall(r"^### (\w+)$", inputs, re.MULTILINE))
     assert set(OUTPUT_KINDS) - {"tensor"} == set(re.findall(r"^### (\w+)$", outputs, re.MULTILINE))
     lines = page.words(page.written())
-    assert len(lines) == 21
+    assert len(lines) == 22
     assert all(re.search(r"\d", each) for each in lines)
 
 
