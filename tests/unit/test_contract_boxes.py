@@ -33,9 +33,8 @@ class Picture:
     offset_y: int = 0
 
     def placement(self, writer: Writer) -> Placement:
-        return Placement(
-            **{key: writer.integers(value) for key, value in asdict(self).items()}, core_width=64, core_height=64
-        )
+        numbers: dict[str, Any] = {key: writer.integers(value) for key, value in asdict(self).items()}
+        return Placement(**numbers, core_width=64, core_height=64)
 
 
 NO_OTHERS: Mapping[str, tuple[Dimension, ...]] = {}
