@@ -97,7 +97,7 @@ def test_the_api_is_the_reviewed_one_in_the_format_of_binary_compatibility_valid
     path = [Path(shutil.copyfile(fetched(each), tmp_path / f"{each}.jar")) for each in names]
     classes = ecj.compile_java([ecj.APPS / "Api.java"], classpath=path)
     compiler = kotlin.find_compiler()
-    command = [
+    command: list[str | Path] = [
         compiler.java,
         "-cp",
         jvm.path_of([classes, *path, compiler.stdlib]),
