@@ -114,6 +114,11 @@ def test_every_model_runs_with_every_provider_and_the_results_come_back(compiled
         assert each.row.peak_bytes > 2**20
         assert each.row.error == 0
         assert not each.row.differs
+    assert [(each.model, each.provider, each.is_proved) for each in found.verdicts] == [
+        ("Chain", "xnnpack", False),
+        ("Plain", "xnnpack", False),
+    ]
+    assert all("XNNPACK" in each.reason for each in found.verdicts)
     [device] = found.devices
     assert (device.maker, device.model, device.abi) == ("Apple", "x86_64", "x86_64")
     assert found.package.file == "nets"

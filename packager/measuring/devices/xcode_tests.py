@@ -22,6 +22,7 @@ BUNDLE_ID = "dev.mobpack.device-tests"
 PRODUCT = re.compile(r'\.library\(\s*name: "(\w+)"')
 MODEL = re.compile(r"^public final class (\w+): TypedModel\b", re.MULTILINE)
 TUNING = "enum Tuning {"
+PROOF = "public struct Proof: "
 PROVIDER = re.compile(r'^    case \w+ = "(\w+)"$', re.MULTILINE)
 PROVIDERS = "public enum Provider: String"
 CPU = "CPU"
@@ -88,6 +89,8 @@ class ModelsView:
     classes: tuple[str, ...]
     is_tuned: bool
     """whether the package follows settings by chip, which are off while it is measured"""
+    has_proof: bool
+    """whether its models can prove their providers"""
 
 
 def write_device_tests(package: Path, output: Path, plan: PlanView | None = None) -> tuple[Path, ModelsView]:
@@ -125,6 +128,7 @@ def models_of(package: Path) -> ModelsView:
         module=found[1],
         classes=tuple(classes),
         is_tuned=any(TUNING in text for text in texts),
+        has_proof=any(PROOF in text for text in texts),
     )
 
 

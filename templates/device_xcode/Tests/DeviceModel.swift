@@ -17,6 +17,8 @@ struct Candidate: Equatable {
     var threads = 0
     /// Options of the provider that differ from those of the package, by ONNX Runtime's names.
     var options: [String: String] = [:]
+    /// Whether the package proves the provider, as in an app with the option `proof`.
+    var isProved = false
 }
 
 /// A model that was loaded.

@@ -17,7 +17,11 @@ final class DeviceTests: XCTestCase {
                 for provider in model.providers {
                     Thread.sleep(forTimeInterval: Self.pause)
                     let candidate = Candidate(provider: provider)
-                    exchanges.append(exchange(model, candidate, round: round, pace: Pace(seconds: Self.seconds)))
+                    var found = exchange(model, candidate, round: round, pace: Pace(seconds: Self.seconds))
+                    if round == 0 && provesProviders && provider != "CPU" {
+                        found["proof"] = proof(of: candidate, model)
+                    }
+                    exchanges.append(found)
                 }
             }
         }
@@ -28,6 +32,17 @@ final class DeviceTests: XCTestCase {
         }
         let names = failed.map { "\($0["model"] ?? "") on \($0["provider"] ?? "")" }
         XCTAssertTrue(failed.isEmpty, "other numbers than on the build machine: \(Set(names).sorted())")
+    }
+
+    /// What an app with the option `proof` gets.
+    private func proof(of candidate: Candidate, _ model: DeviceModel) -> [String: Any] {
+        do {
+            let loaded = try model.load(Candidate(provider: candidate.provider, isProved: true))
+            defer { loaded.close() }
+            return loaded.about
+        } catch {
+            return ["refused": String(describing: error)]
+        }
     }
 
     private static func setting(_ name: String, _ standard: Double) -> Double {
