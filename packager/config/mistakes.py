@@ -1,7 +1,7 @@
 """Says pydantic's errors in terms of mobpack.toml."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, get_type_hints
 
@@ -18,9 +18,8 @@ from packager.targets import KNOWN_TARGETS
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-FORMS = ("int", "constrained-int", "tuple[constrained-int, ...]")
-PATH_FORM = "lax-or-strict["
-"""pydantic's names for the forms of a shape, and the beginning of that of a path; they are no keys of the file"""
+FORMS = re.compile(r"bool|float|int|str|constrained-\w+|[\w-]+\[.*\]")
+"""pydantic's names for the forms of a value that may have several; they are no keys of the file"""
 WHOLE, NUMBER, TRUTH = (re.compile(each) for each in (r"-?\d+", r"-?\d+(\.\d*)?(e-?\d+)?", r"true|false"))
 NO_TEXT = 'tokenize in the app and pass the numbers: kind = "tensor"; docs/contract.md says why'
 
@@ -35,7 +34,7 @@ class MissingKeyError(ConfigError):
 
 def config_error(detail: "ErrorDetails", document: Mapping[str, Any], *, has_settings: bool) -> ConfigError:
     """The first pydantic error about `document`, in terms of mobpack.toml."""
-    location = [str(part) for part in detail["loc"] if not _is_form(part)]
+    location = list(_keys_of(detail["loc"], document))
     plugin = _plugin_at(location)
     if plugin:
         del location[plugin.depth]
@@ -78,8 +77,17 @@ def _as_written(document: Mapping[str, Any], location: Sequence[int | str], valu
     return found.text if isinstance(found, toml.Written) else str(value).lower()
 
 
-def _is_form(part: int | str) -> bool:
-    return part in FORMS or str(part).startswith(PATH_FORM)
+def _keys_of(location: Sequence[int | str], document: Mapping[str, Any]) -> Iterator[str]:
+    """The keys and places of `location`, without the forms of values, which may be called as a key is."""
+    found: Any = document
+    for part in location:
+        if isinstance(found, Mapping) and part in found:
+            found = found[str(part)]
+        elif isinstance(found, list) and isinstance(part, int):
+            found = found[part]
+        elif FORMS.fullmatch(str(part)):
+            continue
+        yield str(part)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -403,6 +403,12 @@ def test_a_variant_knows_the_keys_of_its_quantizer(tmp_path: Path, table: str, m
         (f"{MINIMAL}[target.ios]\nmin-ios = 16.0", "target.ios.min-ios", 'text stands in quotes: min-ios = "16.0"'),
         (f'{MINIMAL}[target.android]\nmin-sdk = "26"', "target.android.min-sdk", "without quotes: min-sdk = 26"),
         (f'{MINIMAL}[parity]\ntolerance = "1e-3"', "parity.tolerance", "without quotes: tolerance = 1e-3"),
+        ('[package]\nname = "a"\n[model.int]\npath = 3', "model.int.path", 'text stands in quotes: path = "3"'),
+        (
+            f'{MINIMAL}[model.classifier.outputs.y]\nkind = "values"\nnames = ["a"]\nscale = "1"',
+            "model.classifier.outputs.y.scale",
+            "without quotes: scale = 1",
+        ),
     ],
 )
 def test_wrong_quotes_are_told_with_the_right_ones(text: str, message: str, hint: str, tmp_path: Path) -> None:
