@@ -70,7 +70,7 @@ final class GenerationTests: XCTestCase {
         let text = try await whole(model.generate(Sound(samples, rate: 16000)))
         XCTAssertEqual(Array(text.unicodeScalars), Array(try wanted("heard").unicodeScalars))
         let stereo = try Sound([Int16](arrayLiteral: 1, 2, 3, 4), rate: 8000, channels: 2).firstFrame
-        XCTAssertEqual(stereo.integers, [1, 2])
+        XCTAssertEqual(try stereo.integers, [1, 2])
         XCTAssertEqual(stereo.frames, 1)
     }
 
