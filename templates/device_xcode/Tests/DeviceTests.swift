@@ -34,7 +34,7 @@ final class DeviceTests: XCTestCase {
         XCTAssertTrue(failed.isEmpty, "other numbers than on the build machine: \(Set(names).sorted())")
     }
 
-    /// What an app with the option `proof` gets.
+    /// Loads the model with the option `proof`, as an app does, and tells about it.
     private func proof(of candidate: Candidate, _ model: DeviceModel) -> [String: Any] {
         do {
             let loaded = try model.load(Candidate(provider: candidate.provider, isProved: true))
