@@ -11,7 +11,7 @@ from packager.contract.labels import refuse_names
 from packager.contract.pictures import placement_of, upright
 from packager.contract.scores import Activation, activated, in_words, shaped, sizes_of_one
 from packager.core.contract import KeypointsOutput
-from packager.core.errors import ConfigError, SettingError, nearest
+from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
 from packager.graph.writer import Writer
@@ -130,9 +130,7 @@ class Keypoints:
             return self._numbers(writer, spec, size)
         if self.format == "heatmaps":
             return self._of_heatmaps(writer, spec, size)
-        if self.y not in core.outputs or self.y == spec.name or self.y in core.carried:
-            raise ConfigError(f"y '{self.y}' is not another output", hint=nearest(self.y, core.outputs))
-        lines = [self._lines(writer, each) for each in (spec, core.outputs[self.y])]
+        lines = [self._lines(writer, each) for each in (spec, core.other("y", self.y, spec))]
         found = [
             writer.node("Mul", writer.cast(writer.node("ArgMax", line, axis=1), writer.real), length / places)
             for (line, places), length in zip(lines, size, strict=True)

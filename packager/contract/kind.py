@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import ClassVar, Protocol, Self, runtime_checkable
 
 from packager.core.contract import StateInput, TypedInput, TypedOutput
+from packager.core.errors import ConfigError, nearest
 from packager.core.signature import Signature, TensorSpec
 from packager.graph.writer import Writer
 
@@ -130,6 +131,18 @@ class Core:
     def is_batch(self) -> bool:
         """Whether outputs have a row for each text."""
         return bool(self.batches)
+
+    def refuse_batch(self, kind: str) -> None:
+        """Raises ConfigError for a model of several texts."""
+        if self.is_batch:
+            raise ConfigError(f"a batch of texts has no kind '{kind}'", hint='use kind = "tensor", or omit batch')
+
+    def other(self, key: str, name: str, spec: TensorSpec) -> TensorSpec:
+        """The output `name`, which `key` of the table of `spec` names. Raises ConfigError for `spec` itself, a state
+        or no output."""
+        if name not in self.outputs or name == spec.name or name in self.carried:
+            raise ConfigError(f"{key} '{name}' is not another output", hint=nearest(name, self.outputs))
+        return self.outputs[name]
 
 
 Inputs = Mapping[str, TensorSpec]

@@ -1,5 +1,6 @@
 """The kind `picture`: pixels that a model makes, or a matte for those of the picture that it takes."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, isfinite
@@ -105,8 +106,7 @@ class Picture:
         return self
 
     def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
-        if core.is_batch:
-            raise ConfigError("a batch of texts has no kind 'picture'", hint='use kind = "tensor", or omit batch')
+        core.refuse_batch(self.KIND)
         placement = placement_of(core, self.image)
         if self.size == "picture" and placement is None:
             raise ConfigError("the model takes no picture to match the size to", hint='set size = "model"')
@@ -251,7 +251,7 @@ class Picture:
 
 
 def _is_colour(text: str) -> bool:
-    return len(text) == 7 and text[0] == "#" and all(each in "0123456789abcdefABCDEF" for each in text[1:])
+    return re.fullmatch("#[0-9A-Fa-f]{6}", text) is not None
 
 
 def _channels_last(writer: Writer, spec: TensorSpec, form: Form) -> str:

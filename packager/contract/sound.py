@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, Self
 from packager.contract.kind import AttachedOutput, Core
 from packager.contract.scores import floats, in_words, sizes_of_one
 from packager.core.contract import SoundOutput
-from packager.core.errors import ConfigError, SettingError, nearest
+from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import Dimension, ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
 from packager.graph.writer import Writer
@@ -57,8 +57,7 @@ class Waveform:
         return self
 
     def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
-        if core.is_batch:
-            raise ConfigError("a batch of texts has no kind 'sound'", hint='use kind = "tensor", or omit batch')
+        core.refuse_batch(self.KIND)
         if spec.element not in (*FLOATS, *INTEGERS):
             raise ConfigError(
                 f"the output is {in_words(spec)}: not a sound",
@@ -102,11 +101,7 @@ class Waveform:
 
     def _count(self, writer: Writer, spec: TensorSpec, core: Core) -> str:
         """int64 [1]: number of frames that are sound."""
-        known = core.outputs.get(self.length)
-        if known is None or self.length == spec.name or self.length in core.carried:
-            raise ConfigError(
-                f"length '{self.length}' is not another output", hint=nearest(self.length, list(core.outputs))
-            )
+        known = core.other("length", self.length, spec)
         if any(size != 1 for size in sizes_of_one(known) if isinstance(size, int)):
             raise ConfigError(
                 f"length '{self.length}' is {in_words(known)}, not one number", hint="name the output with the length"

@@ -59,8 +59,7 @@ class Values:
         return self
 
     def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
-        if core.is_batch:
-            raise ConfigError("a batch of texts has no kind 'values'", hint='use kind = "tensor", or omit batch')
+        core.refuse_batch(self.KIND)
         count = len(self.names)
         steps = _steps(spec, count)
         numbers = writer.node("Reshape", floats(writer, spec), [-1 if steps is None else steps, count])

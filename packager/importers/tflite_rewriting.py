@@ -57,8 +57,6 @@ def _operators(model: Any, graph: Any) -> Iterator[tuple[Any, str]]:
 
 def _densify(model: Any, path: Path) -> None:
     """Replaces each DENSIFY by the weights that LiteRT makes of it."""
-    import numpy
-    from tensorflow.lite.python import schema_py_generated as schema
 
     graph = model.subgraphs[0]
     interpreter = _opened(path, keeps_all=True)
@@ -69,11 +67,9 @@ def _densify(model: Any, path: Path) -> None:
             kept.append(each)
             continue
         place = each.outputs[0]
-        buffer = schema.BufferT()
-        buffer.data = numpy.frombuffer(interpreter.get_tensor(place).tobytes(), numpy.uint8)
-        model.buffers.append(buffer)
+        buffer = _buffer(model, interpreter.get_tensor(place))
         for tensor in (graph.tensors[place], graph.tensors[each.inputs[0]]):  # tf2onnx reads unused ones, too
-            tensor.buffer, tensor.sparsity = len(model.buffers) - 1, None
+            tensor.buffer, tensor.sparsity = buffer, None
     graph.operators = kept
 
 
@@ -106,15 +102,23 @@ def _transpose(model: Any) -> None:
     graph.operators = made
 
 
-def _constant(model: Any, graph: Any, values: "numpy.ndarray") -> int:
-    """A new tensor of int32."""
+def _buffer(model: Any, values: "numpy.ndarray") -> int:
+    """A new buffer with the bytes of `values`."""
     import numpy
     from tensorflow.lite.python import schema_py_generated as schema
 
-    buffer, tensor = schema.BufferT(), schema.TensorT()
+    buffer = schema.BufferT()
     buffer.data = numpy.frombuffer(values.tobytes(), numpy.uint8)
     model.buffers.append(buffer)
-    tensor.shape, tensor.type, tensor.buffer = list(values.shape), schema.TensorType.INT32, len(model.buffers) - 1
+    return len(model.buffers) - 1
+
+
+def _constant(model: Any, graph: Any, values: "numpy.ndarray") -> int:
+    """A new tensor of int32."""
+    from tensorflow.lite.python import schema_py_generated as schema
+
+    tensor = schema.TensorT()
+    tensor.shape, tensor.type, tensor.buffer = list(values.shape), schema.TensorType.INT32, _buffer(model, values)
     tensor.name = f"size_{tensor.buffer}".encode()
     graph.tensors.append(tensor)
     return len(graph.tensors) - 1

@@ -1,5 +1,6 @@
 """Samples from image files, for models with one image input."""
 
+import io
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -64,12 +65,14 @@ def require_pillow() -> None:
         ) from error
 
 
-def save(path: Path, width: int, height: int, pixels: bytes) -> None:
-    """Writes red, green, blue and alpha of each pixel as a .png. Raises ConfigError if Pillow is missing."""
+def png_of(width: int, height: int, pixels: bytes) -> bytes:
+    """A .png file of red, green, blue and alpha of each pixel. Raises ConfigError if Pillow is missing."""
     require_pillow()
     import PIL.Image
 
-    PIL.Image.frombytes("RGBA", (width, height), pixels).save(path)
+    content = io.BytesIO()
+    PIL.Image.frombytes("RGBA", (width, height), pixels).save(content, "PNG")
+    return content.getvalue()
 
 
 def wanted(spec: TensorSpec, settings: ImageSettings) -> Picture:

@@ -15,8 +15,7 @@ from packager.core.signature import TensorSpec
 from packager.core.values import Model, baseline
 from packager.files.atomic import atomic_file
 from packager.files.store import Store
-from packager.samples import wav
-from packager.samples.images import save
+from packager.samples import images, wav
 from packager.samples.sample import Arrays, SampleSet, arrays_of
 from packager.samples.texts import batch_of, sample_of, taken_texts
 from packager.verification import parity
@@ -92,7 +91,9 @@ def _file(found: Answer, name: str) -> Answer:
     match found:
         case PictureResult():
             file = Path(f"{name}.png")
-            save(file, found.width, found.height, found.pixels)
+            content = images.png_of(found.width, found.height, found.pixels)
+            with atomic_file(file) as written:
+                written.write(content)
             return PictureFile(width=found.width, height=found.height, file=str(file))
         case SoundResult(samples=samples, rate=rate, channels=channels):
             file = Path(f"{name}.wav")

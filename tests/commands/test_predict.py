@@ -87,6 +87,10 @@ def test_a_picture_that_a_model_makes_is_a_file(run: Callable[..., Result], proj
         assert (made.mode, made.size, made.getcolors()) == ("RGBA", (30, 20), [(600, (204, 0, 153, 255))])
     [answer] = json.loads(run("--json", "red.png").stdout)["predictions"]
     assert answer["answers"] == {"y": {"width": 5, "height": 9, "file": "red.y.png"}}
+    (project / "green.y.png").unlink()
+    (project / "green.y.png").mkdir()
+    refused = run("green.png")
+    assert (refused.exit_code, "cannot write" in refused.stderr) == (4, True)
 
 
 def test_arrays_and_json_are_understood_and_torn_pictures_named(run: Callable[..., Result], project: Path) -> None:

@@ -14,8 +14,9 @@ import pytest
 from packager.core.errors import ConfigError
 from packager.core.to_json import plain
 from packager.core.tuned import Tuned
+from packager.files.installed import templates_folder
 from packager.measuring.devices import document
-from packager.measuring.devices.demotions import left_out, read
+from packager.measuring.devices.demotions import UNDECIDED, left_out, read
 from packager.measuring.devices.document import DeviceEntry, PackageEntry, Verdict
 from packager.measuring.tuning.candidates import Candidate, candidates, shipped
 from packager.measuring.tuning.journal import Journal
@@ -143,6 +144,21 @@ def test_settings_name_the_providers_that_are_faster_than_the_cpu(
     outcome, _ = searched(milliseconds)
     tuned = outcome.tuned
     assert (tuned.providers, tuned.threads) == (providers, threads)
+
+
+def test_reasons_that_decide_nothing_are_known_in_the_words_of_every_language() -> None:
+    """What packages say of a provider that another proof may decide."""
+    places = {
+        "android/kotlin/Proving.kt.j2": r'refuse\(start\.provider, "([^"]+)"',
+        "android/kotlin/Proof.kt.j2": r'NO_SAMPLES = "([^"]+)"',
+        "ios/swift/Prover.swift.j2": r'undecided\("([^"]+)"|isOver: String \{ "([^"]+)"',
+        "flutter/lib/src/runtime/proving.dart": r"undecided\('([^']+)'|_isOver => '([^']+)'",
+    }
+    for name, pattern in places.items():
+        found = re.findall(pattern, (templates_folder() / name).read_text(encoding="utf-8"))
+        said = ["".join(each) for each in found]
+        assert said, name
+        assert [each for each in said if not each.startswith(UNDECIDED)] == [], name
 
 
 def test_a_provider_that_a_phone_left_out_is_in_no_settings_of_its_chip(tmp_path: Path) -> None:
