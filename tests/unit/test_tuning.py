@@ -147,7 +147,7 @@ def test_settings_name_the_providers_that_are_faster_than_the_cpu(
 
 
 def test_reasons_that_decide_nothing_are_known_in_the_words_of_every_language() -> None:
-    """What packages say of a provider that another proof may decide."""
+    """Another proof may decide on such a provider."""
     places = {
         "android/kotlin/Proving.kt.j2": r'refuse\(start\.provider, "([^"]+)"',
         "android/kotlin/Proof.kt.j2": r'NO_SAMPLES = "([^"]+)"',
