@@ -1,6 +1,6 @@
 """`mobpack check`: plans the files for each provider and proves them, without packaging."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,6 +103,8 @@ def check(options: CheckOptions) -> None:
     if not as_json:
         for plan in found.plans:
             show(plan, found, console)
+        for proof in found.report.pipelines:
+            console.result(f"pipeline {proof.pipeline} for {', '.join(proof.places)} on {proof.runner}: {proof.words}")
         if page:
             console.result(f"report: {page}")
     try:
@@ -125,6 +127,7 @@ def document(found: "Examination") -> dict[str, object]:
         "partitions": [partition_entry(each) for each in found.report.partitions],
         "kernels": [kernels_entry(each) for each in found.report.kernels],
         "parity": [parity_entry(each) for each in found.report.parities],
+        "pipelines": [asdict(each) for each in found.report.pipelines],
         "failures": [
             {"message": each.message, "node": each.node, "evidence": str(each.evidence or "")}
             for each in found.report.failures

@@ -1,6 +1,6 @@
 """`mobpack predict`: runs a model of a project on pictures, recordings and texts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from packager.cli.options import cache_option, config_option, json_option, no_co
 from packager.cli.project_options import ProjectOptions
 
 if TYPE_CHECKING:
-    from packager.workflows.predict import Predicted
+    from packager.workflows.predict import Item, Predicted
 
 SHOWN = 8
 """numbers of a tensor shown; `--json` prints all of them"""
@@ -20,6 +20,7 @@ SHOWN = 8
 @click.command(short_help="Run a model on pictures, recordings, texts or arrays.")
 @click.argument("given", nargs=-1, required=True, metavar="FILE|TEXT...")
 @click.option("--model", "name", default="", metavar="NAME", help="Model to run; optional if the project has only one.")
+@click.option("--pipeline", default="", metavar="NAME", help="Pipeline to run on pictures, instead of one model.")
 @click.option("--top", type=click.IntRange(min=1), help="Number of classes to show, instead of the contract's top-k.")
 @click.option("--seed", type=int, default=0, help="Seed of a model that chooses at random what a text goes on with.")
 @config_option
@@ -30,6 +31,7 @@ SHOWN = 8
 def predict(
     given: tuple[str, ...],
     name: str,
+    pipeline: str,
     top: int | None,
     seed: int,
     config_path: Path,
@@ -44,14 +46,24 @@ def predict(
     several prompts, or files, make several texts. A picture or a sound that a model makes is written into the current
     folder: `photo.y.png` for the output `y` and the file `photo.jpg`, `text-1.y.wav` for the first text.
 
+    With --pipeline, the models of a pipeline run one after the other: the first on the picture, the others on the part
+    in each box that it finds.
+
     The graph includes the pre- and postprocessing of the contract, exactly as it ships: apps get the same results.
     """
     from packager.core.console import Console
+    from packager.core.errors import ConfigError
     from packager.workflows.predict import predict as answers_for
+    from packager.workflows.predict import predict_pipeline
 
     console = Console(quiet=as_json)
     project = ProjectOptions(config_path=config_path, settings=settings, cache_url=cache_url, no_code=no_code)
-    found = answers_for(project.config(), name, given, console, top=top, seed=seed)
+    if pipeline:
+        if name or top or seed:
+            raise ConfigError("--pipeline cannot be combined with --model, --top and --seed", hint="leave those out")
+        found = predict_pipeline(project.config(), pipeline, given, console)
+    else:
+        found = answers_for(project.config(), name, given, console, top=top, seed=seed)
     if as_json:
         entries = [{**_named(each), **_answers(each)} for each in found]
         print_json({"schema-version": 1, "predictions": entries})
@@ -61,7 +73,15 @@ def predict(
 
 
 def _answers(found: "Predicted") -> dict[str, Any]:
+    if found.items is not None:
+        return {"items": [{name: _single(each) for name, each in item.answers.items()} for item in found.items]}
     return {"answers": _plain(found.answers)} if found.parts is None else {"generated": "".join(found.parts)}
+
+
+def _single(answers: "Mapping[str, Any] | None") -> Any:
+    """The only answer without its name, or several by name."""
+    found = {name: _plain(each) for name, each in (answers or {}).items()}
+    return next(iter(found.values()), None) if len(found) < 2 else found
 
 
 def show(found: "Predicted", console: Any) -> None:
@@ -70,9 +90,22 @@ def show(found: "Predicted", console: Any) -> None:
         click.echo(part, nl=False)
     if found.parts is not None:
         click.echo()
+    if found.items is not None:
+        show_items(found.items, console)
     for name, value in found.answers.items():
         for line in lines(value):
             console.result(f"  {line}" if len(found.answers) == 1 else f"  {name}: {line}")
+
+
+def show_items(items: "Sequence[Item]", console: Any) -> None:
+    """A block of lines for each item, or `nothing`."""
+    if not items:
+        console.result("  nothing")
+    for number, item in enumerate(items, 1):
+        for stage, answers in item.answers.items():
+            shown = [line for each in (answers or {}).values() for line in lines(each)] or ["below min-score"]
+            for line in shown:
+                console.result(f"  {number:>3}  {stage}: {line}")
 
 
 def _named(found: "Predicted") -> dict[str, Any]:
@@ -109,6 +142,8 @@ def lines(value: Any) -> Iterator[str]:
             yield f"{value.score:.3f}  {value.text!r}"
         case (Classification() | Detection() | Entity() | Keypoint(), *_):
             yield from map(_line, value)
+        case Detection():
+            yield _line(value)
         case float():
             yield f"{value:.3f}"
         case ():

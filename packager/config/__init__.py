@@ -6,6 +6,7 @@
 from packager.config.cache import CacheTable
 from packager.config.checks import CheckTable, ParityTable, ToleranceTable
 from packager.config.loading import apply_setting, for_model, from_document, keys_of, load, quantizer_names, recipe
+from packager.config.pipelines import PipelineTable
 from packager.config.runtime import COORDINATES, RuntimeTable
 from packager.config.tables import FILE_NAME, SOURCE, Config, ImporterTable, ModelTable, PackageTable, TargetTable
 
@@ -20,6 +21,7 @@ __all__ = [
     "ModelTable",
     "PackageTable",
     "ParityTable",
+    "PipelineTable",
     "RuntimeTable",
     "TargetTable",
     "ToleranceTable",

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from packager.config.absolute import absolute
 from packager.config.mistakes import MissingKeyError, config_error
+from packager.config.pipelines import check_stages
 from packager.config.tables import FILE_NAME, SOURCE, Config
 from packager.core import class_names, names, toml
 from packager.core.errors import ConfigError, nearest
@@ -98,7 +99,8 @@ def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[s
         config = Config.model_validate_json(json.dumps(document, default=str))
     except ValidationError as error:
         raise config_error(error.errors()[0], document, has_settings=bool(settings)) from error
-    _check_model_names(config)
+    _check_names(config)
+    check_stages(config.pipeline, tuple(config.model))
     for name, table in config.targets().items():
         if isinstance(table, Tunable):
             refuse_unknown(table.tuned, config.model, (SOURCE, *config.variant), f"target.{name}")
@@ -137,17 +139,22 @@ def apply_setting(document: dict[str, Any], setting: str) -> None:
     table[parts[-1]] = value
 
 
-def _check_model_names(config: Config) -> None:
-    for name in config.model:
-        if not names.MODEL_NAME.fullmatch(name):
+def _check_names(config: Config) -> None:
+    for kind, tables in (("model", config.model), ("pipeline", config.pipeline)):
+        for name in tables:
+            if not names.MODEL_NAME.fullmatch(name):
+                raise ConfigError(
+                    f"{kind}.{name}: invalid {kind} name",
+                    hint="use letters, digits, hyphens and underscores, starting with a letter; Windows reserves aux, "
+                    "con and nul",
+                )
+    types = {
+        **{f"model.{name}": class_names.types_of_model(name) for name in config.model},
+        **{f"pipeline.{name}": class_names.types_of_pipeline(name) for name in config.pipeline},
+    }
+    for other, name in combinations(types, 2):
+        if shared := class_names.clash(types[other], types[name]):
             raise ConfigError(
-                f"model.{name}: invalid model name",
-                hint="use letters, digits, hyphens and underscores, starting with a letter; Windows reserves aux, con "
-                "and nul",
-            )
-    for other, name in combinations(config.model, 2):
-        if shared := class_names.clash(other, name):
-            raise ConfigError(
-                f"model.{name} and model.{other} have the same class name in generated code, {shared}",
+                f"{name} and {other} have the same class name in generated code, {shared}",
                 hint="rename one of them",
             )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from packager.config.checks import CheckTable, ParityTable, ToleranceTable
+from packager.config.pipelines import PipelineTable, StageTable
 from packager.config.runtime import RuntimeTable
 from packager.config.strict import Strict
 from packager.config.tables import FILE_NAME, Config, ModelTable, PackageTable, TargetTable
@@ -146,6 +147,7 @@ def _keys_at(location: Sequence[str]) -> list[str]:
         "": Config,
         "package": PackageTable,
         "model": ModelTable,
+        "pipeline": PipelineTable,
         "parity": ParityTable,
         "check": CheckTable,
         "runtime": RuntimeTable,
@@ -156,5 +158,7 @@ def _keys_at(location: Sequence[str]) -> list[str]:
     if len(location) == 2 and location[0] == "target":
         keys = fields(KNOWN_TARGETS[location[1]]) if location[1] in KNOWN_TARGETS else ()
         return [names.kebab_case(key.name) for key in keys]
+    if location[:1] == ["pipeline"] and len(location) == 4:
+        return [names.kebab_case(key) for key in StageTable.model_fields]
     table = tables.get(location[0] if location else "", Config)
     return [field.alias or name for name, field in table.model_fields.items()]

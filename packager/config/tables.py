@@ -10,6 +10,7 @@ from pydantic import Discriminator, Field, Tag, create_model
 from packager import contract
 from packager.config.cache import CacheTable
 from packager.config.checks import CheckTable, ParityTable, ToleranceTable
+from packager.config.pipelines import PipelineTable
 from packager.config.runtime import RuntimeTable
 from packager.config.strict import Size, Strict, matches
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS, InputKind
@@ -158,6 +159,7 @@ else:
 class Config(Strict):
     package: PackageTable
     model: Annotated[dict[str, ModelTable], Field(min_length=1)]
+    pipeline: dict[str, PipelineTable] = {}
     variant: dict[str, VariantTable] = {}
     parity: ParityTable = ParityTable()
     check: CheckTable = CheckTable()

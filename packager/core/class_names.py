@@ -14,6 +14,8 @@ from packager.core.names import pascal_case
 SUFFIX = "Model"
 BESIDE = ("", "Inputs", "Outputs", "Prediction", "Tensors")
 """suffixes of the types that belong to a model's class in one of the languages"""
+ITEM = "Item"
+"""suffix of the type of a pipeline's items"""
 
 PLATFORMS: Mapping[str, str] = {
     "Kotlin": """
@@ -259,14 +261,29 @@ def renamings(models: Iterable[str]) -> list[str]:
     return [_renaming(model) for model in models if class_name(model) != pascal_case(model)]
 
 
-def clash(model: str, other: str) -> str:
-    """A type that the classes of two models would share; empty if there is none."""
-    own = {f"{class_name(model)}{suffix}".lower(): suffix for suffix in BESIDE}
-    for suffix in BESIDE:
-        name = f"{class_name(other)}{suffix}"
-        if name.lower() in own:
-            return name
-    return ""
+def pipeline_class_name(pipeline: str) -> str:
+    """Class of the pipeline `pipeline`, as `class_name` of a model."""
+    name = pascal_case(pipeline)
+    while any(each.lower() in RESERVED for each in (name, f"{name}{ITEM}")):
+        name += "Pipeline"
+    return name
+
+
+def types_of_model(model: str) -> tuple[str, ...]:
+    """Types that belong to a model in one of the languages."""
+    return tuple(f"{class_name(model)}{suffix}" for suffix in BESIDE)
+
+
+def types_of_pipeline(pipeline: str) -> tuple[str, ...]:
+    """Types that belong to a pipeline."""
+    name = pipeline_class_name(pipeline)
+    return name, f"{name}{ITEM}"
+
+
+def clash(types: Iterable[str], others: Iterable[str]) -> str:
+    """One of `others` that is among `types`, whatever its case; empty if there is none."""
+    own = {each.lower() for each in types}
+    return next((each for each in others if each.lower() in own), "")
 
 
 def _reserved(name: str) -> str:

@@ -133,6 +133,7 @@ class BoxesOutput:
         module="boxes",
         noun="found",
         sentence="The objects in a picture and where they are, best first.",
+        has_places=True,
     )
 
     identifier: str
@@ -159,6 +160,7 @@ class KeypointsOutput:
         module="keypoints",
         noun="points",
         sentence="The named points in a picture, in the model's order.",
+        has_places=True,
     )
 
     identifier: str
@@ -184,6 +186,7 @@ class MaskOutput:
         module="mask",
         noun="mask",
         sentence="The class at each place of a picture.",
+        has_places=True,
     )
 
     identifier: str

@@ -49,3 +49,5 @@ class Described:
     """name of the result in examples"""
     sentence: str
     """documentation of the method and of the result"""
+    has_places: bool = False
+    """whether the result says where something is in the model's picture"""

@@ -367,6 +367,41 @@ class KernelProof:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PipelineProof:
+    """Comparison of a whole pipeline: what files that ship compute of a picture, and what the originals do."""
+
+    __pydantic_config__ = NUMBERS_IN_JSON
+
+    pipeline: str
+    places: tuple[str, ...] = ()
+    """targets that ship the files"""
+    runner: str
+    """its label"""
+    samples: str
+    """source of the samples, in words"""
+    count: int = 0
+    """boxes that the originals found"""
+    alike_count: int = 0
+    """boxes with the same pixels in both: later stages were compared on these"""
+    max_rel_error: float = 0.0
+    """largest error of an output of a stage, as a share of its scale"""
+    failure: str = ""
+    """why the release stops, in words; empty if it does not"""
+    skipped: str = ""
+    """why the runner did not run, in words"""
+
+    @property
+    def words(self) -> str:
+        """The result in words."""
+        if self.skipped or self.failure:
+            return f"skipped: {self.skipped}" if self.skipped else f"FAILED: {self.failure}"
+        if not self.count:
+            return f"found no box ({self.samples}): give pictures with [parity] samples"
+        cut = "" if self.alike_count == self.count else f", {self.alike_count} of them with the same pixels"
+        return f"{self.count} boxes{cut}, largest error {self.max_rel_error:.2g} of the scale ({self.samples})"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """The evidence that travels with a release."""
 
@@ -379,6 +414,7 @@ class Report:
     failures: tuple[Failure, ...] = ()
     """comparisons that stop the release"""
     agreements: tuple[Agreement, ...] = ()
+    pipelines: tuple[PipelineProof, ...] = ()
 
     def reshaped_outputs(self, model: str, *variants: str) -> set[str]:
         """The outputs whose real shape is not the declared one in some of `variants`."""

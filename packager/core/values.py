@@ -12,6 +12,7 @@ from packager.core.signature import LENGTH_WORDS, Dimension, ElementType, Signat
 
 if TYPE_CHECKING:
     from packager.core.contract import Contract
+    from packager.core.pipeline import Pipeline
 
 __all__ = [
     "LENGTH_WORDS",
@@ -356,6 +357,8 @@ class Package:
     """name of the key that model files are encrypted with; empty for a package with readable ones"""
     delivery: Delivery | None = None
     """None for a package whose models come with the app alone"""
+    pipelines: "tuple[Pipeline, ...]" = ()
+    """by name"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -72,6 +72,33 @@ class ModelApi:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StageApi:
+    """A model of a pipeline: a property of its class, and a field of its items."""
+
+    name: str
+    model: str
+    """name of the model in mobpack.toml"""
+    min_score: float | None = None
+    """smallest score of a box that it runs on: the field may be empty; null for all boxes"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PipelineApi:
+    """A class that runs models of the package one after the other on a picture."""
+
+    name: str
+    """name of the pipeline in mobpack.toml"""
+    class_name: str
+    item_class_name: str
+    """type of the items in the list that the method `run` returns"""
+    stages: tuple[StageApi, ...]
+    """the first finds boxes in the picture, the others run on the part in each box. The field of an item has for the
+    first the box, for the others what the method of the model returns"""
+    max_items: int
+    """largest number of boxes"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PackageApi:
     """The public API of a package."""
 
@@ -94,4 +121,6 @@ class PackageApi:
     providers: tuple[str, ...]
     """providers that open files of the models"""
     models: tuple[ModelApi, ...]
+    """by name"""
+    pipelines: tuple[PipelineApi, ...] = ()
     """by name"""

@@ -7,8 +7,9 @@ from packager import __version__
 from packager.core.class_names import class_name
 from packager.core.contract import LOWEST, Contract, TextInput, TypedInput, TypedOutput, kind_of
 from packager.core.described import Plain
+from packager.core.pipeline import Pipeline
 from packager.core.values import Package, Plan
-from packager.description.api import MethodParameter, MethodResult, ModelApi, PackageApi
+from packager.description.api import MethodParameter, MethodResult, ModelApi, PackageApi, PipelineApi, StageApi
 from packager.description.language import Language
 from packager.vectors import Golden
 
@@ -41,6 +42,7 @@ def describe(package: Package, plans: Sequence[Plan], golden: Golden, target: De
         features=tuple(name for name, value in given.items() if value),
         providers=tuple(sorted({choice.provider for plan in plans for choice in plan.choices})),
         models=tuple(_model(by_model[name], golden) for name in sorted(by_model)),
+        pipelines=tuple(map(_pipeline, package.pipelines)),
     )
 
 
@@ -79,6 +81,18 @@ def _result(typed: TypedOutput) -> MethodResult:
         top_k=top_k,
         threshold=threshold if threshold > LOWEST else None,
         **known,
+    )
+
+
+def _pipeline(pipeline: Pipeline) -> PipelineApi:
+    return PipelineApi(
+        name=pipeline.name,
+        class_name=pipeline.class_name,
+        item_class_name=pipeline.item_class_name,
+        stages=tuple(
+            StageApi(name=each.identifier, model=each.model, min_score=each.min_score) for each in pipeline.stages
+        ),
+        max_items=pipeline.max_items,
     )
 
 

@@ -21,3 +21,5 @@ class Language:
     """features of a package that leave its API as it is"""
     observes: tuple[str, ...] = ()
     """features with which a class of an app that implements `ModelObserver` must have one more method"""
+    has_pipelines: bool = False
+    """packages have a class for each pipeline"""

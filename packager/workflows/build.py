@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager import reporting
@@ -18,7 +18,7 @@ from packager.files.store.pruning import prune_at_times
 from packager.runtimes.shipping import Chosen
 from packager.targets import Shipped, included
 from packager.vectors import Golden
-from packager.verification import evidence
+from packager.verification import evidence, pipelines
 from packager.verification.golden import golden_vectors
 from packager.verification.kept import refuse_nested, refuse_other
 from packager.verification.numbers import settings_for
@@ -108,7 +108,7 @@ def proven(
         report = examine(planned, ready, references, store, console, runtimes)
         judge(report, request.rules, console)
         golden = vectors_for(planned.plans, config, request, references, store, console)
-    package = delivered(ready.package, config, planned.plans)
+    package = replace(delivered(ready.package, config, planned.plans), pipelines=planned.pipelines)
     plans = tuple(counted(each, report.partitions) for each in planned.plans)
     return Contents(package=package, plans=plans, report=report, golden=golden, runtimes=runtimes)
 
@@ -127,6 +127,8 @@ def examine(
     refuse_nested(request.rules.evidence, request.out)
     with store.scratch() as scratch:
         report = evidence.gather(planned.plans, config, references, store, console, scratch, runtimes, planned.asked)
+        proofs = pipelines.prove_all(planned.pipelines, planned.plans, config, references, store, console)
+        report = replace(report, pipelines=proofs)
         if report.failures:
             report = keep_evidence(planned.plans, report, request.rules, console)
         elif request.rules.evidence.is_dir():

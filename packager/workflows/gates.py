@@ -49,6 +49,12 @@ def judge(report: Report, rules: Rules, console: Console) -> None:
 def refuse_failed(report: Report) -> None:
     """Raises ParityError for the first failed comparison, with the number of others."""
     if not report.failures:
+        for proof in report.pipelines:
+            if proof.failure:
+                raise ParityError(
+                    f"pipeline '{proof.pipeline}' for {' and '.join(proof.places)} on {proof.runner}: {proof.failure}",
+                    hint="its stages pass one by one: see `mobpack check`, or change [model.NAME.tolerance.OUTPUT]",
+                )
         return
     first, *others = report.failures
     node = f"; {first.node}" if first.node else ""

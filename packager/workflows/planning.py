@@ -14,6 +14,7 @@ from packager.core.console import Console, size
 from packager.core.decision import Weighed
 from packager.core.errors import ConfigError, ModelError
 from packager.core.findings import Partition
+from packager.core.pipeline import Pipeline
 from packager.core.tuned import Tunable, settings_by_variant
 from packager.core.values import Compiled, Model, Plan, Variant, distinct_files
 from packager.files.hashes import known_sha256
@@ -30,6 +31,7 @@ from packager.verification.observed import with_observed_shapes
 from packager.verification.partition.report import partitions
 from packager.verification.partition.weighing import unfit, weigh
 from packager.workflows.importing.project import onnx_of
+from packager.workflows.pipelines import pipelines_of
 from packager.workflows.requested import targets_of, wrappers_of
 
 
@@ -42,6 +44,7 @@ class PlannedProject:
     """the variants in the plans"""
     asked: tuple[Partition, ...] = ()
     """partitions that decided about providers"""
+    pipelines: tuple[Pipeline, ...] = ()
 
 
 def plan_all(
@@ -57,7 +60,9 @@ def plan_all(
     asked: list[Partition] = []
     made: list[BuiltVariant] = []
     wrapped: list[Plan] = []
-    for model in [load_model(name, table, store, console) for name, table in config.model.items()]:
+    loaded = [load_model(name, table, store, console) for name, table in config.model.items()]
+    pipelines = pipelines_of(config, loaded)
+    for model in loaded:
         variants: dict[str, BuiltVariant] = {}
         own: dict[str, TargetPlan] = {}
         for name, table in targets_of(config, targets).items():
@@ -83,7 +88,7 @@ def plan_all(
         _note_size(compiled, console)
     for each in plans:
         _warn_of_named(each, console)
-    return PlannedProject(plans=tuple(plans), made=tuple(made), asked=tuple(asked))
+    return PlannedProject(plans=tuple(plans), made=tuple(made), asked=tuple(asked), pipelines=pipelines)
 
 
 @dataclass(frozen=True, kw_only=True)

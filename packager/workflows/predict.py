@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from packager import samples
 from packager.config import Config
-from packager.contract.results import Answer, PictureFile, PictureResult, SoundFile, SoundResult, answer, row
+from packager.contract.crops import stored_arrays
+from packager.contract.results import Answer, PictureFile, PictureResult, SoundFile, SoundResult, answer, boxes, row
 from packager.core.console import Console
-from packager.core.contract import SpansOutput
+from packager.core.contract import Contract, SpansOutput
 from packager.core.errors import ConfigError, ModelError, nearest
+from packager.core.pipeline import Pipeline
 from packager.core.signature import TensorSpec
 from packager.core.values import Model, baseline
 from packager.files.atomic import atomic_file
@@ -18,9 +20,10 @@ from packager.files.store import Store
 from packager.samples import images, wav
 from packager.samples.sample import Arrays, SampleSet, arrays_of
 from packager.samples.texts import batch_of, sample_of, taken_texts
-from packager.verification import parity
+from packager.verification import parity, pipelines
 from packager.verification.parity.outcomes import array_of
 from packager.workflows.generation import Prompt, generated, opened
+from packager.workflows.pipelines import pipeline_of
 from packager.workflows.planning import load_model
 from packager.workflows.shared_store import store_of
 
@@ -41,6 +44,16 @@ class Predicted:
     """by the name of the typed output"""
     parts: Iterator[str] | None = None
     """a generated text, as it is made"""
+    items: tuple["Item", ...] | None = None
+    """results of a pipeline; None for a model"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """The results of a pipeline for one box, by the names of its stages: None for a stage that left it out."""
+
+    answers: Mapping[str, Mapping[str, Answer] | None]
+    """by the name of the typed output"""
 
 
 def predict(
@@ -79,6 +92,37 @@ def predict(
         with console.step(f"run {model.name} on {file.name}"), store.scratch() as scratch:
             answers = _answers(model, samples.given(model, file, scratch), scratch, top, str(file))
         yield Predicted(file=file, answers=_kept(answers, file.stem))
+
+
+def predict_pipeline(config: Config, name: str, given: Sequence[str], console: Console) -> Iterator[Predicted]:
+    """Runs the pipeline `name` of `config` on each of `given`, pictures or .npz files, as `predict` does a model."""
+    if name not in config.pipeline:
+        raise ConfigError(f"mobpack.toml has no pipeline '{name}'", hint=nearest(name, list(config.pipeline)))
+    with store_of(config, console) as store:
+        models = [load_model(each, table, store, console) for each, table in config.model.items()]
+        pipeline = pipeline_of(name, config.pipeline[name], {each.name: each.contract for each in models})
+        by_name, contracts = {each.name: each for each in models}, pipelines.contracts_of(models)
+        first = by_name[pipeline.finder.model]
+        for file in _existing(given):
+            with console.step(f"run pipeline {name} on {file.name}"), store.scratch() as scratch:
+                (sample,) = samples.given(first, file, scratch).paths
+                picture = stored_arrays(pipelines.taken(contracts[first.name]), arrays_of(sample))
+                compute = pipelines.on_originals({each.name: baseline(each) for each in models}, scratch)
+                ran = pipelines.run(pipeline, contracts, picture, compute)
+                yield Predicted(file=file, answers={}, items=tuple(_items(pipeline, contracts, ran, file.stem)))
+
+
+def _items(pipeline: Pipeline, contracts: Mapping[str, Contract], ran: pipelines.Ran, stem: str) -> Iterator[Item]:
+    typed = pipelines.boxes_of(contracts[pipeline.finder.model])
+    for number, box in enumerate(boxes(typed, ran.found)):
+        answers: dict[str, Mapping[str, Answer] | None] = {pipeline.finder.name: {typed.identifier: box}}
+        for stage in pipeline.readers:
+            answers[stage.name] = None
+            if number in ran.read[stage.name]:
+                outputs = ran.read[stage.name][number]
+                made = {each.identifier: answer(each, outputs) for each in contracts[stage.model].outputs}
+                answers[stage.name] = _kept(made, f"{stem}.{number + 1}.{stage.name}")
+        yield Item(answers=answers)
 
 
 def _kept(answers: Mapping[str, Answer], stem: str) -> dict[str, Answer]:

@@ -21,6 +21,7 @@ from packager.workflows.delivering import refuse_undelivered
 from packager.workflows.encrypting import refuse_unencrypted
 from packager.workflows.importing.project import refuse_absent
 from packager.workflows.ingredients import compilers_of
+from packager.workflows.pipelines import refuse_unpipelined
 from packager.workflows.requested import BuildRequest, package_of, targets_of
 from packager.workflows.scales import refuse_replaced
 from packager.workflows.terms import judge_licenses, warn_of_example_group
@@ -59,6 +60,7 @@ def checked(config: Config, request: BuildRequest, console: Console, *, is_packa
     ]
     always: list[Check] = [
         lambda: refuse_unvarying(config, targets),
+        lambda: refuse_unpipelined(config, targets),
         lambda: judge_licenses(ready.package, config, request, console),  # and keys that cannot be trusted
     ]
     checks = [*packaging, *always] if is_packaged else always

@@ -34,6 +34,8 @@ TABLES = {
     **{kind.__name__: f'model.NAME.inputs.INPUT] with kind = "{name}"' for name, kind in INPUT_KINDS.items()},
     "MelTable": "model.NAME.inputs.INPUT.mel",
     **{kind.__name__: f'model.NAME.outputs.OUTPUT] with kind = "{name}"' for name, kind in OUTPUT_KINDS.items()},
+    "PipelineTable": "pipeline.NAME",
+    "StageTable": "pipeline.NAME.stages.STAGE",
     **{kind.__name__: f'variant.NAME] with quantizer = "{name}"' for name, kind in QUANTIZERS.items()},
     "Calibration": "variant.NAME.calibration",
     "ImageSettings": "variant.NAME.calibration.image",

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from packager.core.class_names import BESIDE, RESERVED, clash, class_name, renamings
+from packager.core.class_names import BESIDE, RESERVED, clash, class_name, renamings, types_of_model
 from packager.core.names import pascal_case
 from tests.golden.cases import CONTRACTS, OF_PAGES
 from tests.golden.stored import read
@@ -61,7 +61,7 @@ def test_no_type_of_a_class_has_a_name_of_a_platform() -> None:
     ],
 )
 def test_models_that_would_share_a_type_are_known(one: str, other: str, shared: str) -> None:
-    assert clash(one, other).lower() == shared.lower()
+    assert clash(types_of_model(one), types_of_model(other)).lower() == shared.lower()
 
 
 @pytest.mark.parametrize("target", DECLARED)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from packager.core.signature import TensorSpec
-from packager.description import Language, MethodParameter, MethodResult, ModelApi, PackageApi
+from packager.description import Language, MethodParameter, MethodResult, ModelApi, PackageApi, PipelineApi
 from packager.distribution.differences.values import Change, Level
 from packager.targets import KNOWN_TARGETS
 from packager.targets.dimensions import sizes
@@ -28,6 +28,7 @@ def changes(old: PackageApi, new: PackageApi) -> Iterator[Change]:
     for name in before:
         if name in after and before[name].class_name == after[name].class_name:
             yield from _model(before[name], after[name], where, language)
+    yield from _pipelines(old, new, where)
 
 
 def _language_of(api: PackageApi) -> Language:
@@ -95,6 +96,32 @@ class GivenValue:
 
 
 Found = Iterator[tuple[Level, str]]
+
+
+def _pipelines(old: PackageApi, new: PackageApi, where: str) -> Iterator[Change]:
+    before, after = ({each.class_name: each for each in api.pipelines} for api in (old, new))
+    yield from _come_and_gone("class", [*before], [*after], where)
+    for name in before:
+        for level, change in _stages(before[name], after[name]) if name in after else ():
+            reason = f"apps that use {name} must change" if level is Level.MAJOR else NEW
+            yield Change(level=level, where=where, change=f"class {name}: {change}", reason=reason)
+
+
+def _stages(old: PipelineApi, new: PipelineApi) -> Found:
+    before, after = ({each.name: each for each in api.stages} for api in (old, new))
+    for name, stage in before.items():
+        if name not in after:
+            yield Level.MAJOR, f"stage {name} is gone"
+        elif after[name].model != stage.model:
+            yield Level.MAJOR, f"stage {name} runs {after[name].model}, was {stage.model}"
+        elif (stage.min_score is None) != (after[name].min_score is None):
+            yield Level.MAJOR, f"stage {name} {'always' if stage.min_score else 'not always'} has a result"
+    if old.stages[0].name != new.stages[0].name and new.stages[0].name in before:
+        yield Level.MAJOR, f"stage {new.stages[0].name} finds the boxes"
+    yield from ((Level.MINOR, f"new stage {name}") for name in after if name not in before)
+    if old.max_items != new.max_items:
+        level = Level.MAJOR if new.max_items < old.max_items else Level.MINOR
+        yield level, f"takes {new.max_items} boxes, was {old.max_items}"
 
 
 def _method(old: ModelApi, new: ModelApi) -> Found:
