@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packager.config import Config
-from packager.contract.crops import StoredArrays, stored_arrays
 from packager.core.console import Console
 from packager.core.contract import BoxesOutput, Contract, ImageInput
+from packager.core.crops import StoredArrays, stored_arrays
 from packager.core.errors import ModelError, ToolError
 from packager.core.findings import PipelineProof
 from packager.core.pipeline import Pipeline, Stage

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from packager import samples
 from packager.config import Config
-from packager.contract.crops import stored_arrays
 from packager.contract.results import Answer, PictureFile, PictureResult, SoundFile, SoundResult, answer, boxes, row
 from packager.core.console import Console
 from packager.core.contract import Contract, SpansOutput
+from packager.core.crops import stored_arrays
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.pipeline import Pipeline
 from packager.core.signature import TensorSpec

@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from packager import config
-from packager.contract.crops import Region, StoredArrays, region_of
 from packager.core.contract import Contract
+from packager.core.crops import Region, StoredArrays, region_of
 from packager.core.errors import ConfigError, ModelError
 from packager.core.pipeline import Pipeline, Stage
 from packager.samples.sample import Arrays

@@ -4,27 +4,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from packager.contract.resizing import Sides, counted
+from packager.core.crops import TURNS
 from packager.graph.writer import Writer
 
 Resize = Literal["stretch", "crop", "letterbox"]
 Align = Literal["center", "start"]
-
-UPRIGHT = (False, False, False)
-TURNS = (
-    UPRIGHT,
-    UPRIGHT,
-    (False, True, False),
-    (False, True, True),
-    (False, False, True),
-    (True, False, False),
-    (True, True, False),
-    (True, True, True),
-    (True, False, True),
-    UPRIGHT,
-)
-"""EXIF orientation -> conversion of the stored picture to the upright one: whether width and height are swapped, then
-whether columns, then rows are reversed. Unknown orientations count as upright."""
-
 
 OUTSIDE = 1 << 52
 """position after every pixel"""

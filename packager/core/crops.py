@@ -8,11 +8,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from packager.contract.image.placing import TURNS
 from packager.core.contract import ImageInput
 
 if TYPE_CHECKING:
     import numpy
+
+
+UPRIGHT = (False, False, False)
+TURNS = (
+    UPRIGHT,
+    UPRIGHT,
+    (False, True, False),
+    (False, True, True),
+    (False, False, True),
+    (True, False, False),
+    (True, True, False),
+    (True, True, True),
+    (True, False, True),
+    UPRIGHT,
+)
+"""EXIF orientation -> conversion of the stored picture to the upright one: whether width and height are swapped, then
+whether columns, then rows are reversed. Unknown orientations count as upright."""
 
 
 @dataclass(frozen=True)
