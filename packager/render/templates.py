@@ -77,6 +77,8 @@ def environment() -> "Environment":
         groovy_string=groovy_string,
         cpp_string=cpp_string,
         dart_string=dart_string,
+        python_string=python_string,
+        python_doc=python_doc,
     )
     return made
 
@@ -141,6 +143,17 @@ def kotlin_string(text: str) -> str:
 def dart_string(text: str) -> str:
     """Dart string literal, with quotes."""
     return json.dumps(text).replace("$", "\\$")
+
+
+def python_string(text: str) -> str:
+    """Python string literal in ASCII, with double quotes where that needs no escapes."""
+    literal = ascii(text)
+    return literal if '"' in text else '"' + literal[1:-1] + '"'
+
+
+def python_doc(text: str) -> str:
+    """Text safe in a docstring: one line of ASCII without quotes and backslashes."""
+    return re.sub(r'["\\]', "'", in_one_line(text)).encode("ascii", "replace").decode()
 
 
 def kdoc_code(text: str) -> str:

@@ -3,6 +3,7 @@
 from packager.targets.android import Android
 from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
+from packager.targets.python import Python
 from packager.targets.react_native import ReactNative
 from packager.targets.target import (
     PAGES,
@@ -28,6 +29,7 @@ TARGETS: dict[str, type[Target]] = {
     Android.NAME: target_of(Android),
     Ios.NAME: target_of(Ios),
     Web.NAME: target_of(Web),
+    Python.NAME: target_of(Python),
 }
 
 WRAPPERS: dict[str, type[Wrapper]] = {

@@ -1,0 +1,5 @@
+"""The target python: a wheel."""
+
+from packager.targets.python.target import Python
+
+__all__ = ["Python"]

@@ -1,0 +1,237 @@
+"""The target python: a wheel whose models run on ONNX Runtime's Python package."""
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import ClassVar, Literal
+
+from packager.core.characters import in_one_line
+from packager.core.components import Component, Parts, purl
+from packager.core.console import Announce, silent
+from packager.core.findings import Report
+from packager.core.strict_tables import STRICT
+from packager.core.values import Artifact, Package, Plan, Sources
+from packager.description import API, Language
+from packager.engines.environments.runtime import Runtime, shipped_version
+from packager.files.hashes import sha256_of
+from packager.files.installed import templates_folder
+from packager.files.processes import downloads
+from packager.files.store import Step, Store
+from packager.files.zips import write_zip
+from packager.render.templates import render
+from packager.targets.layouts import copied
+from packager.targets.python import model, naming
+from packager.targets.python.view import PythonView
+from packager.targets.target import SBOM, Built, RuntimeRange, Shipped, artifact, runtime_range
+from packager.vectors import NO_VECTORS, Golden
+
+ASSEMBLY = Step(name="python", caller=__name__, computed_by=("packager.files.zips",))
+RUNTIME = PurePosixPath("_runtime")
+"""modules that all models share, below the package"""
+MODELS = PurePosixPath("models")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Python:
+    NAME: ClassVar[str] = "python"
+    LANGUAGE: ClassVar[Language] = Language(name="Python", adds_nothing_for=("channel", "encryption", "trust"))
+    REVISION: ClassVar[tuple[int, int]] = (1, 0)
+    MODELS_IN: ClassVar[Mapping[str, str]] = {"wheel": f"/{MODELS}/"}
+    VERIFIES: ClassVar[bool] = False
+    DECRYPTS: ClassVar[bool] = False
+    UPDATES: ClassVar[bool] = False
+    VARIES: ClassVar[bool] = False
+    ABOUT: ClassVar[str] = "a wheel for servers and desktops: docs/python.md"
+    COMMON: ClassVar[Mapping[str, str]] = {
+        '# package = "example-reader"': "on PyPI; the package's name when absent",
+    }
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
+
+    package: str = ""
+    """name on PyPI; default: the package's name"""
+    variant: str = "source"
+    """variant of the models to ship"""
+    providers: tuple[()] = ()
+    """always empty: apps choose providers at load, and the CPU is the last one"""
+    format: Literal["auto", "ort", "onnx"] = "onnx"
+    """`onnx`: the unmodified graph, which every provider reads and ONNX Runtime optimizes for the machine at load;
+    `auto` and `ort`: ORT format"""
+    prepacking: Literal["auto", "on", "off"] = "on"
+    """whether the CPU prepacks weights at load: a second copy in memory, for runs that are faster; `auto` does where
+    the target is `android`, `ios` or `web`"""
+    float16: Literal["onnx", "float32"] = "onnx"
+    """form of float16 models: with `onnx` the runtime, which has few kernels for 16 bits, converts them at load;
+    `float32` ships 32 bits"""
+    runtime_range: str = ""
+    """oldest minor version of ONNX Runtime that an environment may have, for example `1.27`: the build loads every file
+    in each release from there on; default: the release that the package was checked with, or a newer one"""
+
+    def __post_init__(self) -> None:
+        """Raises SettingError for invalid values."""
+        if self.package:
+            naming.distribution("", self.package)
+        self.allowed_runtimes()
+
+    @property
+    def soc_models(self) -> tuple[str, ...]:
+        """Always empty: no file is for one chip."""
+        return ()
+
+    @property
+    def environment(self) -> str:
+        return Runtime.NAME
+
+    @property
+    def no_float64(self) -> str:
+        """Always empty: ONNX Runtime for desktops has them."""
+        return ""
+
+    def published_runtime(self) -> str:
+        allowed = self.allowed_runtimes()
+        return f"onnxruntime>={allowed.releases[0] if allowed else shipped_version()}"
+
+    def allowed_runtimes(self) -> RuntimeRange | None:
+        """Raises SettingError for a range that cannot be proved."""
+        return runtime_range(self.runtime_range, shipped_version())
+
+    def outside(self) -> str:
+        """mobpack makes the wheel by itself."""
+        return ""
+
+    def refuse_without_tools(self) -> None:
+        """mobpack makes the wheel by itself."""
+
+    def view(
+        self,
+        package: Package,
+        plans: tuple[Plan, ...],
+        report: Report,
+        runtime: None = None,
+        golden: Golden = NO_VECTORS,
+    ) -> PythonView:
+        distribution = naming.distribution(package.name, self.package)
+        module = naming.module(distribution)
+        version = naming.version_of(package.version)
+        allowed = self.allowed_runtimes()
+        oldest = allowed.releases[0] if allowed else shipped_version()
+        names = naming.modules(plan.model.name for plan in plans)
+        models = tuple(
+            model.model_view(
+                plan, package, golden, module=names[plan.model.name], package_module=module, runtime_version=oldest
+            )
+            for plan in plans
+        )
+        return PythonView(
+            package=package,
+            distribution=distribution,
+            version=version,
+            module=module,
+            info=f"{module_file(distribution)}-{version}.dist-info",
+            summary=in_one_line(package.description) or f"Models: {', '.join(each.name for each in models)}",
+            license=package.license,
+            urls={label: address for label, address in (("Homepage", package.url), ("Source", package.scm)) if address},
+            runtime=self.published_runtime(),
+            models=models,
+            results=model.RESULTS,
+            exported=tuple(sorted(model.exported(models))),
+            files={path: file for plan in plans for path, file in model.files_of(plan, golden).items()},
+            licenses={
+                f"LICENSE-{plan.model.name}.txt": plan.model.license_file for plan in plans if plan.model.license_file
+            },
+        )
+
+    def built(self, view: PythonView, plans: tuple[Plan, ...]) -> Built:
+        return Built(
+            target=self.NAME,
+            plans=plans,
+            providers=(),
+            variant=self.variant,
+            namespace=view.module,
+            oldest_system="",
+            runtime_version=shipped_version(),
+            dependency=view.runtime,
+            own=None,
+            runtime_range=self.allowed_runtimes(),
+        )
+
+    def render(self, view: PythonView) -> Sources:
+        home, info = PurePosixPath(view.module), PurePosixPath(view.info)
+        runtime = templates_folder() / self.NAME / "runtime"
+        return Sources(
+            texts={
+                home / "__init__.py": render("python/package.py.j2", view),
+                home / "py.typed": "",
+                **{home / f"{each.module}.py": render("python/model.py.j2", each) for each in view.models},
+                info / "METADATA": render("python/METADATA.j2", view),
+                info / "WHEEL": "Wheel-Version: 1.0\nGenerator: mobpack\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            },
+            files={
+                **{home / RUNTIME / file.name: file for file in sorted(runtime.glob("*.py"))},
+                **{home / MODELS / path: file for path, file in view.files.items()},
+                **{info / "licenses" / name: file for name, file in view.licenses.items()},
+            },
+        )
+
+    def parts(self, view: PythonView) -> Parts:
+        terms = downloads.pins()["licenses"]
+        return Parts(
+            package=pypi(view.distribution, view.version, view.license, about=view.package.description),
+            libraries=(
+                pypi("onnxruntime", shipped_version(), terms["onnxruntime"], allowed=view.runtime),
+                pypi("numpy", "", "BSD-3-Clause", about="the environment's own"),
+            ),
+        )
+
+    def project(self, view: PythonView, sources: Sources, store: Store) -> Sources:
+        """The files of the wheel: nothing is left to build."""
+        return sources
+
+    def assemble(
+        self, view: PythonView, sources: Sources, store: Store, announce: Announce = silent
+    ) -> tuple[Artifact, ...]:
+        """The wheel, with its bill of materials where PEP 770 has it."""
+        announce("compress it")
+        name = f"{module_file(view.distribution)}-{view.version}-py3-none-any.whl"
+        places = {SBOM: PurePosixPath(view.info, "sboms") / SBOM, API: PurePosixPath(view.info) / API}
+        entries: dict[PurePosixPath, bytes | Path] = {
+            places.get(path, path): text.encode() for path, text in sources.texts.items()
+        }
+        entries.update(sources.files)
+        record = PurePosixPath(view.info, "RECORD")
+        entries[record] = "".join(f"{line}\n" for line in (*recorded(entries), f"{record},,")).encode()
+        inputs = [name, {str(path): key_of(content) for path, content in entries.items()}]
+
+        def make(folder: Path) -> None:
+            write_zip(folder / name, entries)
+
+        made = store.results(ASSEMBLY, inputs, make)
+        return (artifact(made / name, target=self.NAME, kind="wheel"),)
+
+    def layout(self, view: PythonView, artifacts: Sequence[Artifact], dist: Path, sbom: str = "") -> list[Shipped]:
+        """The wheel for `pip install`."""
+        return copied(artifacts, dist, self.NAME)
+
+
+def module_file(distribution: str) -> str:
+    """The name in file names of wheels: `page-orientation` -> `page_orientation`."""
+    return "_".join(part for part in distribution.lower().replace("-", "_").replace(".", "_").split("_") if part)
+
+
+def recorded(entries: Mapping[PurePosixPath, bytes | Path]) -> Iterator[str]:
+    """Lines of RECORD: path, hash and size."""
+    for path, content in entries.items():
+        digest = base64.urlsafe_b64encode(bytes.fromhex(key_of(content))).decode().rstrip("=")
+        size = content.stat().st_size if isinstance(content, Path) else len(content)
+        yield f"{path},sha256={digest},{size}"
+
+
+def key_of(content: bytes | Path) -> str:
+    return sha256_of(content) if isinstance(content, Path) else hashlib.sha256(content).hexdigest()
+
+
+def pypi(name: str, version: str, terms: str, *, about: str = "", allowed: str = "") -> Component:
+    """A distribution on PyPI."""
+    link = purl("pypi", name.lower().replace("_", "-"), version)
+    return Component(name=name, version=version, purl=link, license=terms, about=about, allowed=allowed)
