@@ -18,10 +18,10 @@ from tests.cases.scratch_copy import scratch_copy
 FILES = Path(__file__).parents[1] / "made_up_language"
 LINE = (
     (
-        "from packager.targets.react_native import ReactNative\n",
-        "from packager.targets.python.target import Python\nfrom packager.targets.react_native import ReactNative\n",
+        "from packager.targets.web import Web\n",
+        "from packager.targets.snake.target import Snake\nfrom packager.targets.web import Web\n",
     ),
-    ("    Web.NAME: target_of(Web),\n", "    Web.NAME: target_of(Web),\n    Python.NAME: target_of(Python),\n"),
+    ("    Web.NAME: target_of(Web),\n", "    Web.NAME: target_of(Web),\n    Snake.NAME: target_of(Snake),\n"),
 )
 """the line of packager/targets/__init__.py, with its import"""
 PROJECT = """\
@@ -41,7 +41,7 @@ activation = "softmax"
 top-k = 3
 labels = "labels.txt"
 
-[target.python]
+[target.snake]
 prepacking = "on"
 """
 PROGRAM = """\
@@ -60,7 +60,7 @@ print(json.dumps({"classes": [asdict(each) for each in classes], "plain": tower.
 
 def test_a_made_up_target_language_is_a_folder_its_templates_and_a_line(tmp_path: Path) -> None:
     copy = scratch_copy(tmp_path, PROJECT)
-    folder, templates = copy.root / "packager/targets/python", copy.root / "templates/python"
+    folder, templates = copy.root / "packager/targets/snake", copy.root / "templates/snake"
     folder.mkdir()
     shutil.copy(FILES / "target.py", folder)
     shutil.copytree(FILES / "templates", templates)
@@ -74,14 +74,14 @@ def test_a_made_up_target_language_is_a_folder_its_templates_and_a_line(tmp_path
     x = weight(1, 64, seed=5)
     numpy.savez(copy.project / "x.npz", x=x)
 
-    copy.run("build", "--target", "python")
+    copy.run("build", "--target", "snake")
     copy.run("verify")
     predicted = json.loads(copy.run("predict", "x.npz", "--model", "tower", "--json"))["predictions"][0]["answers"]["y"]
     compared = json.loads(copy.run("diff", "dist", "dist", "--json"))
     manifest = json.loads((copy.project / "dist/manifest.json").read_text(encoding="utf-8"))
     report = json.loads((copy.project / "dist/report.json").read_text(encoding="utf-8"))
 
-    [wheel] = copy.project.glob("dist/python/*.whl")
+    [wheel] = copy.project.glob("dist/snake/*.whl")
     with zipfile.ZipFile(wheel) as archive:
         [api] = [json.loads(archive.read(name)) for name in archive.namelist() if name.endswith("/api.json")]
     ran = answers_of(wheel, copy.project, tmp_path / "site")
@@ -95,11 +95,11 @@ def test_a_made_up_target_language_is_a_folder_its_templates_and_a_line(tmp_path
     assert ran == {"classes": expected, "plain": [pytest.approx(scores, rel=1e-5)]}
     assert predicted == expected
     assert (compared["verdict"], compared["changes"]) == ("none", [])
-    assert manifest["options"]["target"]["python"]["prepacking"] == "on"
-    assert {each["kind"] for each in manifest["artifacts"] if each["target"] == "python"} >= {"wheel", "sbom"}
-    assert (api["language"], [each["method"] for each in api["models"]]) == ("Python", ["", "classify"])
-    assert {each["target"] for each in report["plans"]} == {"python"}
-    assert "python" in (copy.project / "dist/report.html").read_text(encoding="utf-8")
+    assert manifest["options"]["target"]["snake"]["prepacking"] == "on"
+    assert {each["kind"] for each in manifest["artifacts"] if each["target"] == "snake"} >= {"wheel", "sbom"}
+    assert (api["language"], [each["method"] for each in api["models"]]) == ("Snake", ["", "classify"])
+    assert {each["target"] for each in report["plans"]} == {"snake"}
+    assert "snake" in (copy.project / "dist/report.html").read_text(encoding="utf-8")
 
 
 def answers_of(wheel: Path, project: Path, site: Path) -> object:

@@ -12,7 +12,7 @@ def measured(folder: Path) -> list[page.Row]:
     (folder / "project").mkdir()
     asked = sides.prepared(folder / "project")
     others = []
-    for side in (sides.kotlin, sides.swift_package, sides.react_native, sides.web_package, sides.dart_package):
+    for side in sides.OTHERS:
         own = folder / side.__name__
         own.mkdir()
         others.append(side(asked, own))

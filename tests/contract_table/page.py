@@ -11,8 +11,8 @@ from tests.contract_table.sides import CLEANED, TONE, VOICE, Answer, Answers
 PAGE = Path(__file__).parents[2] / "benchmarks" / "results" / "contract_table.md"
 MARKED = re.compile(r"(<!-- table: .* -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
 HEAD = """\
-| what an app passes | what it gets | Kotlin | Swift | React Native | the web | Dart |
-|---|---|---|---|---|---|---|
+| what an app passes | what it gets | Kotlin | Swift | React Native | the web | Dart | Python |
+|---|---|---|---|---|---|---|---|
 """
 MOST = 1e-4
 """Largest error of a side, as a share of the answer's largest number."""
@@ -120,7 +120,7 @@ def table(found: Sequence[Row]) -> str:
 
 def words(text: str) -> list[str]:
     """The lines of a table without the measured differences."""
-    return [re.sub(r"( [\d.]+e[-+]\d+ \|){5}$", "", line).strip() for line in text.strip().splitlines()[2:]]
+    return [re.sub(r"( [\d.]+e[-+]\d+ \|){6}$", "", line).strip() for line in text.strip().splitlines()[2:]]
 
 
 def written() -> str:

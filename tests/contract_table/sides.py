@@ -1,4 +1,5 @@
-"""The sides: Python, Kotlin on ONNX Runtime for Android, Swift, JavaScript with React Native's C++, pages, and Dart."""
+"""The sides: `mobpack predict`, Kotlin on ONNX Runtime for Android, Swift, JavaScript with React Native's C++, pages,
+Dart, and Python's wheel."""
 
 import json
 import os
@@ -18,7 +19,7 @@ from PIL import Image
 
 from packager.files.zips import unpack
 from tests.contract_table import cases
-from tests.toolchain import command, dart, jsc, jvm, node, swift_packages
+from tests.toolchain import command, dart, jsc, jvm, node, swift_packages, wheels
 from tests.toolchain.device import Library, device
 from tests.toolchain.react_native import codegen, native, packages
 
@@ -269,6 +270,15 @@ def dart_package(asked: Asked, folder: Path) -> Answers:
     return _read(dict(PRINTED.findall(done.output)))
 
 
+def wheel(asked: Asked, folder: Path) -> Answers:
+    """The wheel, beside the ONNX Runtime that it depends on."""
+    [built] = (asked.dist / "python").glob("*.whl")
+    program = PROGRAMS / "contract_table.py"
+    done = wheels.run(built, folder / "site", program, asked.cases, str(cases.RATE), str(cases.WINDOW))
+    assert done.returncode == 0, done.stderr[-4000:]
+    return _read(dict(PRINTED.findall(done.stdout)))
+
+
 def _read(facts: Mapping[str, str]) -> Answers:
     """`NAME words` and `NAME numbers`, as programs print them."""
     names = {name.removesuffix(" words") for name in facts if name.endswith(" words")}
@@ -276,3 +286,7 @@ def _read(facts: Mapping[str, str]) -> Answers:
         name: Answer(words=facts[f"{name} words"], numbers=tuple(map(float, facts[f"{name} numbers"].split())))
         for name in names
     }
+
+
+OTHERS = (kotlin, swift_package, react_native, web_package, dart_package, wheel)
+"""in the order of the page's columns"""

@@ -61,6 +61,8 @@ from packager.targets.flutter import Flutter
 from packager.targets.flutter.view import FlutterView
 from packager.targets.ios import Ios
 from packager.targets.ios.view import IosView
+from packager.targets.python import Python
+from packager.targets.python.view import PythonView
 from packager.targets.react_native import ReactNative
 from packager.targets.react_native.view import ReactNativeView
 from packager.targets.target import Built
@@ -182,9 +184,25 @@ class Paged(Rendered):
         return self.target.render(self.view())
 
 
-def api_of(case: Case | Wrapped | Published | Paged) -> description.PackageApi:
+@dataclass(frozen=True, kw_only=True)
+class Wheel(Rendered):
+    """A wheel for Python."""
+
+    package: Package
+    target: Python
+    plans: tuple[Plan, ...]
+    golden: Golden = field(default_factory=dict)
+
+    def view(self) -> PythonView:
+        return self.target.view(self.package, self.plans, Report(parities=()), golden=self.golden)
+
+    def sources(self) -> Sources:
+        return self.target.render(self.view())
+
+
+def api_of(case: Case | Wrapped | Published | Paged | Wheel) -> description.PackageApi:
     """The API of the package, as a build describes it."""
-    inside = (case,) if isinstance(case, Case | Paged) else (case.android, case.ios)
+    inside = (case,) if isinstance(case, Case | Paged | Wheel) else (case.android, case.ios)
     plans = [plan for each in inside if each for plan in each.plans]
     golden = {key: found for each in inside if each for key, found in each.golden.items()}
     return description.describe(case.package, plans, golden, case.target)
@@ -704,4 +722,13 @@ FLUTTER_CASES = {
         target=Flutter(), android=replace(TRUSTED, package=replace(DELIVERED, license=IOS_CPU_ALONE.package.license))
     ),
     "apple_alone": Published(target=Flutter(package="apple_alone"), ios=IOS_CPU_ALONE),
+}
+
+PYTHON_CASES = {
+    "contracts": Wheel(
+        package=CASES["contracts"].package,
+        target=Python(),
+        plans=WEB_CASES["contracts"].plans,
+        golden=WEB_CASES["contracts"].golden,
+    )
 }

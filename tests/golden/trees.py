@@ -11,23 +11,26 @@ from tests.golden.cases import (
     CASES,
     FLUTTER_CASES,
     IOS_CASES,
+    PYTHON_CASES,
     REACT_NATIVE_CASES,
     WEB_CASES,
     Case,
     Paged,
     Published,
+    Wheel,
     Wrapped,
     api_of,
 )
 from tests.golden.stored import COMPLETE, Printed
 
-Packaged = Case | Wrapped | Published | Paged
+Packaged = Case | Wrapped | Published | Paged | Wheel
 TREES: Mapping[str, Mapping[str, Packaged]] = {
     "android": CASES,
     "ios": IOS_CASES,
     "react_native": REACT_NATIVE_CASES,
     "web": WEB_CASES,
     "flutter": FLUTTER_CASES,
+    "python": PYTHON_CASES,
 }
 BASES = {
     "everything": ("image_classifier",),
@@ -84,6 +87,8 @@ def _names(made: Packaged) -> dict[str, str]:
     if isinstance(made, Wrapped | Published | Paged):
         names = made.view().names
         views = [names, getattr(names, "android", None), getattr(names, "apple", None)]
+    elif isinstance(made, Wheel):
+        views = [made.view()]
     else:
         views = [made.view().runtime]
     found = {name: getattr(view, name) for name in NAMES for view in views if getattr(view, name, "")}

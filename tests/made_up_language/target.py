@@ -1,4 +1,4 @@
-"""The target python: a wheel whose models run on ONNX Runtime's Python API."""
+"""The target snake: a wheel whose models run on ONNX Runtime's Python API."""
 
 import base64
 import hashlib
@@ -30,7 +30,7 @@ from packager.targets.layouts import copied
 from packager.targets.target import SBOM, Built, RuntimeRange, Shipped, artifact
 from packager.vectors import NO_VECTORS, Golden
 
-ASSEMBLY = Step(name="python", caller=__name__, computed_by=("packager.files.zips",))
+ASSEMBLY = Step(name="snake", caller=__name__, computed_by=("packager.files.zips",))
 COPIED = ("opening.py", "results.py")
 """modules of every package"""
 RESULTS = {"Classification"}
@@ -69,7 +69,7 @@ class ModelView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PythonView:
+class SnakeView:
     package: Package
     module: str
     name: str
@@ -82,9 +82,9 @@ class PythonView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Python:
-    NAME: ClassVar[str] = "python"
-    LANGUAGE: ClassVar[Language] = Language(name="Python")
+class Snake:
+    NAME: ClassVar[str] = "snake"
+    LANGUAGE: ClassVar[Language] = Language(name="Snake")
     REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"wheel": "/models/"}
     VERIFIES: ClassVar[bool] = False
@@ -139,9 +139,9 @@ class Python:
         report: Report,
         runtime: None = None,
         golden: Golden = NO_VECTORS,
-    ) -> PythonView:
+    ) -> SnakeView:
         module = snake_case(package.name)
-        return PythonView(
+        return SnakeView(
             package=package,
             module=module,
             name=package.name,
@@ -153,7 +153,7 @@ class Python:
             files={file_of(plan): plan.cpu.path for plan in plans},
         )
 
-    def built(self, view: PythonView, plans: tuple[Plan, ...]) -> Built:
+    def built(self, view: SnakeView, plans: tuple[Plan, ...]) -> Built:
         return Built(
             target=self.NAME,
             plans=plans,
@@ -166,14 +166,14 @@ class Python:
             own=None,
         )
 
-    def render(self, view: PythonView) -> Sources:
+    def render(self, view: SnakeView) -> Sources:
         home, info = PurePosixPath(view.module), PurePosixPath(view.info)
         folder = templates_folder() / self.NAME
         return Sources(
             texts={
-                home / "__init__.py": render("python/package.py.j2", view),
-                **{home / f"{each.module}.py": render("python/model.py.j2", each) for each in view.models},
-                info / "METADATA": render("python/METADATA.j2", view),
+                home / "__init__.py": render("snake/package.py.j2", view),
+                **{home / f"{each.module}.py": render("snake/model.py.j2", each) for each in view.models},
+                info / "METADATA": render("snake/METADATA.j2", view),
                 info / "WHEEL": "Wheel-Version: 1.0\nGenerator: mobpack\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
             },
             files={
@@ -182,17 +182,17 @@ class Python:
             },
         )
 
-    def parts(self, view: PythonView) -> Parts:
+    def parts(self, view: SnakeView) -> Parts:
         return Parts(
             package=pypi(view.name, view.version, view.package.license),
             libraries=(pypi("onnxruntime", shipped_version(), downloads.pins()["licenses"]["onnxruntime"]),),
         )
 
-    def project(self, view: PythonView, sources: Sources, store: Store) -> Sources:
+    def project(self, view: SnakeView, sources: Sources, store: Store) -> Sources:
         return sources
 
     def assemble(
-        self, view: PythonView, sources: Sources, store: Store, announce: Announce = silent
+        self, view: SnakeView, sources: Sources, store: Store, announce: Announce = silent
     ) -> tuple[Artifact, ...]:
         """The wheel, with the bill of materials where PEP 770 has it."""
         name = f"{view.module}-{view.version}-py3-none-any.whl"
@@ -207,7 +207,7 @@ class Python:
         made = store.results(ASSEMBLY, [name, hashes], lambda folder: write(folder / name, entries))
         return (artifact(made / name, target=self.NAME, kind="wheel"),)
 
-    def layout(self, view: PythonView, artifacts: Sequence[Artifact], dist: Path, sbom: str = "") -> list[Shipped]:
+    def layout(self, view: SnakeView, artifacts: Sequence[Artifact], dist: Path, sbom: str = "") -> list[Shipped]:
         return copied(artifacts, dist, self.NAME)
 
 

@@ -162,7 +162,7 @@ class Python:
         return Sources(
             texts={
                 home / "__init__.py": render("python/package.py.j2", view),
-                home / "py.typed": "",
+                home / "py.typed": "\n",
                 **{home / f"{each.module}.py": render("python/model.py.j2", each) for each in view.models},
                 info / "METADATA": render("python/METADATA.j2", view),
                 info / "WHEEL": "Wheel-Version: 1.0\nGenerator: mobpack\nRoot-Is-Purelib: true\nTag: py3-none-any\n",

@@ -64,7 +64,7 @@ def method_view(model: Model, contract: Contract, class_name: str) -> MethodView
         fed=tuple(_all_fed(model, contract, made)),
         top=top,
         result=shown[0].type if is_single else f"{class_name}Prediction",
-        value=shown[0].value if is_single else "",
+        value=shown[0].value if is_single and not contract.generated else "",
         results=() if is_single else tuple(_results(contract, shown)),
         texts=tuple(dict.fromkeys(placed)),
         states=tuple(

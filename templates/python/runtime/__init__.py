@@ -1,1 +1,1 @@
-"""What the models of this package share."""
+"""Modules that the models of this package share."""

@@ -1,4 +1,4 @@
-"""What a package knows of a model."""
+"""Facts that a package knows of a model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TensorSpec:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What an output may differ by from that of the build machine: `atol + rtol * scale`; 0 for values that must be
+    """Largest difference of an output from the build machine's: `atol + rtol * scale`; 0 for values that must be
     equal."""
 
     rtol: float

@@ -90,7 +90,7 @@ class Model:
 
 
 class Carried:
-    """What a model carries from one call to the next. Calls take turns."""
+    """State that a model carries from one call to the next. Calls take turns."""
 
     def __init__(self, first: Callable[[], dict[str, NDArray[Any]]], nexts: Mapping[str, str]) -> None:
         self._first = first

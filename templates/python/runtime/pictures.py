@@ -74,14 +74,14 @@ def picture_tensors(name: str, given: PictureLike) -> PictureTensors:
     pixels = numpy.asarray(picture.pixels)
     if pixels.dtype != numpy.uint8 or pixels.ndim not in (2, 3):
         raise refused(name, f"is {pixels.dtype} {list(pixels.shape)}: pass uint8 [height, width, channels]")
+    if not pixels.size:
+        raise refused(name, f"has {pixels.shape[1]} x {pixels.shape[0]} pixels")
     pixels = pixels.reshape(*pixels.shape[:2], -1)
     height, width, channels = pixels.shape
     kind = picture.format or BY_SIZE.get(channels, "")
     size, places = FORMATS.get(kind, (0, ()))
     if size != channels:
         raise refused(name, f"has {channels} bytes a pixel and the format {kind!r}: formats are {', '.join(FORMATS)}")
-    if not pixels.size:
-        raise refused(name, f"has {width} x {height} pixels")
     if not 1 <= picture.orientation <= 8:
         raise refused(name, f"has orientation {picture.orientation}, which is not one of 1 to 8")
     chroma, conversion = camera(name, picture, kind, height, width)

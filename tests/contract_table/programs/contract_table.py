@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-from models import (  # type: ignore[attr-defined]
+from models import (  # type: ignore[import-not-found]
     Classifier,
     Cleaner,
     Cutter,

@@ -1,0 +1,225 @@
+"""Wheels: what a program passes reaches the graph as it is, and what comes out is what every language gives."""
+
+import json
+import subprocess
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from packager.compile.compile import compile_variant
+from packager.core.findings import Report
+from packager.core.values import Package, baseline
+from packager.files.processes.children import python
+from packager.files.store import Store
+from packager.files.user_cache import cache_folder
+from packager.targets.python import Python
+from tests.cases import spoken
+from tests.cases.onnx_text import onnx_model, saved, weight
+from tests.npm.test_react_native_typed import MODELS, given_texts, made, planned
+from tests.toolchain import command, generation_models, typed_texts, wheels
+from tests.toolchain.generation_models import PROMPT, SEEDS
+
+PROGRAM = Path(__file__).parents[1] / "toolchain" / "python_programs" / "typed.py"
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, generation_models.Made]:
+    found = generation_models.made(tmp_path_factory.mktemp("tales"), Store(cache_folder() / "store"))
+    return {each.plan.model.name: each for each in found}
+
+
+@pytest.fixture(scope="module")
+def heard(tmp_path_factory: pytest.TempPathFactory) -> generation_models.Heard:
+    return generation_models.heard(tmp_path_factory.mktemp("heard"), Store(cache_folder() / "store"))
+
+
+@pytest.fixture(scope="module")
+def said(
+    told: dict[str, generation_models.Made], heard: generation_models.Heard, tmp_path_factory: pytest.TempPathFactory
+) -> Mapping[str, Any]:
+    """Output of one run of the program."""
+    folder = tmp_path_factory.mktemp("typed")
+    store = Store(folder / "store")
+    tokenizing = (typed_texts.tokens(folder / "tokens"), *typed_texts.lists(folder))
+    plans = (
+        *(made(name, folder) for name in MODELS),
+        *(planned(compile_variant(baseline(each), store)) for each in tokenizing),
+        *(each.plan for each in told.values()),
+        heard.plan,
+    )
+    target = Python()
+    view = target.view(Package(name="typed", version="1.0.0-rc.1", license=""), plans, Report(parities=()))
+    [wheel] = target.assemble(view, target.render(view), store)
+    assert wheel.path.name == "typed-1.0.0rc1-py3-none-any.whl"
+    texts = folder / "texts.json"
+    steps = [0.0 if each != each else each for each in spoken.STEPS]
+    texts.write_text(json.dumps({**given_texts(), "prompt": PROMPT, "seeds": SEEDS, "steps": steps}), encoding="utf-8")
+    done = wheels.run(wheel.path, folder / "site", PROGRAM, texts)
+    assert done.returncode == 0, done.stderr
+    found: Mapping[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_texts_give_what_they_give_in_every_language(said: Mapping[str, Any]) -> None:
+    found, wanted = said["texts"], typed_texts.listed()
+    spans = [
+        [label, text, typed_texts.TAGGED.index(text), typed_texts.TAGGED.index(text) + len(text), score]
+        for label, text, _, _, score in typed_texts.spans()
+    ]
+    assert [tuple(each) for each in found["tokens"]] == list(typed_texts.ids())
+    assert found["spans"] == spans
+    assert found["noted"] == [spans, [ord(each) for each in "before"]]
+    assert found["ranked"] == [list(each) for each in typed_texts.RANKED]
+    typed_texts.same(found["together"], wanted["embedder"])
+    assert found["none"] == []
+    assert [f"[{', '.join(each)}]" for each in found["topics"]] == typed_texts.topics()
+    assert found["one topic"] == [1] * len(typed_texts.LISTED)
+    longest = max(map(len, wanted["rows"]))
+    assert found["rows"] == [each + [0.0] * (longest - len(each)) for each in wanted["rows"]]
+    typed_texts.same([[each] for each in found["judge"]], wanted["judge"])
+    typed_texts.same(found["judged"], typed_texts.ranked(3))
+    assert [found["no pairs"], found["no list"]] == ["bad_input"] * 2
+
+
+def test_generated_texts_are_those_of_mobpack(
+    said: Mapping[str, Any], told: dict[str, generation_models.Made], heard: generation_models.Heard
+) -> None:
+    found, teller, sampler = said["tales"], told["teller"].steps, told["sampler"].steps
+    wanted = [teller.text(prompt) for prompt in (PROMPT, "", "a dog")]
+    assert (found["told"], found["told later"]) == (wanted, wanted[0])
+    assert found["seeds"] == [sampler.text("a dog", seed) for seed in SEEDS]
+    assert found["heard"] == heard.text
+
+
+def test_pictures_reach_the_model_as_they_lie_in_memory(said: Mapping[str, Any]) -> None:
+    found = said["pictures"]
+    assert found["rgb"] == [7.5, 8.5, 9.5, 1, 2, 3, 0, 15, 0, 0, 0, 1, 1]
+    assert found["bgr"] == [9.5, 8.5, 7.5, 6, 2, 3, 2, 17, 0, 0, 0, 1, 1]
+    assert found["gaps"][6:8] == [6, 9]
+    assert found["nv21"] == [9, 9, 9, 1, 2, 4, 9, 9, 30, 20, 3, 1, 2]
+    seen, where, vector, words, raw, pixels = found["everything"]
+    assert (seen, vector) == ([], [3, 4, 5])
+    assert where == [[[1, 1], [5, 5]], [[1, 1], [5, 5]], ["no", "yes"]]
+    assert words == ["語a'", pytest.approx(0.1)]
+    assert (raw, pixels[1][0]) == (1, [5, 6, 7, 5])
+    assert found["boxes"] == [["dog", 1, 0.5, 1, 2, 3, 4], ["", 7, 0.25, 5, 6, 7, 8]]
+    assert found["refused"] == ["bad_input"] * 11
+
+
+def test_sounds_and_states_reach_the_model(said: Mapping[str, Any]) -> None:
+    found = said["sounds"]
+    one, two, again = found["heard"]
+    assert one == again == [0.75, 2, 2, 8000, 0, 0]
+    assert two == [0.75, 2, 1, 44100, 0.75, 1]
+    assert found["whole"] == list(spoken.WHOLE)
+    assert found["played"] == [spoken.RATE, len(spoken.STEPS) // 2, spoken.CHANNELS]
+    assert bytes(found["wav"]) == spoken.wav_file()
+    assert found["refused"] == ["bad_input"] * 4
+
+
+def test_tensors_are_checked_and_runs_are_counted(said: Mapping[str, Any]) -> None:
+    found = said["tensors"]
+    assert (found["found"], found["later"]) == ([[1, 1, 1, 1]], ["dog"])
+    assert found["wrong"] == ["bad_input"] * 2
+    assert (found["closed"], found["options"]) == ("closed", ["bad_options"])
+    assert found["counts"] == [1, 0, True]
+    assert {"mobpack.provider", "mobpack.run.count", "mobpack.run.duration.p99"} <= set(found["attributes"])
+
+
+PROJECT = """\
+[package]
+name = "example-reader"
+version = "1.2.0"
+license = "Apache-2.0"
+description = "Tells the shade of a picture."
+url = "https://example.com/reader"
+
+[model.shade]
+path = "shade.onnx"
+
+[model.shade.inputs.image]
+kind = "image"
+size = [8, 8]
+
+[model.shade.outputs.scores]
+kind = "classes"
+activation = "softmax"
+labels = "labels.txt"
+
+[target.python]
+"""
+SHADE = """(float[1, 3, 8, 8] image) => (float[1, 3] scores) {
+    m = GlobalAveragePool (image) f = Flatten (m) scores = Gemm (f, w) }"""
+ASKED = """\
+import json, os, sys
+from pathlib import Path
+import example_reader
+from example_reader import ModelError, Options, Shade
+
+model = Shade.load(Options(providers=["CUDAExecutionProvider"]))
+[best, *others] = model.classify("red.png")
+content = Path("red.png").read_bytes()
+import PIL.Image
+same = [model.classify(each)[0] == best for each in (content, Path("red.png"), PIL.Image.open("red.png"))]
+test = model.self_test()
+reader, writer = os.pipe()
+if not os.fork():
+    try:
+        model.classify(content)
+    except ModelError as error:
+        os.write(writer, error.code.value.encode())
+    os._exit(0)
+forked = os.read(reader, 100).decode()
+file = Path(example_reader.__file__).parent / "models" / "shade" / "shade.onnx"
+file.write_bytes(file.read_bytes()[:-1] + b"!")
+codes = []
+for damage in (lambda: None, file.unlink):
+    damage()
+    try:
+        Shade.load()
+    except ModelError as error:
+        codes.append(error.code.value)
+left = [str(each) for each in model.info.left_out]
+print(json.dumps({"best": [best.label, best.score], "count": len(others), "same": same, "passed": test.passed,
+    "tests": len(test.outputs), "forked": forked, "codes": codes, "left": left, "version": example_reader.__version__}))
+"""
+
+
+def test_a_wheel_that_pip_installs_judges_files_and_itself(tmp_path: Path) -> None:
+    """A provider that is not there is left out, a process that was forked is told so, and a damaged file is found."""
+    saved(tmp_path / "shade.onnx", onnx_model(SHADE, weights={"w": weight(3, 3)}))
+    (tmp_path / "labels.txt").write_text('red\n"green" \\\nblau\n', encoding="utf-8")
+    (tmp_path / "mobpack.toml").write_text(PROJECT, encoding="utf-8")
+    Image.fromarray(np.full((9, 7, 3), (250, 20, 30), np.uint8)).save(tmp_path / "red.png")
+    built = command.run("build", folder=tmp_path)
+    assert built.returncode == 0, built.stderr
+    [wheel] = (tmp_path / "dist" / "python").glob("*.whl")
+    predicted = json.loads(command.run("predict", "--json", "red.png", folder=tmp_path).stdout)["predictions"][0]
+    best = predicted["answers"]["scores"][0]
+
+    done = wheels.run(wheel, tmp_path / "site", "-c", ASKED)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        about = archive.read("example_reader-1.2.0.dist-info/METADATA").decode()
+        mypy = [*python(), "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "mypy"), "-p", "example_reader"]
+    typed = subprocess.run(mypy, cwd=tmp_path / "site", capture_output=True, text=True, check=False)
+
+    assert found["best"] == [best["label"], pytest.approx(best["score"], rel=1e-5)]
+    assert found["same"] == [True] * 3
+    assert (found["count"], found["passed"]) == (2, True)
+    assert found["tests"] > 0
+    assert (found["forked"], found["codes"]) == ("forked", ["corrupted", "missing"])
+    assert found["left"] == ["CUDAExecutionProvider: the installed ONNX Runtime does not have it"]
+    assert found["version"] == "1.2.0"
+    assert {"example_reader/py.typed", "example_reader-1.2.0.dist-info/sboms/sbom.cdx.json"} <= set(names)
+    assert "Requires-Dist: onnxruntime>=" in about
+    assert "License-Expression: Apache-2.0\n" in about
+    assert typed.returncode == 0, typed.stdout
+    assert command.run("verify", folder=tmp_path).returncode == 0
