@@ -146,8 +146,8 @@ def dart_string(text: str) -> str:
 
 
 def python_string(text: str) -> str:
-    """Python string literal in ASCII, with double quotes where that needs no escapes."""
-    literal = ascii(text)
+    """Python string literal, with double quotes where that needs no escapes; invisible characters are escaped."""
+    literal = repr(text)
     return literal if '"' in text else '"' + literal[1:-1] + '"'
 
 

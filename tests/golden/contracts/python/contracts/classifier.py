@@ -118,8 +118,8 @@ _INPUTS = {each.name: each for each in Classifier.DESCRIPTOR.inputs}
 _LOGITS_LABELS: tuple[str, ...] = (
     "cat",
     'a "dog"',
-    "gr\xf6\xdfe\\$x",
-    "\u65e5\u672c",
+    "größe\\$x",
+    "日本",
 )
 
 
