@@ -228,7 +228,7 @@ def texts_of(sources: Sources) -> dict[str, str]:
     copied = {
         path.as_posix(): file.read_text(encoding="utf-8")
         for path, file in sources.files.items()
-        if path.name.endswith((".d.ts", ".dart"))
+        if path.name.endswith((".d.ts", ".dart", ".py"))
     }
     return {**copied, **{path.as_posix(): text for path, text in sources.texts.items()}}
 

@@ -30,6 +30,7 @@ MEMBERS = {
     "npm-package": {"package/models/both/mobpack/Demo/a.ort": CPU, "package/package.json": b"{}"},
     "web-package": {"package/models/a.ort": CPU, "package/package.json": b"{}"},
     "pub-package": {"demo-1.0.0/models/a.ort": CPU, "demo-1.0.0/pubspec.yaml": b"name: demo"},
+    "wheel": {"demo/models/a/a.onnx": GRAPH, "demo/__init__.py": b""},
 }
 TARGET_OF = {
     "aar": "android",
@@ -37,6 +38,7 @@ TARGET_OF = {
     "npm-package": "react_native",
     "web-package": "web",
     "pub-package": "flutter",
+    "wheel": "python",
 }
 
 
@@ -93,6 +95,7 @@ def test_files_are_written_once_and_mended(release: Path, tmp_path: Path) -> Non
         ("flutter", "a.ort"),
         ("ios", "a/model.ort"),
         ("ios", "a/fixed.onnx"),
+        ("python", "a/a.onnx"),
         ("react_native", "both/mobpack/Demo/a.ort"),
         ("web", "a.ort"),
     }

@@ -33,6 +33,7 @@ from packager.targets.ios import package as swift_package
 from packager.targets.ios import texts as swift_texts
 from packager.targets.ios import typed_view as swift_typed
 from packager.targets.ios import view as swift
+from packager.targets.python import view as python
 from packager.targets.react_native import texts as react_native_texts
 from packager.targets.react_native import view as react_native
 from packager.targets.typescript import texts as typescript_texts
@@ -73,6 +74,10 @@ VIEWS: dict[str, type] = {
     "ios/swift/Model.swift.j2": swift.ModelView,
     "packs/build.gradle.kts.j2": play.BuildScript,
     "packs/apple/DownloaderExtension.swift.j2": apple.DownloaderExtension,
+    "python/METADATA.j2": python.PythonView,
+    "python/README.md.j2": python.PythonView,
+    "python/model.py.j2": python.ModelView,
+    "python/package.py.j2": python.PythonView,
     "report/bench.html.j2": bench_page.BenchPageView,
     "report/tune.html.j2": tune_page.TuningPageView,
     "report/tuned.html.j2": tune_page.TuningPartView,

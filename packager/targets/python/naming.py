@@ -13,6 +13,8 @@ DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 PRE_RELEASES = {"alpha": "a", "a": "a", "beta": "b", "b": "b", "c": "rc", "rc": "rc", "pre": "rc", "preview": "rc"}
 VERSION = re.compile(r"(\d+(?:\.\d+)*)(?:[-_.]?([a-z]+)[-_.]?(\d*))?(?:\+([a-z0-9]+(?:[-_.][a-z0-9]+)*))?", re.I)
 TAKEN_MODULES = frozenset({"numpy", "onnxruntime", "PIL"})
+ENTRY = "__init__.py"
+"""file of the module that apps import"""
 LOCAL = frozenset("cls count documents each fed found is_first numpy outputs row seed self some top".split())
 """names that parameters cannot have, because the surrounding code uses them"""
 

@@ -161,14 +161,14 @@ class Python:
         runtime = templates_folder() / self.NAME / "runtime"
         return Sources(
             texts={
-                home / "__init__.py": render("python/package.py.j2", view),
+                home / naming.ENTRY: render("python/package.py.j2", view),
                 home / "py.typed": "\n",
                 **{home / f"{each.module}.py": render("python/model.py.j2", each) for each in view.models},
                 info / "METADATA": render("python/METADATA.j2", view),
                 info / "WHEEL": "Wheel-Version: 1.0\nGenerator: mobpack\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
             },
             files={
-                **{home / RUNTIME / file.name: file for file in sorted(runtime.glob("*.py"))},
+                **{home / RUNTIME / file.name: file for file in sorted(runtime.iterdir()) if file.is_file()},
                 **{home / MODELS / path: file for path, file in view.files.items()},
                 **{info / "licenses" / name: file for name, file in view.licenses.items()},
             },

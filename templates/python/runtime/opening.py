@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from .options import LeftOut, ModelInfo, Options
 CPU = "CPUExecutionProvider"
 EXACT: Mapping[str, Mapping[str, str]] = {"CUDAExecutionProvider": {"use_tf32": "0"}}
 """settings without which a provider rounds more than the package's samples allow"""
+TIMED = 5
+"""runs of a provider, and of the CPU, of which the fastest counts"""
 MODELS = Path(__file__).parents[1] / "models"
 
 
@@ -31,7 +34,7 @@ def opened(descriptor: Descriptor, options: Options) -> tuple[Any, ModelInfo]:
         try:
             session = session_of(descriptor, options, provider)
             if provider != CPU and options.prove:
-                refuse_wrong(descriptor, session)
+                prove(descriptor, session, options)
         except ModelError as error:
             if provider == CPU:
                 raise
@@ -88,7 +91,8 @@ def verify(descriptor: Descriptor) -> None:
 
 def session_of(descriptor: Descriptor, options: Options, provider: str) -> Any:
     """A session on `provider`. Raises ModelError where it does not start."""
-    if provider not in onnxruntime.get_available_providers():
+    devices = [each for each in onnxruntime.get_ep_devices() if each.ep_name == provider]
+    if not devices and provider not in onnxruntime.get_available_providers():
         raise ModelError(ModelErrorCode.RUNTIME, "the installed ONNX Runtime does not have it")
     chosen = onnxruntime.SessionOptions()
     chosen.log_severity_level = 4
@@ -98,11 +102,14 @@ def session_of(descriptor: Descriptor, options: Options, provider: str) -> Any:
     for key, value in settings.items():
         chosen.add_session_config_entry(key, value)
     given = {**EXACT.get(provider, {}), **options.provider_options.get(provider, {})}
-    order: list[Any] = [(provider, given)] if provider == CPU else [(provider, given), CPU]
+    order: list[Any] | None = [(provider, given)] if provider == CPU else [(provider, given), CPU]
+    if devices and provider != CPU:  # of a library that the program has registered
+        chosen.add_provider_for_devices(devices[:1], given)
+        order = None
     path = MODELS / descriptor.name / descriptor.file
     onnxruntime.disable_telemetry_events()
     try:
-        session = onnxruntime.InferenceSession(str(path), chosen, providers=order)
+        session = onnxruntime.InferenceSession(str(path), chosen, providers=order, enable_fallback=0)
     except Exception as error:  # ONNX Runtime's errors have no class in common
         raise ModelError(ModelErrorCode.RUNTIME, f"{path.name} does not open: {error}") from error
     if session.get_providers()[0] != provider:  # ONNX Runtime goes on without a provider whose libraries are missing
@@ -110,11 +117,32 @@ def session_of(descriptor: Descriptor, options: Options, provider: str) -> Any:
     return session
 
 
-def refuse_wrong(descriptor: Descriptor, session: Any) -> None:
-    """Raises ModelError for a session that computes other numbers than the package's samples have."""
+def prove(descriptor: Descriptor, session: Any, options: Options) -> None:
+    """Raises ModelError for a session that computes other numbers than the package's samples have, or takes longer than
+    the CPU."""
+    if not descriptor.golden:
+        raise ModelError(
+            ModelErrorCode.RUNTIME, "the package has no samples that prove it: Options(prove=False) uses it unproved"
+        )
     for each in golden.tested(descriptor, MODELS / descriptor.name, lambda fed: ran(session, fed)):
         if not each.passed:
-            raise ModelError(ModelErrorCode.RUNTIME, f"it computes other numbers: {each}")
+            raise ModelError(ModelErrorCode.RUNTIME, f"computed other numbers: {each}")
+
+    inputs, _ = next(golden.samples(MODELS / descriptor.name / descriptor.golden))
+    own, cpu = (fastest(each, inputs) for each in (session, session_of(descriptor, options, CPU)))
+    if own > cpu:
+        words = f"slower than the CPU: {1000 * own:.1f} ms instead of {1000 * cpu:.1f} ms"
+        raise ModelError(ModelErrorCode.RUNTIME, words)
+
+
+def fastest(session: Any, fed: Mapping[str, Any]) -> float:
+    """Seconds of the fastest of a few runs, after one that warms up."""
+    times = []
+    for _ in range(TIMED + 1):
+        begin = time.perf_counter()
+        ran(session, fed)
+        times.append(time.perf_counter() - begin)
+    return min(times[1:])
 
 
 def ran(session: Any, fed: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,8 +16,8 @@ class Options:
 
     providers: Sequence[str] = ()
     """Execution providers by ONNX Runtime's names, such as `CUDAExecutionProvider`, tried in this order; the CPU is
-    always last. One that does not start, or that computes other numbers than the package's samples have, is left out:
-    `ModelInfo.left_out` says why."""
+    always last. One of a plug-in library is registered with ONNX Runtime before. `ModelInfo.left_out` says which are
+    not used, and why."""
     provider_options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Settings by provider, under ONNX Runtime's names for them."""
     threads: int = 0
@@ -27,7 +27,8 @@ class Options:
     arena: bool = True
     """Whether ONNX Runtime keeps memory between runs. Without, each run asks the system: less memory, longer runs."""
     prove: bool = True
-    """Whether a provider other than the CPU must give the numbers of the package's samples before it is used."""
+    """Whether a provider other than the CPU must give the numbers of the package's samples, and be faster than the CPU,
+    before it is used."""
     allow_other_runtime: bool = False
     """Run on an ONNX Runtime that is older than the one that the package was tested with."""
 
