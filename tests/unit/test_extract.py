@@ -114,7 +114,7 @@ def test_versions_share_a_folder_and_the_list_names_both(release: Path, tmp_path
     assert listed["schema-version"] == 1
     assert [each["sha256"] for each in listed["files"] if each["version"] == "2.0.0"] == [sha256(b"other weights")]
     assert {each["sha256"] for each in listed["files"]} == set(files_in(tmp_path / "public"))
-    assert len(listed["files"]) == 8
+    assert len(listed["files"]) == 9
 
 
 def test_a_folder_without_a_release_is_refused(tmp_path: Path) -> None:
