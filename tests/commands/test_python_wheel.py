@@ -1,6 +1,7 @@
 """Wheels: what a program passes reaches the graph as it is, and what comes out is what every language gives."""
 
 import json
+import re
 import subprocess
 import zipfile
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ from packager.targets.python import Python
 from tests.cases import spoken
 from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.npm.test_react_native_typed import MODELS, given_texts, made, planned
-from tests.toolchain import command, generation_models, typed_texts, wheels
+from tests.toolchain import command, generation_models, stores, typed_texts, wheels
 from tests.toolchain.generation_models import PROMPT, SEEDS
 
 PROGRAM = Path(__file__).parents[1] / "toolchain" / "python_programs" / "typed.py"
@@ -133,20 +134,20 @@ def test_tensors_are_checked_and_runs_are_counted(said: Mapping[str, Any]) -> No
 
 PROJECT = """\
 [package]
-name = "example-reader"
+name = "vision"
 version = "1.2.0"
 license = "Apache-2.0"
 description = "Tells the shade of a picture."
 url = "https://example.com/reader"
 
-[model.shade]
-path = "shade.onnx"
+[model.classifier]
+path = "classifier.onnx"
 
-[model.shade.inputs.image]
+[model.classifier.inputs.image]
 kind = "image"
 size = [8, 8]
 
-[model.shade.outputs.scores]
+[model.classifier.outputs.scores]
 kind = "classes"
 activation = "softmax"
 labels = "labels.txt"
@@ -158,14 +159,14 @@ SHADE = """(float[1, 3, 8, 8] image) => (float[1, 3] scores) {
 ASKED = """\
 import json, os, sys
 from pathlib import Path
-import example_reader
-from example_reader import ModelError, Options, Shade
+import vision
+from vision import Classifier, ModelError, Options
 
-model = Shade.load(Options(providers=["CUDAExecutionProvider"]))
-[best, *others] = model.classify("red.png")
-content = Path("red.png").read_bytes()
+model = Classifier.load(Options(providers=["CUDAExecutionProvider"]))
+[best, *others] = model.classify("photo.jpg")
+content = Path("photo.jpg").read_bytes()
 import PIL.Image
-same = [model.classify(each)[0] == best for each in (content, Path("red.png"), PIL.Image.open("red.png"))]
+same = [model.classify(each)[0] == best for each in (content, Path("photo.jpg"), PIL.Image.open("photo.jpg"))]
 test = model.self_test()
 reader, writer = os.pipe()
 if not os.fork():
@@ -175,42 +176,59 @@ if not os.fork():
         os.write(writer, error.code.value.encode())
     os._exit(0)
 forked = os.read(reader, 100).decode()
-file = Path(example_reader.__file__).parent / "models" / "shade" / "shade.onnx"
+file = Path(vision.__file__).parent / "models" / "classifier" / "classifier.onnx"
 file.write_bytes(file.read_bytes()[:-1] + b"!")
 codes = []
 for damage in (lambda: None, file.unlink):
     damage()
     try:
-        Shade.load()
+        Classifier.load()
     except ModelError as error:
         codes.append(error.code.value)
 left = [str(each) for each in model.info.left_out]
 print(json.dumps({"best": [best.label, best.score], "count": len(others), "same": same, "passed": test.passed,
-    "tests": len(test.outputs), "forked": forked, "codes": codes, "left": left, "version": example_reader.__version__}))
+    "tests": len(test.outputs), "forked": forked, "codes": codes, "left": left, "version": vision.__version__}))
 """
 
 
+SERVED = """
+from fastapi.testclient import TestClient
+
+with TestClient(app) as client, open("photo.jpg", "rb") as photo:
+    print(json.dumps(client.post("/classify", files={"photo": photo}).json()))
+"""
+LOCK = Path(wheels.__file__).with_name("web_service.txt")
+
+
 def test_a_wheel_that_pip_installs_judges_files_and_itself(tmp_path: Path) -> None:
-    """A provider that is not there is left out, a process that was forked is told so, and a damaged file is found."""
-    saved(tmp_path / "shade.onnx", onnx_model(SHADE, weights={"w": weight(3, 3)}))
+    """A provider that is not there is left out, a process that was forked is told so, and a damaged file is found. What
+    docs/python.md shows works."""
+    saved(tmp_path / "classifier.onnx", onnx_model(SHADE, weights={"w": weight(3, 3)}))
     (tmp_path / "labels.txt").write_text('red\n"green" \\\nblau\n', encoding="utf-8")
     (tmp_path / "mobpack.toml").write_text(PROJECT, encoding="utf-8")
-    Image.fromarray(np.full((9, 7, 3), (250, 20, 30), np.uint8)).save(tmp_path / "red.png")
+    Image.fromarray(np.full((9, 7, 3), (250, 20, 30), np.uint8)).save(tmp_path / "photo.jpg", quality=100)
     built = command.run("build", folder=tmp_path)
     assert built.returncode == 0, built.stderr
     [wheel] = (tmp_path / "dist" / "python").glob("*.whl")
-    predicted = json.loads(command.run("predict", "--json", "red.png", folder=tmp_path).stdout)["predictions"][0]
+    predicted = json.loads(command.run("predict", "--json", "photo.jpg", folder=tmp_path).stdout)["predictions"][0]
     best = predicted["answers"]["scores"][0]
 
+    page = (Path(__file__).parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
+    first, service = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    shown = wheels.run(wheel, tmp_path / "site", "-c", first)
+    served = wheels.run(wheel, tmp_path / "site", "-c", f"import json\n{service}{SERVED}", also=stores.packages(LOCK))
     done = wheels.run(wheel, tmp_path / "site", "-c", ASKED)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        about = archive.read("example_reader-1.2.0.dist-info/METADATA").decode()
-        mypy = [*python(), "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "mypy"), "-p", "example_reader"]
+        about = archive.read("vision-1.2.0.dist-info/METADATA").decode()
+        mypy = [*python(), "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "mypy"), "-p", "vision"]
     typed = subprocess.run(mypy, cwd=tmp_path / "site", capture_output=True, text=True, check=False)
 
+    assert shown.stdout.split()[0] == best["label"], shown.stderr
+    assert served.returncode == 0, served.stderr
+    assert json.loads(served.stdout)[0]["label"] == best["label"]
     assert found["best"] == [best["label"], pytest.approx(best["score"], rel=1e-5)]
     assert found["same"] == [True] * 3
     assert (found["count"], found["passed"]) == (2, True)
@@ -218,7 +236,7 @@ def test_a_wheel_that_pip_installs_judges_files_and_itself(tmp_path: Path) -> No
     assert (found["forked"], found["codes"]) == ("forked", ["corrupted", "missing"])
     assert found["left"] == ["CUDAExecutionProvider: the installed ONNX Runtime does not have it"]
     assert found["version"] == "1.2.0"
-    assert {"example_reader/py.typed", "example_reader-1.2.0.dist-info/sboms/sbom.cdx.json"} <= set(names)
+    assert {"vision/py.typed", "vision-1.2.0.dist-info/sboms/sbom.cdx.json"} <= set(names)
     assert "Requires-Dist: onnxruntime>=" in about
     assert "License-Expression: Apache-2.0\n" in about
     assert typed.returncode == 0, typed.stdout

@@ -11,8 +11,9 @@ from packager.engines.environments.runtime import Runtime
 from packager.files.processes.children import python
 
 
-def run(wheel: Path, site: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """A program of Python where pip has installed `wheel` beside the ONNX Runtime that it depends on."""
+def run(wheel: Path, site: Path, *arguments: str | Path, also: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """A program of Python where pip has installed `wheel` beside the ONNX Runtime that it depends on, and
+    packages in the folder `also`."""
     ensure(Runtime())
     if not site.exists():
         install = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(site), str(wheel)]
@@ -24,10 +25,11 @@ def run(wheel: Path, site: Path, *arguments: str | Path) -> subprocess.Completed
         installed = Path(Image.__file__).parents[1]
         for part in (installed / "PIL", installed / "pillow.libs"):
             (pillow / part.name).symlink_to(part)
+    path = [site, pillow, variables["PYTHONPATH"], *([also] if also else [])]
     return subprocess.run(
         [*Runtime().command(), *map(str, arguments)],
         cwd=site.parent,
-        env={**os.environ, **variables, "PYTHONPATH": f"{site}:{pillow}:{variables['PYTHONPATH']}"},
+        env={**os.environ, **variables, "PYTHONPATH": os.pathsep.join(map(str, path))},
         capture_output=True,
         text=True,
         check=False,
