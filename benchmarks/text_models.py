@@ -189,12 +189,9 @@ def _variant(name: str, path: Path, pairs: Sequence[tuple[list[int], list[int]]]
 def _plain(path: Path) -> Callable[[list[int]], Array]:
     """Logits of token ids by ONNX Runtime with its optimizers, as apps run models."""
     run = predictor(path, threads=2)
-    empty = numpy.zeros((1, language_model.GROUPS, 0, language_model.SIZE), numpy.float32)
-    sides = [f"past_key_values.{layer}.{side}" for layer in range(language_model.LAYERS) for side in ("key", "value")]
 
     def logits(ids: list[int]) -> Array:
-        given = {"input_ids": numpy.array([ids]), "position_ids": numpy.arange(len(ids))[None]}
-        found: Array = run({**given, **dict.fromkeys(sides, empty)})["logits"][0]
+        found: Array = run(language_model.inputs(ids))["logits"][0]
         return found
 
     return logits

@@ -4,7 +4,7 @@
 numpy.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +17,8 @@ from benchmarks.tasks.graph import FLOAT, INT64, Graph
 from benchmarks.tasks.packages import unpacked
 from benchmarks.tasks.task import Array
 
+TEXTS = Path(__file__).parent / "calibration.tsv"
+"""Written for this benchmark: questions with answers, and sentences."""
 STOP = "<|im_end|>"
 LAYERS, WIDTH, HEADS, GROUPS, SIZE = 30, 576, 9, 3, 64
 """of the decoder: heads of queries, those of keys and values, and numbers of each"""
@@ -47,6 +49,28 @@ def tokenizer() -> Tokenizer:
     kinds = zip(tokens, facts["tokenizer.ggml.token_type"], strict=True)
     made.add_special_tokens([AddedToken(token, special=True, normalized=False) for token, kind in kinds if kind == 3])
     return made
+
+
+def calibration() -> Iterator[dict[str, Array]]:
+    """Inputs of the model: questions with answers, one a sample, and sentences, five a sample."""
+    lines = TEXTS.read_text(encoding="utf-8").splitlines()
+    answered = [line.replace("\\n", "\n").split("\t") for line in lines if "\t" in line]
+    sentences = [line for line in lines if "\t" not in line]
+    texts = [f"{prompt(question)}{answer}{STOP}" for question, answer in answered]
+    texts += [" ".join(sentences[at : at + 5]) for at in range(0, len(sentences), 5)]
+    for text in texts:
+        yield inputs(tokenizer().encode(text, add_special_tokens=False).ids)
+
+
+def inputs(ids: Sequence[int]) -> dict[str, Array]:
+    """Inputs of the model for the first step."""
+    empty = numpy.zeros((1, GROUPS, 0, SIZE), numpy.float32)
+    caches = [f"past_key_values.{layer}.{side}" for layer in range(LAYERS) for side in ("key", "value")]
+    return {
+        "input_ids": numpy.array([ids]),
+        "position_ids": numpy.arange(len(ids))[None],
+        **dict.fromkeys(caches, empty),
+    }
 
 
 def model() -> onnx.ModelProto:

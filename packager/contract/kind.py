@@ -226,3 +226,8 @@ class Expanding(OutputTable, Protocol):
         """The tables that the table of the output `name` implies, beside `inputs`. Raises ConfigError as `attach`
         does."""
         ...
+
+    def left_out(self, signature: Signature) -> Mapping[str, int | None]:
+        """Inputs that the graph fills in the first step, and apps never pass: what a token adds from one to the next, 0
+        for the mask's ones and 1 for positions; None for caches, which begin without tokens."""
+        ...

@@ -16,6 +16,7 @@ from packager.quantization.scales import NO_SCALES, Earlier, write
 from packager.quantizers import Quantizer
 
 GRAPH, WEIGHTS, LEFT = "graph.onnx", "weights.bin", "left.json"
+NO_MOMENTS: Mapping[str, Path] = {}
 SCALES, CHOICES = "scales.safetensors", "scales.json"
 
 
@@ -26,6 +27,7 @@ def quantize(
     ranges: Mapping[str, Range],
     folder: Path,
     earlier: Earlier = NO_SCALES,
+    moments: Mapping[str, Path] = NO_MOMENTS,
 ) -> tuple[FloatLayer, ...]:
     """Writes the graph that `quantizer` makes of `graph` to `folder`, and returns the layers it left in float. Scales
     of `earlier` are kept where they fit.
@@ -37,6 +39,7 @@ def quantize(
     weights.touch()  # even if all weights are small enough for the graph: the variant has weights of its own
     scales = Scales(earlier=earlier.scales)
     draft = replace(draft_of(graph, data_folder), weights=WeightFile(weights), ranges=ranges, scales=scales)
+    draft.moments = moments
     quantizer.quantize(draft)
     (folder / GRAPH).write_bytes(draft.finish())
     left = tuple(draft.left)

@@ -13,14 +13,15 @@ from packager.core.errors import ModelError
 from packager.core.names import kebab_case
 from packager.core.quantized import FloatLayer, Range
 from packager.core.values import Model, Precision, Variant, baseline
+from packager.files.hashes import known_sha256
 from packager.files.store import Step, Store, key_of
 from packager.graph.rewriting.draft import draft_of
 from packager.graph.rewriting.layers import has_foldable_weights
-from packager.quantization.making import quantize, read_variant
+from packager.quantization.making import NO_MOMENTS, quantize, read_variant
 from packager.quantization.prepare import prepared
 from packager.quantization.raising import raised
 from packager.quantization.scales import Earlier, earlier_scales
-from packager.quantizers import Auto, Calibration, NoQuantizer, Quantizer, Recipe, StaticQdq
+from packager.quantizers import Auto, Calibration, NoQuantizer, Quantizer, Recipe, StaticQdq, WeightOnly
 
 OWN_SHOWN = 5
 """Number of tensors with scales of their own that are printed."""
@@ -80,7 +81,31 @@ def _built(
     if has_foldable_weights(draft_of(graph, model.data_folder)):
         with console.step(f"fold constants of {model.name}"):
             graph = prepared(raised(model, store), store)
+    if isinstance(recipe, WeightOnly) and recipe.is_calibrated:
+        return _compensated(model, graph, name, recipe, earlier, store, console)
     return BuiltVariant(variant=_made(model, graph, name, recipe, {}, earlier, store, console), graph=graph)
+
+
+def _compensated(
+    model: Model, graph: bytes, name: str, recipe: WeightOnly, earlier: Earlier, store: Store, console: Console
+) -> BuiltVariant:
+    """A variant whose integers follow from the inputs that samples give its matrices."""
+    from packager.quantization.calibration.moments import MomentsRequest, moments_of
+    from packager.quantization.ranges import read_samples
+
+    assert recipe.calibration
+    samples = read_samples(model, recipe.calibration, store, console)
+    request = MomentsRequest(
+        graph=graph,
+        weights_sha256=model.sha256,
+        data_folder=model.data_folder,
+        widths=recipe.widths(draft_of(graph, model.data_folder)),
+        samples=samples,
+    )
+    with console.progress(f"calibrate {model.name} (gptq)") as advance:
+        moments = moments_of(request, store, advance)
+    made = _made(model, graph, name, recipe, {}, earlier, store, console, moments)
+    return BuiltVariant(variant=made, graph=graph, samples=samples)
 
 
 def calibrate(model: Model, name: str, recipe: StaticQdq | Auto, store: Store, console: Console) -> None:
@@ -174,14 +199,17 @@ def _made(
     earlier: Earlier,
     store: Store,
     console: Console,
+    moments: Mapping[str, Path] = NO_MOMENTS,
 ) -> Variant:
     earlier.refuse_other(quantizer)
     measured = {key: asdict(each) for key, each in ranges.items()}
     inputs = [key_of(graph.hex()), model.sha256, quantizer.NAME, _settings(quantizer), measured, earlier.sha256]
+    if moments:
+        inputs.append({name: known_sha256(path) for name, path in moments.items()})
 
     def make(folder: Path) -> None:
         with console.step(f"quantize {model.name} ({quantizer.NAME})"):
-            quantize(graph, model.data_folder, quantizer, ranges, folder, earlier)
+            quantize(graph, model.data_folder, quantizer, ranges, folder, earlier, moments)
 
     return read_variant(store.results(QUANTIZE, inputs, make), model, name, quantizer.NAME, earlier)
 

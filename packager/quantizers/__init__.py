@@ -38,4 +38,5 @@ __all__ = [
     "Quantizer",
     "Recipe",
     "StaticQdq",
+    "WeightOnly",
 ]

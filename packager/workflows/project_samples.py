@@ -1,10 +1,14 @@
 """Converts pictures, recordings and texts to the inputs of a model as the contract of its project says."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from packager import config
 from packager.config import Config, ModelTable
+from packager.contract import CarriedInput
+from packager.contract.kind import Expanding
 from packager.contract.preparation import preparation, prepared_names
 from packager.core import user_files
 from packager.core.console import Console
@@ -18,6 +22,9 @@ from packager.samples.reading import read
 from packager.samples.sample import write_arrays
 from packager.verification import parity
 from packager.verification.parity.outcomes import array_of
+
+if TYPE_CHECKING:
+    import numpy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,26 +72,41 @@ def by_contract(model: Model, calibration: Calibration, scratch: Path, store: St
     project = project_of(model.path)
     if project is None:
         return calibration
-    made = _preparation(model, project)
+    filled = _filled(model, project.table)
+    made = _preparation(model, project, filled)
     console.say(f"  samples are converted by [model.{project.name}.inputs] of {project.path}")
     target = scratch / path.name
     target.mkdir()
     with console.step(f"convert samples of {path.name}"), store.scratch() as folder_of_runs:
-        _convert(model, made, calibration, target, folder_of_runs)
+        _convert(model, made, filled, calibration, target, folder_of_runs)
     return replace(calibration, samples=str(target), limit=None)
 
 
-def _preparation(model: Model, project: SampleProject) -> Model:
+def _filled(model: Model, table: ModelTable) -> Mapping[str, int | None]:
+    """Inputs of a model of texts that apps do not pass, as `Expanding.left_out` has them."""
+    found = [kind for kind in table.outputs.values() if isinstance(kind, Expanding)]
+    return found[0].left_out(model.signature) if found and not table.encoder else {}
+
+
+def _preparation(model: Model, project: SampleProject, filled: Mapping[str, int | None]) -> Model:
     """Raises ConfigError for tables that do not fit the model."""
     given = {after: before for before, after in project.table.rename.items()}
     inputs = {given.get(name, name): kind for name, kind in project.table.inputs.items()}
+    inputs |= {name: CarriedInput(output=name) for name in filled}
     try:
         return preparation(replace(model, name=project.name), inputs)
     except ConfigError as error:
         raise ConfigError(f"{project.path}: {error.message}", hint=error.hint) from error
 
 
-def _convert(model: Model, made: Model, calibration: Calibration, target: Path, scratch: Path) -> None:
+def _convert(
+    model: Model,
+    made: Model,
+    filled: Mapping[str, int | None],
+    calibration: Calibration,
+    target: Path,
+    scratch: Path,
+) -> None:
     import numpy
 
     source = source_of(calibration.samples, made, Settings(limit=calibration.limit))
@@ -106,4 +128,18 @@ def _convert(model: Model, made: Model, calibration: Calibration, target: Path, 
                 hint="remove it, or correct the table of the input in mobpack.toml",
             )
         arrays = {name: array_of(outcome, index) for index, name in enumerate(names)}
-        write_arrays(target / path.name, {**arrays, **zeros})
+        write_arrays(target / path.name, {**arrays, **zeros, **dict(_of_tokens(model, filled, arrays))})
+
+
+def _of_tokens(
+    model: Model, filled: Mapping[str, int | None], arrays: "Mapping[str, numpy.ndarray]"
+) -> "Iterator[tuple[str, numpy.ndarray]]":
+    """The mask and the positions of the tokens in `arrays`."""
+    import numpy
+
+    elements = {spec.name: DTYPES[spec.element] for spec in model.signature.inputs}
+    for name, step in filled.items():
+        if step is not None:
+            (ids,) = arrays.values()
+            numbers = numpy.arange(ids.shape[-1]) if step else numpy.ones(ids.shape[-1])
+            yield name, numpy.broadcast_to(numbers, ids.shape).astype(elements[name])

@@ -39,7 +39,7 @@ from packager.quantization.ranges import read_samples
 from packager.quantization.search import SearchResult
 from packager.quantization.variants import BuiltVariant, build_variant, settings_of
 from packager.quantization.worth import require_budget, samples_for, subjects
-from packager.quantizers import Auto, Calibration, Recipe, StaticQdq
+from packager.quantizers import Auto, Calibration, Recipe, StaticQdq, WeightOnly
 from packager.samples import Samples, Settings, source_of
 from packager.samples.assumed import assumed
 from packager.verification.observed import with_observed_shapes
@@ -125,7 +125,7 @@ def _by_contract(request: QuantizeRequest, scratch: Path, store: Store, console:
         return request
     converted = by_contract(request.model, given, scratch, store, console)
     recipe = request.recipe
-    if isinstance(recipe, Auto | StaticQdq):
+    if isinstance(recipe, Auto | StaticQdq) or (isinstance(recipe, WeightOnly) and recipe.calibration):
         recipe = replace(recipe, calibration=converted)
     return replace(request, recipe=recipe, samples=converted)
 

@@ -93,7 +93,7 @@ def test_every_table_can_be_written_out(tmp_path: Path) -> None:
         (
             "[variant.int8]\nquantizer = 'dynamic'\ncalibration = 'samples'\n",
             "variant.int8: unknown key 'calibration'",
-            "these have it: quantizer static-qdq, auto",
+            "these have it: quantizer static-qdq, auto, weight-only",
         ),
         (
             "[parity]\nxyzzy = 1\n",

@@ -1,12 +1,20 @@
 """Weights alone in integers: MatMulNBits for matrices, GatherBlockQuantized for tables."""
 
+from pathlib import Path
 from typing import Any
 
+import numpy
+import onnx
 import pytest
+from numpy.typing import NDArray
 
+from packager.core.errors import ConfigError, SettingError
+from packager.quantization.calibration.moments_child import MomentsJob, add_up, file_name
+from packager.quantizers import Calibration
 from packager.quantizers.weight_only import WeightOnly
+from tests.cases.calibration_cases import READER, written
 from tests.cases.onnx_text import onnx_model
-from tests.cases.rewriting_cases import outcome, samples_for, weight
+from tests.cases.rewriting_cases import Outcome, drafted, outcome, run, samples_for, weight
 
 
 @pytest.mark.parametrize(("bits", "least"), [(4, 15), (8, 38)])
@@ -79,3 +87,126 @@ def test_opsets_of_all_ages_run(opset: int) -> None:
     )
     samples = samples_for(model)
     assert outcome(model, WeightOnly(), samples).decibels(samples[0]) > 14
+
+
+class Silent:
+    """A channel that nobody reads."""
+
+    def say(self, value: object) -> None:
+        """Drops `value`."""
+
+
+def compensated(
+    folder: Path, model: onnx.ModelProto, quantizer: WeightOnly, samples: list[dict[str, NDArray[Any]]]
+) -> tuple[Outcome, dict[str, NDArray[Any]]]:
+    """What `quantizer` makes with the moments of `samples`, and these."""
+    draft = drafted(model, quantizer)
+    widths = quantizer.widths(drafted(model, quantizer))
+    graph = folder / "graph.onnx"
+    graph.write_bytes(draft.proto.SerializeToString())
+    places = [folder / name for name in ("scratch", "moments")]
+    for place in places:
+        place.mkdir()
+    job = MomentsJob(
+        graph=str(graph),
+        data_folder=str(folder),
+        names=list(widths),
+        widths=list(widths.values()),
+        reader=READER,
+        description={"folder": str(written(folder / "samples", samples))},
+        count=len(samples),
+        threads=1,
+        scratch=str(places[0]),
+        folder=str(places[1]),
+    )
+    add_up(job, Silent())  # type: ignore[arg-type]
+    draft.moments = {name: places[1] / file_name(number) for number, name in enumerate(widths)}
+    quantizer.quantize(draft)
+    made = onnx.load_from_string(draft.finish())
+    onnx.checker.check_model(made, full_check=True)
+    found = {name: numpy.load(path) for name, path in draft.moments.items()}
+    return Outcome(original=model, model=made, left=tuple(draft.left)), found
+
+
+def dequantized(made: Outcome, node: onnx.NodeProto) -> NDArray[Any]:
+    """(K, N): the matrix of a MatMulNBits, one number after the other."""
+    facts, constants = {each.name: each.i for each in node.attribute}, made.constants
+    packed, scales = constants[node.input[1]], constants[node.input[2]]
+    zeros = constants[node.input[3]] if len(node.input) > 3 and node.input[3] else None
+    matrix = numpy.empty((facts["K"], facts["N"]), numpy.float32)
+    for k in range(facts["K"]):
+        block, place = divmod(k, facts["block_size"])
+        for n in range(facts["N"]):
+            if facts["bits"] == 8:
+                number, zero = int(packed[n, block, place]), 128
+            else:
+                number = int(packed[n, block, place // 2]) >> place % 2 * 4 & 15
+                zero = 8 if zeros is None else int(zeros[n, block // 2]) >> block % 2 * 4 & 15
+            matrix[k, n] = numpy.float32(number - zero) * scales[n, block]
+    return matrix
+
+
+def correlated(count: int, rows: int, width: int) -> list[dict[str, NDArray[Any]]]:
+    """Inputs whose numbers follow from a few, as those of trained layers nearly do."""
+    random = numpy.random.default_rng(7)
+    mixed = random.normal(size=(width // 8, width))
+    made = [
+        random.normal(size=(rows, width // 8)) @ mixed + random.normal(size=(rows, width)) / 10 for _ in range(count)
+    ]
+    return [{"x": each.astype(numpy.float32)} for each in made]
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("layer", ["MatMul (x, w)", "Gemm <transB = 1> (x, w, b)"])
+def test_gptq_loses_less_than_rounding_and_means_what_the_runtime_computes(
+    tmp_path: Path, layer: str, symmetric: bool
+) -> None:
+    model = onnx_model(
+        f"(float[16,48] x) => (float[16,48] y) {{ y = {layer} }}", weights={"w": weight(48, 48), "b": weight(48)}
+    )
+    samples = correlated(20, 16, 48)
+    calibrated = WeightOnly(calibration=Calibration(samples="not read"), symmetric=symmetric, block_size=16)
+    made, moments = compensated(tmp_path, model, calibrated, samples[:16])
+    (found,) = moments.values()
+    expected = sum(each["x"].astype(float).T @ each["x"] for each in samples[:16])
+    numpy.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-2)
+    rounded = outcome(model, WeightOnly(symmetric=symmetric, block_size=16), samples[:1])
+    for sample in samples[16:]:
+        assert made.decibels(sample) > rounded.decibels(sample) + 3
+    node, bias = made.node("MatMulNBits"), weight(48) if "b)" in layer else numpy.zeros(48)
+    assert bool(len(node.input) > 3 and node.input[3]) is not symmetric
+    for each in (made, rounded):
+        product = samples[0]["x"].astype(float) @ dequantized(each, each.node("MatMulNBits")) + bias
+        numpy.testing.assert_allclose(run(each.model, samples[0])["y"], product, rtol=1e-4, atol=1e-4)
+
+
+def test_nodes_that_are_named_take_8_bits() -> None:
+    model = onnx_model(
+        "(float[4,32] x) => (float[4,32] y) { a = MatMul (x, w) y = MatMul (a, v) }",
+        weights={"w": weight(32, 32), "v": weight(32, 32)},
+    )
+    made = outcome(model, WeightOnly(eight_bits=("a",)))
+    bits = [next(each.i for each in node.attribute if each.name == "bits") for node in made.model.graph.node]
+    assert bits == [8, 4]
+    with pytest.raises(ConfigError, match=r"^eight-bits: the model has no node 'q'"):
+        outcome(model, WeightOnly(eight_bits=("q",)))
+    with pytest.raises(SettingError, match="needs a calibration"):
+        WeightOnly(method="gptq")
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+def test_a_table_that_is_also_the_head_is_stored_once(bits: Any) -> None:
+    model = onnx_model(
+        """(int64[1,N] i) => (float[1,N,64] e, float[N,100] y) {
+            e = Gather (t, i) s = Constant <value_ints = [-1, 64]> () x = Reshape (e, s) y = Gemm <transB = 1> (x, t)
+        }""",
+        weights={"t": weight(100, 64)},
+    )
+    made = outcome(model, WeightOnly(bits=bits))
+    assert made.node("GatherBlockQuantized").input[0] == made.node("MatMulNBits").input[1]
+    table = dequantized(made, made.node("MatMulNBits")).T
+    given: list[list[list[int]]] = [[[3, 99, 0, 3]], [[]]]
+    for ids in given:
+        numpy.testing.assert_array_equal(
+            run(made.model, {"i": numpy.array(ids, numpy.int64)})["e"], table[numpy.array(ids, numpy.int64)]
+        )

@@ -156,6 +156,11 @@ class Generated:
             raise ConfigError("stop-tokens is missing", hint=f"name the tokens that end a text{known}")
         return _numbers(decoding, "stop-tokens", self.stop_tokens)
 
+    def left_out(self, signature: Signature) -> Mapping[str, int | None]:
+        mask, positions = self._filled(signature, "mask", MASK), self._filled(signature, "positions", POSITIONS)
+        found: dict[str, int | None] = dict.fromkeys(caches.caches_of(signature, self.caches))
+        return found | ({mask: 0} if mask else {}) | ({positions: 1} if positions else {})
+
     def _filled(self, signature: Signature, key: str, usual: str) -> str:
         """Name of the input for `key`; empty if the model has none."""
         known = [spec.name for spec in signature.inputs]

@@ -45,6 +45,8 @@ class Draft:
     """the file for all weights; without it, old ones stay where they are and new ones become part of the graph"""
     ranges: Mapping[str, Range] = field(default_factory=dict)
     """of values, by name, if calibration measured them"""
+    moments: Mapping[str, Path] = field(default_factory=dict)
+    """of values, by name: files with the sum of x x^T over their rows x, if calibration measured them"""
     left: list[FloatLayer] = field(default_factory=list)
     scales: Scales = field(default_factory=Scales)
     changed: int = 0

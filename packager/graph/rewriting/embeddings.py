@@ -1,9 +1,9 @@
 """Quantizes tables of embeddings, which a Gather reads rows of, in blocks."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from packager.graph.rewriting.blocks import BlockQuantizer
+from packager.graph.rewriting.blocks import BlockQuantizer, Blocks
 from packager.graph.rewriting.draft import KEEP_INLINE_BYTES, MICROSOFT, Draft
 from packager.graph.rewriting.layers import EXCLUDED, attribute, is_excluded
 from packager.graph.weights.reading import Weight
@@ -21,38 +21,77 @@ def quantize_tables(draft: Draft, writer: BlockQuantizer, exclude: Collection[st
     `draft.left`.
     """
     nodes = [
-        _quantized(draft, writer, node, exclude) if node.op_type == "Gather" and node.domain in STANDARD else node
+        made
         for node in draft.graph.node
+        for made in (_quantized(draft, writer, node, exclude) if _is_gather(node) else [node])
     ]
     draft.replace_nodes(nodes)
     if any(node.domain == MICROSOFT for node in nodes):
         draft.import_opset(MICROSOFT)
 
 
-def _quantized(draft: Draft, writer: BlockQuantizer, node: "NodeProto", exclude: Collection[str]) -> "NodeProto":
-    from onnx import helper
+def tables_of(draft: Draft) -> set[str]:
+    """Names of the constants that a Gather reads."""
+    return {node.input[0] for node in draft.graph.node if _is_gather(node)} & set(draft.constants)
 
+
+def _is_gather(node: "NodeProto") -> bool:
+    return bool(node.op_type == "Gather" and node.domain in STANDARD)
+
+
+def _quantized(
+    draft: Draft, writer: BlockQuantizer, node: "NodeProto", exclude: Collection[str]
+) -> "Iterator[NodeProto]":
     tensor = draft.constants.get(node.input[0])
     if tensor is None or tensor.data_type != tensor.FLOAT:
-        return node  # it reads a computed value, or integers
+        yield node  # it reads a computed value, or integers
+        return
     weight = draft.weight(node.input[0])
     if weight.size_bytes < KEEP_INLINE_BYTES:
-        return node
+        yield node
+        return
     if reason := _unfit(node, weight, writer, exclude):
         draft.leave(node, reason)
-        return node
+        yield node
+        return
     draft.changed += 1
+    matrix = writer.shared(node.input[0])
+    if matrix:
+        yield from _of_matrix(draft, writer, node, matrix)
+        return
     table = writer.table(node.input[0])
+    yield _gather([table.name, node.input[1], table.scales], list(node.output), node.name, writer.block_size, table, 1)
+
+
+def _of_matrix(draft: Draft, writer: BlockQuantizer, node: "NodeProto", matrix: Blocks) -> "Iterator[NodeProto]":
+    """Rows of a table whose integers are those of a MatMulNBits, (rows, blocks, bytes of a block)."""
+    import numpy
+    from onnx import helper
+
+    (output,) = node.output
+    scales, rows, shape, sizes = (draft.unique(f"{output}_{part}") for part in ("scales", "blocks", "shape", "sizes"))
+    apart = draft.add(f"{output}_apart", numpy.array([0, 0, 1], numpy.int64))
+    width = draft.add(f"{output}_width", numpy.array([matrix.rows], numpy.int64))
+    yield helper.make_node("Reshape", [matrix.scales, apart], [scales], draft.unique(f"{scales}_node"))
+    yield _gather([matrix.name, node.input[1], scales], [rows], node.name, writer.block_size, matrix, 2)
+    yield helper.make_node("Shape", [node.input[1]], [shape], draft.unique(f"{shape}_node"))
+    yield helper.make_node("Concat", [shape, width], [sizes], draft.unique(f"{sizes}_node"), axis=0)
+    yield helper.make_node("Reshape", [rows, sizes], [output], draft.unique(f"{output}_node"))
+
+
+def _gather(inputs: list[str], outputs: list[str], name: str, block_size: int, table: Blocks, axis: int) -> "NodeProto":
+    from onnx import helper
+
     return helper.make_node(
         "GatherBlockQuantized",
-        [table.name, node.input[1], table.scales],
-        list(node.output),
-        node.name,
+        inputs,
+        outputs,
+        name,
         domain=MICROSOFT,
         gather_axis=0,
-        quantize_axis=1,
-        block_size=writer.block_size,
-        bits=writer.bits,
+        quantize_axis=axis,
+        block_size=block_size,
+        bits=table.bits,
     )
 
 

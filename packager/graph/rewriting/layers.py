@@ -101,7 +101,12 @@ def _leave_all(draft: Draft, nodes: "Iterable[NodeProto]", operators: Collection
 def is_excluded(node: "NodeProto", exclude: Collection[str]) -> bool:
     """Whether `exclude` has its name, or that of one of its outputs. Nodes that a contract added are always
     excluded."""
-    return is_added(node) or any(name in exclude for name in (node.name, *node.output) if name)
+    return is_added(node) or is_named(node, exclude)
+
+
+def is_named(node: "NodeProto", names: Collection[str]) -> bool:
+    """Whether `names` has its name, or that of one of its outputs."""
+    return any(name in names for name in (node.name, *node.output) if name)
 
 
 def is_added(node: "NodeProto") -> bool:

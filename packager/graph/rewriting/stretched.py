@@ -90,6 +90,23 @@ class Stretched:
             yield seen
 
 
+class UncutError(Exception):
+    """A value that is no tensor would have to pass from one stretch to another."""
+
+
+def in_turn(proto: "ModelProto", groups: Sequence[Sequence[str]], open_session: Open) -> Iterator[tuple[Stretch, Any]]:
+    """Each stretch with nodes, and its session, opened when the caller asks for it. Raises UncutError."""
+    known: dict[str, Any] = {value.name: value for value in proto.graph.input}
+    for stretch in stretches(proto.graph, groups):
+        if not known.keys() >= set(stretch.takes):
+            raise UncutError
+        session = open_session(_part(proto, stretch, known, has_all_inputs=False), {}) if stretch.nodes else None
+        for value in session.get_outputs() if session else ():
+            if value.type in ELEMENTS:
+                known[value.name] = _as_input(value)
+        yield stretch, session
+
+
 def values_of(value: Any) -> "NDArray[Any]":
     """The content of the float OrtValue `value`, valid as long as `value` lives: OrtValue.numpy() would copy it."""
     import numpy

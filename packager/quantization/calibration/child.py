@@ -97,7 +97,7 @@ def watch(job: CalibrationJob, channel: Channel) -> None:
     """Runs the samples that the unfinished statistics lack and writes those of all."""
     collection = _begun(job)
     done = len(collection.extremes)
-    samples = enumerate(islice(_samples(job), done, None), done)
+    samples = enumerate(islice(samples_of(job.reader, job.description), done, None), done)
     first = list(islice(samples, 1))
     observer = Observer(
         stretched=_stretched(job, first[0][1]) if (job.fetched or job.given) and first else None,
@@ -146,8 +146,8 @@ def _stretched(job: CalibrationJob, sample: "Mapping[str, NDArray[Any]]") -> Str
     groups = grouped(job.fetched, sizes, job.group_bytes // job.threads)
     unseen = [name for name in job.given if name not in job.fetched]
     groups += [unseen] if unseen else []
-    found = Stretched(proto, groups, lambda graph, entries: _session(graph, job.data_folder, entries))
-    _give_memory_back()
+    found = Stretched(proto, groups, lambda graph, entries: opened(graph, job.data_folder, entries))
+    give_memory_back()
     for name in job.fetched:
         if found.types[name] not in FLOATS:
             raise ModelError(
@@ -157,9 +157,10 @@ def _stretched(job: CalibrationJob, sample: "Mapping[str, NDArray[Any]]") -> Str
     return found
 
 
-def _session(graph: bytes, data_folder: str, entries: Mapping[str, str]) -> Any:
+def opened(graph: bytes, data_folder: str, entries: Mapping[str, str], threads: int = 1) -> Any:
+    """A session of `graph`. Raises ModelError if ONNX Runtime refuses it."""
     try:
-        return exact.opened(graph, data_folder, lambda: _options(entries))
+        return exact.opened(graph, data_folder, lambda: _options(entries, threads))
     except Exception as error:
         if not is_refusal(error):
             raise
@@ -168,11 +169,11 @@ def _session(graph: bytes, data_folder: str, entries: Mapping[str, str]) -> Any:
         ) from error
 
 
-def _options(entries: Mapping[str, str]) -> Any:
+def _options(entries: Mapping[str, str], threads: int) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # two samples at once use two cores better
+    options.intra_op_num_threads = threads  # two samples at once use two cores better
     options.enable_mem_pattern = False  # a single block for the whole run could not be freed value by value
     options.log_severity_level = 3
     for key, value in entries.items():
@@ -180,16 +181,17 @@ def _options(entries: Mapping[str, str]) -> Any:
     return options
 
 
-def _give_memory_back() -> None:
+def give_memory_back() -> None:
     """Returns freed memory to the system, including a second copy of the weights from loading; malloc would keep it."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim:  # glibc has it, musl does not
         trim(0)
 
 
-def _samples(job: CalibrationJob) -> Iterator[dict[str, Any]]:
-    module, function = job.reader.split(":")
-    samples: Iterator[dict[str, Any]] = getattr(import_module(module), function)(job.description)
+def samples_of(reader: str, description: Json) -> Iterator[dict[str, Any]]:
+    """The samples that `reader`, `module:function`, makes of `description`."""
+    module, function = reader.split(":")
+    samples: Iterator[dict[str, Any]] = getattr(import_module(module), function)(description)
     return samples
 
 

@@ -123,19 +123,33 @@ def _blocks(after: Draft, node: "NodeProto", is_transposed: bool) -> StoredWeigh
     flat: Any = unpack(packed.tobytes(), count, "uint4") if bits == 4 else packed.reshape(-1)
     matrix = flat.reshape(columns, -1)[:, :rows]
     scales = _array(after, node.input[2]).reshape(columns, -1)
-    middle = 1 << (bits - 1)
+    zeros = _zero_points(after, node, bits, scales.shape)
 
     def by_column(first: int, last: int) -> "NDArray[Any]":
-        spread = numpy.repeat(scales[first:last], size, axis=1)[:, :rows]
-        numbers: NDArray[Any] = (matrix[first:last].astype(numpy.float32) - middle) * spread
+        spread, zero = (numpy.repeat(each[first:last], size, axis=1)[:, :rows] for each in (scales, zeros))
+        numbers: NDArray[Any] = (matrix[first:last].astype(numpy.float32) - zero) * spread
         return numbers
 
     def by_row(first: int, last: int) -> "NDArray[Any]":
-        spread = scales[:, numpy.arange(first, last) // size]
-        numbers: NDArray[Any] = (matrix[:, first:last].astype(numpy.float32) - middle) * spread
+        spread, zero = (each[:, numpy.arange(first, last) // size] for each in (scales, zeros))
+        numbers: NDArray[Any] = (matrix[:, first:last].astype(numpy.float32) - zero) * spread
         return numbers.T
 
     return StoredWeight(by_column if is_transposed else by_row)
+
+
+def _zero_points(after: Draft, node: "NodeProto", bits: int, shape: tuple[int, ...]) -> "NDArray[Any]":
+    """(columns, blocks): those of a MatMulNBits, 4-bit ones two to a byte, or the middle of all integers."""
+    import numpy
+
+    if len(node.input) < 4 or not node.input[3]:
+        return numpy.full(shape, float(1 << (bits - 1)), numpy.float32)
+    given = _array(after, node.input[3])
+    if given.dtype != numpy.uint8:
+        return given.reshape(shape)
+    rows = given.reshape(shape[0], -1)
+    apart = numpy.stack([rows & 15, rows >> 4], -1).reshape(shape[0], -1) if bits == 4 else rows
+    return apart[:, : shape[1]].astype(numpy.float32)
 
 
 def _linear(integers: "NDArray[Any]", scale: "NDArray[Any]", zero: "NDArray[Any] | None") -> StoredWeight:
