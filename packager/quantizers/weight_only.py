@@ -4,7 +4,7 @@ The form is that of onnxruntime.quantization's MatMulNBitsQuantizer: com.microso
 GatherBlockQuantized for a table of embeddings. ONNX's own operators for either do not stay small in memory.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -13,12 +13,13 @@ from packager.core.errors import SettingError
 from packager.core.strict_tables import STRICT
 from packager.graph.rewriting.blocks import BlockQuantizer
 from packager.graph.rewriting.draft import MICROSOFT, Draft
-from packager.graph.rewriting.embeddings import quantize_tables, tables_of
-from packager.graph.rewriting.layers import WeightedLayer, attribute, fit_layers, is_named
+from packager.graph.rewriting.embeddings import tables_of, with_tables
+from packager.graph.rewriting.layers import WeightedLayer, attribute, fit_layers, inner_layer, is_named
+from packager.graph.traversal import nodes_in
 from packager.quantizers.quantizer import CalibrationKey
 
 if TYPE_CHECKING:
-    from onnx import NodeProto
+    from onnx import GraphProto, NodeProto
 
 Operator = Literal["MatMul", "Gemm", "Gather"]
 
@@ -80,32 +81,51 @@ class WeightOnly:
 
     def quantize(self, draft: Draft) -> None:
         draft.hoist_constants()
+        draft.hoist_inner()
         draft.refuse_unknown(self.eight_bits, "eight-bits")
-        layers = {layer.node.output[0]: layer for layer in fit_layers(draft, self.exclude, self._matrices)}
-        is_gather = "Gather" in self.operators
+        layers = {
+            layer.node.output[0]: layer for layer in fit_layers(draft, self.exclude, self._matrices, leaves_inner=False)
+        }
+        named = [node for node in nodes_in(draft.graph.node) if is_named(node, self.eight_bits)]
         writer = BlockQuantizer(
             draft=draft,
             bits=self.bits,
             block_size=self.block_size,
             is_symmetric=self.symmetric,
-            wide={name for node in draft.graph.node for name in node.input if is_named(node, self.eight_bits)},
-            tables=tables_of(draft) if is_gather else (),
+            wide={name for node in named for name in node.input},
+            tables=tables_of(draft) if "Gather" in self.operators else (),
         )
-        nodes: list[NodeProto] = []
-        for node in draft.graph.node:
-            layer = layers.get(node.output[0]) if node.output else None
+        for graph in draft.inner_graphs():
+            _refill(graph, self._rewritten(draft, writer, graph.node, lambda node: self._inner(draft, node)))
+        draft.replace_nodes(self._rewritten(draft, writer, draft.graph.node, lambda node: layers.get(node.output[0])))
+        if "Gather" in self.operators:
+            for graph in draft.inner_graphs():
+                _refill(graph, with_tables(draft, writer, graph.node, self.exclude))
+            draft.replace_nodes(with_tables(draft, writer, draft.graph.node, self.exclude))
+        if draft.changed:
+            draft.import_opset(MICROSOFT)
+        draft.refuse_unchanged(self.exclude)
+
+    def _inner(self, draft: Draft, node: "NodeProto") -> WeightedLayer | None:
+        return inner_layer(draft, node, self.exclude, self._matrices)
+
+    def _rewritten(
+        self,
+        draft: Draft,
+        writer: BlockQuantizer,
+        nodes: "Iterable[NodeProto]",
+        layer_of: "Callable[[NodeProto], WeightedLayer | None]",
+    ) -> "list[NodeProto]":
+        made: list[NodeProto] = []
+        for node in nodes:
+            layer = layer_of(node) if node.output else None
             if layer:
-                nodes += self._matrix(draft, writer, layer)
+                made += self._matrix(draft, writer, layer)
             else:
-                nodes.append(node)
+                made.append(node)
                 if node.op_type in ("Conv", "ConvTranspose", "LSTM", "GRU", "RNN"):
                     draft.leave(node, "there is no operator for it with weights in blocks")
-        draft.replace_nodes(nodes)
-        if any(node.domain == MICROSOFT for node in nodes):
-            draft.import_opset(MICROSOFT)
-        if is_gather:
-            quantize_tables(draft, writer, self.exclude)
-        draft.refuse_unchanged(self.exclude)
+        return made
 
     def _matrix(self, draft: Draft, writer: BlockQuantizer, layer: WeightedLayer) -> "Iterator[NodeProto]":
         from onnx import helper
@@ -138,6 +158,12 @@ class WeightOnly:
             block_size=self.block_size,
             **level,
         )
+
+
+def _refill(graph: "GraphProto", nodes: "list[NodeProto]") -> None:
+    copies = [type(node).FromString(node.SerializeToString()) for node in nodes]
+    del graph.node[:]
+    graph.node.extend(copies)
 
 
 def _is_turned(node: "NodeProto", name: str) -> bool:

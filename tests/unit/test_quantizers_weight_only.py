@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from packager.core.errors import ConfigError, SettingError
+from packager.graph import traversal
 from packager.quantization.calibration.moments_child import MomentsJob, add_up, file_name
 from packager.quantizers import Calibration
 from packager.quantizers.weight_only import WeightOnly
@@ -210,3 +211,30 @@ def test_a_table_that_is_also_the_head_is_stored_once(bits: Any) -> None:
         numpy.testing.assert_array_equal(
             run(made.model, {"i": numpy.array(ids, numpy.int64)})["e"], table[numpy.array(ids, numpy.int64)]
         )
+
+
+def test_layers_in_branches_take_weights_of_the_main_graph_and_of_their_own() -> None:
+    """As decoders with an encoder have them: both branches multiply with the same weight."""
+    model = onnx_model(
+        """(bool first, float[4,32] x, int64[1,3] i) => (float[4,32] y, float[1,3,64] e) {
+            y = If (first) <
+                then_branch = one () => (float[4,32] p) { a = MatMul (x, w) p = MatMul (a, v) },
+                else_branch = two () => (float[4,32] q) {
+                    own = Constant <value = float[32,32] {SPACE}> () b = MatMul (x, w) q = MatMul (b, own)
+                }
+            >
+            e = If (first) <
+                then_branch = three () => (float[1,3,64] r) { r = Gather (t, i) },
+                else_branch = four () => (float[1,3,64] s) { s = Gather (t, i) }
+            >
+        }""".replace("SPACE", ", ".join(f"{each:.4f}" for each in weight(32, 32).reshape(-1))),
+        weights={"w": weight(32, 32) / 4, "v": weight(32, 32), "t": weight(100, 64)},
+    )
+    samples = [
+        {**samples_for(model)[0], "i": numpy.array([[0, 99, 5]]), "first": numpy.array(each)} for each in (True, False)
+    ]
+    made = outcome(model, WeightOnly(bits=8), samples)
+    operators = [node.op_type for node in traversal.all_nodes(made.model)]
+    assert [operators.count(each) for each in ("MatMulNBits", "GatherBlockQuantized")] == [4, 2]
+    assert all(made.decibels(sample) > 35 for sample in samples)
+    assert "w" not in made.constants

@@ -127,9 +127,7 @@ LOOP = """(float[4,16] x, int64 n) => (float[4,16] y) {
 
 @pytest.mark.parametrize("graph", [BRANCHES, LOOP], ids=["If", "Loop"])
 @pytest.mark.parametrize(
-    "quantizer",
-    [static(), static(scope="all"), Dynamic(), WeightOnly(bits=8), Float16()],
-    ids=["static", "all", "dynamic", "8 bits", "float16"],
+    "quantizer", [static(), static(scope="all"), Dynamic(), Float16()], ids=["static", "all", "dynamic", "float16"]
 )
 def test_branches_and_loops_in_a_quantized_graph_stay_in_float(graph: str, quantizer: Quantizer) -> None:
     model = onnx_model(graph, weights={"w": weight(16, 16) / 4, "v": weight(16, 16, seed=1) / 4})

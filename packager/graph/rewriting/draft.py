@@ -1,5 +1,6 @@
 """A model that is being rewritten: its graph in memory, its weights in the files they come from or go to."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +19,7 @@ from packager.graph.rewriting.finishing import (
     sort_opsets,
 )
 from packager.graph.rewriting.scales import Scales
+from packager.graph.traversal import nodes_in, subgraphs
 from packager.graph.weights.places import refer, size_of, source_of
 from packager.graph.weights.reading import Weight, read_weight
 from packager.graph.weights.streaming import THREADS
@@ -129,6 +131,30 @@ class Draft:
                 del self.graph.node[index]
         self._forget("constants", "connections")
 
+    def hoist_inner(self) -> None:
+        """Moves large constants of branches and loops to the main graph, whose constants quantizers read, if no other
+        value has their name."""
+        inner = self.inner_graphs()
+        names = Counter(name for node in nodes_in(self.graph.node) for name in node.output)
+        names.update(tensor.name for graph in (self.graph, *inner) for tensor in graph.initializer)
+        given = {value.name for graph in inner for value in graph.output}
+        for graph in inner:
+            for node in list(graph.node):
+                tensor = constant_of(node) if node.op_type == "Constant" and node.output[0] not in given else None
+                if tensor is not None and names[node.output[0]] == 1 and size_of(tensor) >= KEEP_INLINE_BYTES:
+                    tensor.name = node.output[0]
+                    self.graph.initializer.append(tensor)
+                    graph.node.remove(node)
+            for tensor in list(graph.initializer):
+                if names[tensor.name] == 1 and size_of(tensor) >= KEEP_INLINE_BYTES and tensor.name not in given:
+                    self.graph.initializer.append(tensor)
+                    graph.initializer.remove(tensor)
+        self._forget("constants")
+
+    def inner_graphs(self) -> "list[GraphProto]":
+        """The branches and loop bodies of the main graph, those inside others first."""
+        return [graph for node in nodes_in(self.graph.node) for graph in subgraphs(node)][::-1]
+
     def refuse_older(self, opset: int, quantizer: str) -> None:
         """Raises ModelError for a model of an earlier opset."""
         if self.opset < opset:
@@ -149,8 +175,8 @@ class Draft:
         )
 
     def refuse_unknown(self, names: Collection[str], key: str = "exclude") -> None:
-        """Raises ConfigError for the first of `names`, the value of `key`, that no node of the main graph has."""
-        known = {name for node in self.graph.node for name in (node.name, *node.output) if name}
+        """Raises ConfigError for the first of `names`, the value of `key`, that no node has."""
+        known = {name for node in nodes_in(self.graph.node) for name in (node.name, *node.output) if name}
         for name in names:
             if name not in known:
                 raise ConfigError(f"{key}: the model has no node '{name}'", hint=nearest(name, sorted(known)))

@@ -1,11 +1,12 @@
 """Quantizes tables of embeddings, which a Gather reads rows of, in blocks."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from packager.graph.rewriting.blocks import BlockQuantizer, Blocks
 from packager.graph.rewriting.draft import KEEP_INLINE_BYTES, MICROSOFT, Draft
 from packager.graph.rewriting.layers import EXCLUDED, attribute, is_excluded
+from packager.graph.traversal import nodes_in
 from packager.graph.weights.reading import Weight
 
 if TYPE_CHECKING:
@@ -20,19 +21,23 @@ def quantize_tables(draft: Draft, writer: BlockQuantizer, exclude: Collection[st
     That dequantizes only the rows it reads. Other Gathers of float tables, except small ones, are recorded in
     `draft.left`.
     """
-    nodes = [
-        made
-        for node in draft.graph.node
-        for made in (_quantized(draft, writer, node, exclude) if _is_gather(node) else [node])
-    ]
-    draft.replace_nodes(nodes)
-    if any(node.domain == MICROSOFT for node in nodes):
+    draft.replace_nodes(with_tables(draft, writer, draft.graph.node, exclude))
+    if any(node.domain == MICROSOFT for node in draft.graph.node):
         draft.import_opset(MICROSOFT)
+
+
+def with_tables(
+    draft: Draft, writer: BlockQuantizer, nodes: "Iterable[NodeProto]", exclude: Collection[str]
+) -> "list[NodeProto]":
+    """`nodes` of the main graph, a branch or a loop, in which quantized tables are read."""
+    return [
+        made for node in nodes for made in (_quantized(draft, writer, node, exclude) if _is_gather(node) else [node])
+    ]
 
 
 def tables_of(draft: Draft) -> set[str]:
     """Names of the constants that a Gather reads."""
-    return {node.input[0] for node in draft.graph.node if _is_gather(node)} & set(draft.constants)
+    return {node.input[0] for node in nodes_in(draft.graph.node) if _is_gather(node)} & set(draft.constants)
 
 
 def _is_gather(node: "NodeProto") -> bool:

@@ -62,28 +62,43 @@ def layers(draft: Draft, operators: Collection[str] = WEIGHTED) -> Iterator[Weig
             yield _layer(draft, node, name)
 
 
-def fit_layers(draft: Draft, exclude: Collection[str], operators: Collection[str] = WEIGHTED) -> list[WeightedLayer]:
-    """The layers that can be quantized and are not in `exclude`; records the others, including those in subgraphs and
-    functions, in `draft.left`.
+def fit_layers(
+    draft: Draft, exclude: Collection[str], operators: Collection[str] = WEIGHTED, *, leaves_inner: bool = True
+) -> list[WeightedLayer]:
+    """The layers of the main graph that can be quantized and are not in `exclude`; records the others, including those
+    in functions and, with `leaves_inner`, in subgraphs, in `draft.left`.
 
     Raises ConfigError for a name in `exclude` that no node has.
     """
     draft.refuse_unknown(exclude)
-    fit = []
-    for layer in layers(draft, operators):
-        if isinstance(layer, Unfit):
-            draft.leave(layer.node, layer.reason, layer.name)
-        elif layer.name in exclude or layer.node.output[0] in exclude:
-            draft.leave(layer.node, EXCLUDED, layer.name)
-        else:
-            fit.append(layer)
-    leave_inner(draft, operators)
+    fit = [layer for each in layers(draft, operators) if (layer := _fit(draft, each, exclude))]
+    leave_inner(draft, operators, in_functions_only=not leaves_inner)
     return fit
 
 
-def leave_inner(draft: Draft, operators: Collection[str]) -> None:
+def inner_layer(
+    draft: Draft, node: "NodeProto", exclude: Collection[str], operators: Collection[str]
+) -> WeightedLayer | None:
+    """The layer that `node` of a branch or loop is, with a weight of the main graph; None if it is none. Records in
+    `draft.left` why one stays as it is."""
+    if node.op_type not in operators or node.domain not in ("", "ai.onnx") or is_added(node):
+        return None
+    return _fit(draft, _layer(draft, node, name_of(node)), exclude)
+
+
+def _fit(draft: Draft, layer: WeightedLayer | Unfit, exclude: Collection[str]) -> WeightedLayer | None:
+    if isinstance(layer, Unfit):
+        draft.leave(layer.node, layer.reason, layer.name)
+    elif layer.name in exclude or layer.node.output[0] in exclude:
+        draft.leave(layer.node, EXCLUDED, layer.name)
+    else:
+        return layer
+    return None
+
+
+def leave_inner(draft: Draft, operators: Collection[str], *, in_functions_only: bool = False) -> None:
     """Records the nodes of `operators` in branches, loops and functions, which stay unchanged."""
-    for node in draft.graph.node:
+    for node in () if in_functions_only else draft.graph.node:
         for graph in traversal.subgraphs(node):
             _leave_all(draft, graph.node, operators, f"it is inside {node.op_type} '{name_of(node)}'")
     for function in draft.proto.functions:

@@ -24,7 +24,7 @@ PANEL = 128
 
 @dataclass(frozen=True, eq=False)
 class Compensation:
-    """What the inputs of a matrix say about its rows."""
+    """The order, weights and corrections with which the rows of a matrix are rounded, for inputs with given moments."""
 
     order: "NDArray[numpy.intp]"
     """rows in the order in which they are rounded"""

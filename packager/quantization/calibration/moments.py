@@ -33,7 +33,7 @@ class MomentsRequest:
 
     @property
     def key(self) -> list[object]:
-        """What the moments depend on."""
+        """The inputs of the result in the store."""
         return [
             key_of(self.graph.hex()),
             self.weights_sha256,
