@@ -43,8 +43,9 @@ def predict(
     """Run a model of mobpack.toml on pictures (.png .jpg .webp .bmp), recordings (.wav), arrays (.npz), or, if it takes
     texts, on texts: `mobpack predict "some text"`, two of them for a model that takes two. A model with `batch = true`
     takes all of them in one run. A model that generates a text takes its prompt, and the text appears as it is made;
-    several prompts, or files, make several texts. A picture or a sound that a model makes is written into the current
-    folder: `photo.y.png` for the output `y` and the file `photo.jpg`, `text-1.y.wav` for the first text.
+    several prompts, or files, make several texts. A picture or a sound that a model makes, or the picture with masks of
+    what it finds, is written into the current folder: `photo.y.png` for the output `y` and the file `photo.jpg`,
+    `text-1.y.wav` for the first text.
 
     With --pipeline, the models of a pipeline run one after the other: the first on the picture, the others on the part
     in each box that it finds.
@@ -118,6 +119,7 @@ def lines(value: Any) -> Iterator[str]:
         Classification,
         Detection,
         Entity,
+        InstancesFile,
         Keypoint,
         MaskResult,
         NamedValues,
@@ -132,6 +134,9 @@ def lines(value: Any) -> Iterator[str]:
             yield from (f"{each.share:7.1%}  {each.label or each.index}" for each in value.shares)
         case PictureFile():
             yield f"{value.width} x {value.height}  {value.file}"
+        case InstancesFile():
+            yield from (f"{_line(each)}  {each.mask.pixels} pixels" for each in value.instances)
+            yield from lines(value.picture)
         case SoundFile():
             channels = f", {value.channels} channels" if value.channels > 1 else ""
             yield f"{value.seconds:.3f} s at {value.rate} Hz{channels}  {value.file}"

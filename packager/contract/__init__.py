@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from packager.contract.audio import SoundInput
-from packager.contract.boxes import Boxes
+from packager.contract.boxes import Boxes, Instances
 from packager.contract.classes import Classes
 from packager.contract.embedding import Embedding
 from packager.contract.generation import Generated
@@ -46,6 +46,7 @@ OUTPUT_KINDS: Mapping[str, type[OutputTable]] = {
     Classes.KIND: Classes,
     Embedding.KIND: Embedding,
     Generated.KIND: Generated,
+    Instances.KIND: Instances,
     Keypoints.KIND: Keypoints,
     Mask.KIND: Mask,
     Picture.KIND: Picture,

@@ -24,6 +24,19 @@ def placement_of(core: Core, image: str) -> Placement | None:
 
 def upright(writer: Writer, places: str, placement: Placement, *, pairs: int) -> tuple[str, str]:
     """`places` [k, 2 * pairs] of the core, x before y, in pixels of the upright picture; its size [2 * pairs]."""
+    offset, made, size = _sides(writer, placement, pairs)
+    moved = writer.node("Sub", writer.cast(places, ElementType.DOUBLE), offset)
+    return writer.node("Div", writer.node("Mul", moved, size), made), size
+
+
+def seen(writer: Writer, places: str, placement: Placement) -> str:
+    """`places` [k, 2], double, of the upright picture, x before y, in pixels of the core."""
+    offset, made, size = _sides(writer, placement, 1)
+    return writer.node("Add", writer.node("Div", writer.node("Mul", places, made), size), offset)
+
+
+def _sides(writer: Writer, placement: Placement, pairs: int) -> tuple[str, str, str]:
+    """double [2 * pairs]: x and y of where the upright picture lies in the core, its size there, and its own size."""
     offset, made, size = (
         writer.cast(writer.node("Concat", *(x, y) * pairs, axis=0), ElementType.DOUBLE)
         for x, y in (
@@ -32,5 +45,4 @@ def upright(writer: Writer, places: str, placement: Placement, *, pairs: int) ->
             (placement.width, placement.height),
         )
     )
-    seen = writer.node("Sub", writer.cast(places, ElementType.DOUBLE), offset)
-    return writer.node("Div", writer.node("Mul", seen, size), made), size
+    return offset, made, size

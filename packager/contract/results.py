@@ -9,6 +9,7 @@ from packager.core.contract import (
     ClassesOutput,
     EmbeddingOutput,
     GeneratedOutput,
+    InstancesOutput,
     KeypointsOutput,
     MaskOutput,
     PairsOutput,
@@ -50,6 +51,47 @@ class Detection:
     index: int
     score: float
     box: Box
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstanceMask:
+    """Pixels of the upright picture that are an object's, among those of its box."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+    places: bytes
+    """1 for each pixel of the object, else 0, row by row"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instance:
+    label: str
+    index: int
+    score: float
+    box: Box
+    mask: InstanceMask
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstanceArea:
+    """Place of a mask, and the number of pixels that are the object's."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+    pixels: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundInstance:
+    label: str
+    index: int
+    score: float
+    box: Box
+    mask: InstanceArea
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +138,22 @@ class PictureFile:
     width: int
     height: int
     file: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnInstances:
+    """Objects in a picture, and the picture with their masks."""
+
+    found: tuple[Instance, ...]
+    picture: PictureResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstancesFile:
+    """Objects in a picture, and the picture with their masks as a file."""
+
+    instances: tuple[FoundInstance, ...]
+    picture: PictureFile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,6 +212,9 @@ class SoundFile:
 Answer = (
     tuple[Classification, ...]
     | tuple[Detection, ...]
+    | tuple[Instance, ...]
+    | DrawnInstances
+    | InstancesFile
     | tuple[Keypoint, ...]
     | tuple[Entity, ...]
     | MaskResult
@@ -185,6 +246,8 @@ def answer(
             return classes(typed, outputs[typed.scores.name], top or typed.top_k)
         case BoxesOutput():
             return boxes(typed, outputs)
+        case InstancesOutput():
+            return instances(typed, outputs)
         case KeypointsOutput():
             places = zip(
                 typed.labels, outputs[typed.points.name].tolist(), outputs[typed.scores.name].tolist(), strict=True
@@ -248,6 +311,29 @@ def boxes(typed: BoxesOutput, outputs: "Mapping[str, numpy.ndarray]") -> tuple[D
         )
         for corners, score, index in zip(*found, strict=True)
     )
+
+
+def instances(typed: InstancesOutput, outputs: "Mapping[str, numpy.ndarray]") -> tuple[Instance, ...]:
+    found = (outputs[spec.name].tolist() for spec in (typed.boxes, typed.scores, typed.classes, typed.areas))
+    places = outputs[typed.places.name].tobytes()
+    made: list[Instance] = []
+    start = 0
+    for corners, score, index, (left, top, width, height) in zip(*found, strict=True):
+        end = start + width * height
+        mask = InstanceMask(left=left, top=top, width=width, height=height, places=places[start:end])
+        box = Box(left=corners[0], top=corners[1], right=corners[2], bottom=corners[3])
+        made.append(Instance(label=_label(typed.labels, index), index=index, score=score, box=box, mask=mask))
+        start = end
+    return tuple(made)
+
+
+def counted(found: Instance) -> FoundInstance:
+    """`found` with the number of its pixels in place of them."""
+    area = found.mask
+    mask = InstanceArea(
+        left=area.left, top=area.top, width=area.width, height=area.height, pixels=area.places.count(b"\1")
+    )
+    return FoundInstance(label=found.label, index=found.index, score=found.score, box=found.box, mask=mask)
 
 
 def mask(typed: MaskOutput, places: "numpy.ndarray") -> MaskResult:

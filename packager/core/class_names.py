@@ -192,9 +192,9 @@ OWN = """
     GeneralSecurityException GeneratedParts GeneratedText Golden GoldenSample GoldenTensor GregorianCalendar
     GuardedFiles Half Header Heat Held Histogram HookOptions HttpURLConnection HTTPURLResponse IllegalArgumentException
     IllegalStateException IndexOutOfBoundsException Inflate Inflated Inflater Info Input Inputs InputTensors
-    Installation Installed IntBuffer InterruptedException Interruption IOException JvmField JvmOverloads JvmStatic Kept
-    KeptProof KeptRelease KeptResult KeyFactory Known Labels Lease Lent LinkageError LinkedBlockingQueue Loaded
-    LoadedModel LoadEvent Loading LoadOptions LoadProgress LocalizedError Locks LongBuffer Mac Made MadeSource
+    Installation Installed InstanceMask IntBuffer InterruptedException Interruption IOException JvmField JvmOverloads
+    JvmStatic Kept KeptProof KeptRelease KeptResult KeyFactory Known Labels Lease Lent LinkageError LinkedBlockingQueue
+    Loaded LoadedModel LoadEvent Loading LoadOptions LoadProgress LocalizedError Locks LongBuffer Mac Made MadeSource
     MalformedURLException MapMode Mapped MappedBytes Memory MemoryLayout MemoryPressure MessageDigest Metrics
     MetricValue ModelBusyException ModelCorruptedException ModelDefinition ModelDescriptor ModelDownloadException
     ModelError ModelErrorCode ModelException ModelFile ModelFiles ModelFormat ModelGuard ModelInfo ModelInput

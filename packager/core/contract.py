@@ -147,6 +147,39 @@ class BoxesOutput:
 
 
 @dataclass(frozen=True, kw_only=True)
+class InstancesOutput:
+    """Detected objects with their outlines, best first."""
+
+    DESCRIBED: ClassVar[Described] = Described(
+        verb="segment",
+        type="Instance",
+        is_list=True,
+        tensors=("boxes", "scores", "classes", "areas", "places"),
+        lines=("labels",),
+        function="instancesOf",
+        module="instances",
+        noun="found",
+        sentence="The objects in a picture, where they are, and which pixels are theirs, best first.",
+        has_places=True,
+    )
+
+    identifier: str
+    boxes: TensorSpec
+    """float [instances, 4]: left, top, right, bottom, in pixels of the upright picture"""
+    scores: TensorSpec
+    """float [instances]"""
+    classes: TensorSpec
+    """int64 [instances]"""
+    areas: TensorSpec
+    """int32 [instances, 4]: left, top, width and height of each mask, in pixels of the upright picture"""
+    places: TensorSpec
+    """uint8 [sum of width * height]: the masks one after the other, each row by row, 1 where the object is"""
+    labels: tuple[str, ...]
+    image: str
+    """identifier of the picture that they are in"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class KeypointsOutput:
     """Named points in a picture, in the model's order."""
 
@@ -409,6 +442,7 @@ TypedInput = ImageInput | AudioInput | TextInput | StateInput | TensorInput
 TypedOutput = (
     ClassesOutput
     | BoxesOutput
+    | InstancesOutput
     | KeypointsOutput
     | MaskOutput
     | PictureOutput

@@ -10,6 +10,7 @@ from packager.core.contract import (
     EmbeddingOutput,
     GeneratedOutput,
     ImageInput,
+    InstancesOutput,
     KeypointsOutput,
     MaskOutput,
     PairsOutput,
@@ -59,6 +60,8 @@ def _output(typed: TypedOutput) -> str:
             return f"the best {typed.top_k} of {typed.scores.shape[-1]:,} classes, {named} labels"
         case BoxesOutput():
             return "boxes in pixels of the upright picture, " + (", ".join(typed.labels[:5]) or "no labels")
+        case InstancesOutput():
+            return "boxes and masks in pixels of the upright picture, " + (", ".join(typed.labels[:5]) or "no labels")
         case KeypointsOutput():
             return f"{len(typed.labels)} points in pixels of the upright picture"
         case MaskOutput():

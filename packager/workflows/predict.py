@@ -7,9 +7,23 @@ from typing import TYPE_CHECKING
 
 from packager import samples
 from packager.config import Config
-from packager.contract.results import Answer, PictureFile, PictureResult, SoundFile, SoundResult, answer, boxes, row
+from packager.contract.drawing import drawn
+from packager.contract.results import (
+    Answer,
+    DrawnInstances,
+    InstancesFile,
+    PictureFile,
+    PictureResult,
+    SoundFile,
+    SoundResult,
+    answer,
+    boxes,
+    counted,
+    instances,
+    row,
+)
 from packager.core.console import Console
-from packager.core.contract import Contract, SpansOutput
+from packager.core.contract import Contract, ImageInput, InstancesOutput, SpansOutput
 from packager.core.crops import stored_arrays
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.pipeline import Pipeline
@@ -63,9 +77,9 @@ def predict(
     texts for a model that takes a text, pairs of them for one that takes two. `seed` is that of random choices. Texts
     that are generated have to be read before the next prediction is asked for: one session makes them all.
 
-    The graph is the one that ships, with the model's own numbers. Pictures and sounds that the model makes are written
-    into the current folder. Raises ConfigError for a file that does not fit the model or a model without a contract,
-    ModelError when the model does not run.
+    The graph is the one that ships, with the model's own numbers. Pictures and sounds that the model makes, and
+    pictures with masks of what it finds, are written into the current folder. Raises ConfigError for a file that does
+    not fit the model or a model without a contract, ModelError when the model does not run.
     """
     table = config.model[_chosen(config, name)]
     with store_of(config, console) as store:
@@ -134,11 +148,9 @@ def _file(found: Answer, name: str) -> Answer:
     """A picture or a sound as a file that has `name` without its ending; anything else as it is."""
     match found:
         case PictureResult():
-            file = Path(f"{name}.png")
-            content = images.png_of(found.width, found.height, found.pixels)
-            with atomic_file(file) as written:
-                written.write(content)
-            return PictureFile(width=found.width, height=found.height, file=str(file))
+            return _png(found, name)
+        case DrawnInstances():
+            return InstancesFile(instances=tuple(map(counted, found.found)), picture=_png(found.picture, name))
         case SoundResult(samples=samples, rate=rate, channels=channels):
             file = Path(f"{name}.wav")
             with atomic_file(file) as written:
@@ -146,6 +158,14 @@ def _file(found: Answer, name: str) -> Answer:
             seconds = len(samples) / channels / rate
             return SoundFile(seconds=seconds, rate=rate, channels=channels, file=str(file))
     return found
+
+
+def _png(found: PictureResult, name: str) -> PictureFile:
+    file = Path(f"{name}.png")
+    content = images.png_of(found.width, found.height, found.pixels)
+    with atomic_file(file) as written:
+        written.write(content)
+    return PictureFile(width=found.width, height=found.height, file=str(file))
 
 
 def _batch(
@@ -221,9 +241,15 @@ def _chosen(config: Config, name: str) -> str:
 def _answers(model: Model, given: SampleSet, scratch: Path, top: int | None, where: str) -> dict[str, Answer]:
     assert model.contract is not None
     outputs = _outputs(model, given, scratch, where)
-    has_parts = any(isinstance(each, SpansOutput) for each in model.contract.outputs)
+    has_parts = any(isinstance(each, SpansOutput | InstancesOutput) for each in model.contract.outputs)
     inputs = arrays_of(given.paths[0]) if has_parts else {}
-    return {each.identifier: answer(each, outputs, top, inputs=inputs) for each in model.contract.outputs}
+    answers = {each.identifier: answer(each, outputs, top, inputs=inputs) for each in model.contract.outputs}
+    pictures = {each.identifier: each for each in model.contract.inputs if isinstance(each, ImageInput)}
+    for each in model.contract.outputs:
+        if isinstance(each, InstancesOutput):
+            found = instances(each, outputs)
+            answers[each.identifier] = DrawnInstances(found=found, picture=drawn(found, pictures[each.image], inputs))
+    return answers
 
 
 def _outputs(model: Model, given: SampleSet, scratch: Path, where: str) -> "dict[str, numpy.ndarray]":

@@ -93,6 +93,55 @@ def test_a_picture_that_a_model_makes_is_a_file(run: Callable[..., Result], proj
     assert (refused.exit_code, "cannot write" in refused.stderr) == (4, True)
 
 
+SPOTTER = """(float[1, 3, 8, 8] x) => (float[1, 1, 7] y, float[1, 1, 8, 8] p) {
+    y = Identity (found)
+    first = Constant <value = int64[1] {0}> ()
+    red = Gather <axis = 1> (x, first)
+    half = Constant <value = float {0.5}> ()
+    p = Sub (red, half)
+}"""
+"""finds one object in the middle, whose pixels are red"""
+SPOTTED = """
+[model.colours.inputs.x]
+kind = "image"
+[model.colours.outputs.y]
+kind = "instances"
+format = "rows"
+prototypes = "p"
+"""
+
+
+def test_objects_are_drawn_over_the_upright_picture(run: Callable[..., Result], project: Path) -> None:
+    found = numpy.array([[[2, 2, 6, 6, 0.75, 4, 1]]], numpy.float32)
+    saved(project / "net.onnx", onnx_model(SPOTTER, opsets={"": 18}, weights={"found": found}))
+    (project / "mobpack.toml").write_text(f"{(project / 'plain.toml').read_text()}{SPOTTED}", encoding="utf-8")
+    pixels = numpy.zeros((20, 30, 3), numpy.uint8)
+    pixels[:, :15, 0] = pixels[:, 15:, 2] = 255  # the upper half is red when it is upright
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    Image.fromarray(pixels).save(project / "turned.png", exif=turned)
+    assert run("turned.png").stdout.splitlines() == [
+        "turned.png",
+        "  0.750  4  5.0 7.5 15.0 22.5  80 pixels",
+        "  20 x 30  turned.y.png",
+    ]
+    with Image.open(project / "turned.y.png") as made:
+        assert (made.mode, made.size) == ("RGBA", (20, 30))
+        assert made.getpixel((10, 10)) == ((255 + 230) // 2, 25 // 2, 75 // 2, 255)
+        assert [made.getpixel(place) for place in ((4, 10), (10, 20))] == [(255, 0, 0, 255), (0, 0, 255, 255)]
+    [answer] = json.loads(run("--json", "turned.png").stdout)["predictions"]
+    assert answer["answers"]["y"]["instances"] == [
+        {
+            "label": "",
+            "index": 4,
+            "score": 0.75,
+            "box": {"left": 5, "top": 7.5, "right": 15, "bottom": 22.5},
+            "mask": {"left": 5, "top": 7, "width": 10, "height": 15, "pixels": 80},
+        }
+    ]
+    assert answer["answers"]["y"]["picture"] == {"width": 20, "height": 30, "file": "turned.y.png"}
+
+
 def test_arrays_and_json_are_understood_and_torn_pictures_named(run: Callable[..., Result], project: Path) -> None:
     document: Any = json.loads(run("--json", "--top", "1", "green.png").stdout)
     assert document["predictions"] == [

@@ -19,7 +19,7 @@ from PIL import Image
 from packager.core.contract import CONVERSIONS
 from packager.engines.environments.debian import unpack_deb
 from packager.files.processes import downloads
-from tests.cases.onnx_text import onnx_model, saved
+from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.toolchain import command, models, tfjs_layers, vision
 from tests.toolchain.sample_package import NOTES
 from tests.toolchain.typed_texts import TOKENS
@@ -38,7 +38,15 @@ FORMATS = {"RGBA": "RGBA", "BGRA": "BGRA", "RGB": "RGB", "GREY": "L"}
 YUV = {"NV12": (1, (0, 1)), "NV21": (1, (1, 0)), "P010": (2, (1, 3))}
 """Pixel formats of cameras: bytes of a pixel of luma, and where U and V lie in a pixel of chroma."""
 ENLARGER = "package/models/x2"
-INPUTS = {"classifier": "image", "finder": "x", "scribe": "x", "poser": "input", "cutter": "input", "enlarger": "LR"}
+INPUTS = {
+    "classifier": "image",
+    "finder": "x",
+    "scribe": "x",
+    "poser": "input",
+    "cutter": "input",
+    "enlarger": "LR",
+    "spotter": "x",
+}
 """The input of each model."""
 
 
@@ -250,6 +258,15 @@ def pictures() -> tuple[Picture, ...]:
             format="RGB",
             region=(120, 70, 311, 170),
         ),
+        Picture(
+            name="astronaut-in-parts",
+            about="the astronaut on her side, once more",
+            model="spotter",
+            upright=photo("astronaut.png")[:, :400],
+            format="BGRA",
+            gap=8,
+            orientation=RIGHT,
+        ),
     )
 
 
@@ -346,6 +363,34 @@ def imported(folder: Path, name: str, tflite: bytes, *, outputs: int) -> Path:
     return saved(folder / f"{name}.onnx", model)
 
 
+SPOTTER = """(float[1, 3, 64, 64] x) => (float[1, 15, 64] y, float[1, 8, 32, 32] p) {
+    p = Conv <kernel_shape = [5, 5], strides = [2, 2], pads = [2, 2, 2, 2]> (x, drawn)
+    cells = AveragePool <kernel_shape = [8, 8], strides = [8, 8]> (x)
+    told = Conv <kernel_shape = [1, 1]> (cells, read, shifted)
+    flat = Constant <value = int64[3] {1, 15, 64}> ()
+    numbers = Reshape (told, flat)
+    parts = Constant <value = int64[3] {4, 3, 8}> ()
+    place, score, coefficients = Split <axis = 1> (numbers, parts)
+    likely = Sigmoid (score)
+    centred = Add (place, grid)
+    y = Concat <axis = 1> (centred, likely, coefficients)
+}"""
+
+
+def spotter(path: Path) -> Path:
+    """A net with random weights and the outputs of YOLO for masks: a box of 16 x 16 at each of 8 x 8 cells, moved and
+    resized by its colours."""
+    rows, columns = np.mgrid[4:64:8, 4:64:8].reshape(2, 64).astype(np.float32)
+    size = np.full(64, 16, np.float32)
+    weights = {
+        "drawn": weight(8, 3, 5, 5, seed=1),
+        "read": np.asarray(weight(15, 3, 1, 1, seed=2), np.float32) * 3,
+        "shifted": np.array([0, 0, 0, 0, -2, -2, -2, *[0] * 8], np.float32),
+        "grid": np.stack([columns, rows, size, size])[None],
+    }
+    return saved(path, onnx_model(SPOTTER, weights=weights))
+
+
 def enlarger(folder: Path) -> Path:
     """ESRGAN for 128 x 128 pixels: `larger` has 256 x 256."""
     with tarfile.open(downloads.fetch("model-enlarger")) as archive:
@@ -388,6 +433,7 @@ def project(folder: Path) -> Path:
         "poser": imported(folder, "pose", models.pose_tflite(), outputs=1),
         "cutter": imported(folder, "selfie", models.selfie_tflite(), outputs=1),
         "enlarger": enlarger(folder),
+        "spotter": spotter(folder / "spotter.onnx"),
         "minilm": models.minilm(),
         "tokens": saved(folder / "tokens.onnx", onnx_model(TOKENS)),
         "vocabulary": Path(shutil.copy(NOTES.root() / NOTES.folder / "build" / "vocab.txt", folder)),

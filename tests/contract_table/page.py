@@ -108,6 +108,10 @@ def in_words(name: str, answer: Answer) -> str:
     if answer.words.endswith(" pixels"):
         mean = sum(answer.numbers) / len(answer.numbers)
         return f"{answer.words}, of which {len(answer.numbers)} bytes are compared: {mean:.0f} on average"
+    if answer.words.endswith(" objects"):
+        left, top, right, bottom, _, _, _, width, _, height = answer.numbers[:10]
+        place = f"{left:.1f}, {top:.1f}, {right:.1f}, {bottom:.1f}"
+        return f"{answer.words}, the best at {place}, with {width * height:.0f} pixels"
     if answer.words.isdigit():
         first = ", ".join(f"{number:.1f}" for number in answer.numbers[:4])
         return f"{answer.words} boxes with text, the best at {first}"

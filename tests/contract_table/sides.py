@@ -127,6 +127,20 @@ def _points(answer: Sequence[Mapping[str, Any]]) -> Answer:
     return Answer(words=", ".join(each["label"] for each in answer), numbers=tuple(chain.from_iterable(rows)))
 
 
+def _instances(answer: Mapping[str, Any]) -> Answer:
+    found = answer["instances"]
+    rows = (
+        (
+            *(each["box"][side] for side in SIDES),
+            each["score"],
+            *(each["mask"][side] for side in ("left", "top", "width", "height")),
+            each["mask"]["pixels"] / each["mask"]["width"],
+        )
+        for each in found
+    )
+    return Answer(words=f"{len(found)} objects", numbers=tuple(chain.from_iterable(rows)))
+
+
 def _pixels(file: Path) -> Answer:
     pixels = np.asarray(Image.open(file))
     height, width, _ = pixels.shape
@@ -145,6 +159,7 @@ PLAIN: Mapping[str, Callable[[Any], Answer]] = {
     "classifier": _classes,
     "finder": _boxes,
     "poser": _points,
+    "spotter": _instances,
     "scribe": lambda answer: Answer(words=answer["text"], numbers=(answer["score"],)),
 }
 

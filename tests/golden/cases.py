@@ -22,6 +22,7 @@ from packager.core.contract import (
     EmbeddingOutput,
     GeneratedOutput,
     ImageInput,
+    InstancesOutput,
     KeypointsOutput,
     MaskOutput,
     PairsOutput,
@@ -540,6 +541,24 @@ SYMBOLS = specs(
     "output", ("text.symbols", ElementType.INT64, ("text.count",)), ("text.scores", ElementType.FLOAT, ("text.count",))
 )
 TEXT = TextOutput(identifier="text", symbols=SYMBOLS[0], scores=SYMBOLS[1], alphabet=("a", "b", "\\", "ß", "日", " "))
+PARTED = specs(
+    "output",
+    ("parts.boxes", ElementType.FLOAT, ("parts.count", 4)),
+    ("parts.scores", ElementType.FLOAT, ("parts.count",)),
+    ("parts.classes", ElementType.INT64, ("parts.count",)),
+    ("parts.areas", ElementType.INT32, ("parts.count", 4)),
+    ("parts.places", ElementType.UINT8, ("parts.places",)),
+)
+INSTANCES = InstancesOutput(
+    identifier="parts",
+    boxes=PARTED[0],
+    scores=PARTED[1],
+    classes=PARTED[2],
+    areas=PARTED[3],
+    places=PARTED[4],
+    labels=("leaf",),
+    image="image",
+)
 JOINTS = specs("output", ("joints.points", ElementType.FLOAT, (2, 2)), ("joints.scores", ElementType.FLOAT, (2,)))
 KEYPOINTS = KeypointsOutput(identifier="joints", points=JOINTS[0], scores=JOINTS[1], labels=("left knee", "right knee"))
 MEASURED = specs("output", ("weather.numbers", ElementType.FLOAT, ("weather.steps", 2)))
@@ -655,10 +674,10 @@ CONTRACTS: tuple[Plan, ...] = (
     typed(
         "several",
         (*PIXELS, *LENGTHS),
-        (*SCORES, *VECTOR, *JOINTS, *MEASURED, *MADE, *PLAYED, *RAW),
+        (*SCORES, *VECTOR, *PARTED, *JOINTS, *MEASURED, *MADE, *PLAYED, *RAW),
         Contract(
             inputs=(IMAGE, TensorInput(identifier="lengths", spec=LENGTHS[0])),
-            outputs=(CLASSES, EMBEDDING, KEYPOINTS, VALUES, PICTURE, SPOKEN, RAW_OUTPUT),
+            outputs=(CLASSES, EMBEDDING, INSTANCES, KEYPOINTS, VALUES, PICTURE, SPOKEN, RAW_OUTPUT),
         ),
     ),
 )

@@ -501,7 +501,7 @@ def test_keys_that_say_nothing_or_too_much_are_refused(keys: Mapping[str, Any], 
         ({"format": "yolo"}, (1, "c", 20), {}, r"float \[1, c, 20\]: not"),
         ({"format": "yolo-objectness"}, (1, 20, 5), {}, r"not \[1, boxes, 5 \+ classes\]"),
         ({"format": "corners", "scores": "s"}, (1, 20, 5), {"s": (1, 20, 3)}, r"not \[1, boxes, 4\]"),
-        ({"format": "corners", "scores": "z"}, (1, 20, 4), {"s": (1, 20, 3)}, "scores 'z': the model has no such"),
+        ({"format": "corners", "scores": "z"}, (1, 20, 4), {"s": (1, 20, 3)}, "scores 'z' is not another output"),
         ({"format": "corners", "scores": "s"}, (1, 20, 4), {"s": (1, 21, 3)}, "not of 20 boxes"),
         (
             {"format": "corners", "scores": "s", "classes": "c"},

@@ -33,7 +33,7 @@ def test_pages_point_to_files_and_define_every_kind() -> None:
     assert set(INPUT_KINDS) <= set(re.findall(r"^### (\w+)$", inputs, re.MULTILINE))
     assert set(OUTPUT_KINDS) - {"tensor"} == set(re.findall(r"^### (\w+)$", outputs, re.MULTILINE))
     lines = page.words(page.written())
-    assert len(lines) == 22
+    assert len(lines) == 23
     assert all(re.search(r"\d", each) for each in lines)
 
 
@@ -58,6 +58,7 @@ def test_configurations_of_the_pages_can_be_loaded(tmp_path: Path) -> None:
     of_contracts = [
         ("image", "classes"),
         ("text", "embedding"),
+        ("image", "instances"),
         ("", "keypoints"),
         ("image", "picture"),
         ("", "spans"),

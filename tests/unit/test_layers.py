@@ -43,6 +43,7 @@ PLUGIN_FAMILIES = {
         "attachment",
         "preparation",
         "telling",
+        "drawing",
         "results",
         "kind",
         "labels",

@@ -17,3 +17,5 @@ class Candidates:
     """0 if unknown"""
     given_classes: str = ""
     """int64 [m]: classes given by the model; then `scores` has one class, and boxes do not suppress each other"""
+    others: tuple[str, ...] = ()
+    """[m, ...]: what else belongs to each box"""

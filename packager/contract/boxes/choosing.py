@@ -29,6 +29,8 @@ class ChosenBoxes:
     boxes: str
     scores: str
     classes: str
+    others: tuple[str, ...]
+    """as in Candidates"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +70,7 @@ def chosen(writer: Writer, candidates: Candidates, placement: Placement | None, 
         found = _for_each_class(writer, corners, scores, choice, candidates.class_count)
     else:
         found = _for_best_class(writer, corners, scores, choice, candidates.class_count)
-    return _best_first(writer, found, pixels, choice.max_boxes)
+    return _best_first(writer, found, (pixels, *seen.others), choice.max_boxes)
 
 
 def _compressed(writer: Writer, candidates: Candidates, is_kept: str) -> Candidates:
@@ -79,6 +81,7 @@ def _compressed(writer: Writer, candidates: Candidates, is_kept: str) -> Candida
         corners=writer.node("Compress", candidates.corners, is_kept, axis=0),
         scores=writer.node("Compress", candidates.scores, is_kept, axis=1 - candidates.class_axis),
         given_classes=writer.node("Compress", given, is_kept, axis=0) if given else "",
+        others=tuple(writer.node("Compress", each, is_kept, axis=0) for each in candidates.others),
     )
 
 
@@ -173,17 +176,19 @@ def _suppressed(writer: Writer, corners: str, scores: str, choice: BoxChoice) ->
     )
 
 
-def _best_first(writer: Writer, found: FoundBoxes, pixels: str, most: int) -> ChosenBoxes:
-    """Sorted by score, at most `most`."""
+def _best_first(writer: Writer, found: FoundBoxes, rows: tuple[str, ...], most: int) -> ChosenBoxes:
+    """Sorted by score, at most `most`; `rows` are the boxes in pixels, and what else belongs to each."""
     size = writer.node("Size", found.order)
     count = writer.node("Add", size, writer.nothing) if writer.nothing else writer.node("Unsqueeze", size, [0])
     _, in_order = writer.nodes("TopK", 2, found.order, count, axis=0, largest=0, sorted=1)
     scores = _picked(writer, found.scores, in_order)
     scores, best = writer.nodes("TopK", 2, scores, writer.node("Min", count, [most]), axis=0, largest=1, sorted=1)
     order = _picked(writer, in_order, best)
-    boxes = writer.node("Gather", pixels, _picked(writer, found.boxes, order))
+    places = _picked(writer, found.boxes, order)
+    boxes, *others = (writer.node("Gather", each, places) for each in rows)
     return ChosenBoxes(
         boxes=writer.cast(boxes, ElementType.FLOAT),
         scores=writer.cast(scores, ElementType.FLOAT),
         classes=_picked(writer, found.classes, order),
+        others=tuple(others),
     )

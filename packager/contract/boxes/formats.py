@@ -8,7 +8,7 @@ from packager.contract.boxes.candidates import Candidates
 from packager.contract.boxes.regions import Regions, boxed
 from packager.contract.kind import Core
 from packager.contract.scores import Activation, activated, floats, in_words, shaped
-from packager.core.errors import ConfigError, nearest
+from packager.core.errors import ConfigError
 from packager.core.signature import ElementType, TensorSpec
 from packager.graph.writer import Writer
 
@@ -31,6 +31,8 @@ class BoxLayout:
     regions: Regions
     core_size: tuple[int, int] | None
     """width and height of the core's picture"""
+    extra: int = 0
+    """numbers of each box behind its scores and class, with a meaning of their own"""
 
 
 Decoder = Callable[[Writer, TensorSpec, Core, BoxLayout], Candidates]
@@ -38,38 +40,45 @@ Decoder = Callable[[Writer, TensorSpec, Core, BoxLayout], Candidates]
 
 def yolo(writer: Writer, spec: TensorSpec, core: Core, layout: BoxLayout) -> Candidates:
     """`[1, 4 + n, m]`: centre and size, then n scores."""
-    rows, count = _sizes(spec, "[1, 4 + classes, boxes]", least=(5, 1))
-    values = shaped(writer, spec, [rows, count])
+    form = f"[1, 4 + classes{_and(layout.extra)}, boxes]"
+    rows, count = _sizes(spec, form, least=(5 + layout.extra, 1))
+    values, end = shaped(writer, spec, [rows, count]), rows - layout.extra
     boxes = writer.node("Transpose", writer.node("Slice", values, [0], [4], [0]), perm=[1, 0])
-    scores = writer.node("Slice", values, [4], [rows], [0])
+    scores = writer.node("Slice", values, [4], [end], [0])
+    others = []
+    if layout.extra:
+        others.append(writer.node("Transpose", writer.node("Slice", values, [end], [rows], [0]), perm=[1, 0]))
     return Candidates(
         corners=corners(writer, boxes, layout.order),
         scores=activated(writer, scores, layout.activation, axis=0),
         class_axis=0,
-        class_count=rows - 4,
+        class_count=end - 4,
+        others=tuple(others),
     )
 
 
 def yolo_objectness(writer: Writer, spec: TensorSpec, core: Core, layout: BoxLayout) -> Candidates:
     """`[1, m, 5 + n]`: centre and size, objectness, then n class scores to multiply by it."""
-    count, columns = _sizes(spec, "[1, boxes, 5 + classes]", least=(1, 6))
-    values = shaped(writer, spec, [count, columns])
+    count, columns = _sizes(spec, f"[1, boxes, 5 + classes{_and(layout.extra)}]", least=(1, 6 + layout.extra))
+    values, last = shaped(writer, spec, [count, columns]), columns - layout.extra
     boxes = writer.node("Slice", values, [0], [4], [1])
-    shares = activated(writer, writer.node("Slice", values, [4], [columns], [1]), layout.activation)
+    shares = activated(writer, writer.node("Slice", values, [4], [last], [1]), layout.activation)
     is_thing, scores = (writer.node("Slice", shares, [start], [end], [1]) for start, end in ((0, 1), (1, columns)))
     return Candidates(
         corners=corners(writer, boxes, layout.order),
         scores=writer.node("Mul", scores, is_thing),
         class_axis=1,
-        class_count=columns - 5,
+        class_count=last - 5,
+        others=_behind(writer, values, last, columns),
     )
 
 
 def rows(writer: Writer, spec: TensorSpec, core: Core, layout: BoxLayout) -> Candidates:
     """`[1, m, 6]`: box, score, class: the output of models that select boxes themselves."""
-    count, columns = _sizes(spec, "[1, boxes, 6]", least=(1, 6))
-    if columns != 6:
-        raise ConfigError(f"the output is {in_words(spec)}: not [1, boxes, 6]", hint=KEEP)
+    form = f"[1, boxes, 6{_and(layout.extra)}]"
+    count, columns = _sizes(spec, form, least=(1, 6))
+    if columns != 6 + layout.extra:
+        raise ConfigError(f"the output is {in_words(spec)}: not {form}", hint=KEEP)
     values = shaped(writer, spec, [count, columns])
     boxes, scores, classes = (
         writer.node("Slice", values, [start], [end], [1]) for start, end in ((0, 4), (4, 5), (5, 6))
@@ -80,7 +89,17 @@ def rows(writer: Writer, spec: TensorSpec, core: Core, layout: BoxLayout) -> Can
         class_axis=1,
         class_count=0,
         given_classes=writer.cast(writer.node("Reshape", classes, [-1]), ElementType.INT64),
+        others=_behind(writer, values, 6, columns),
     )
+
+
+def _and(extra: int) -> str:
+    return f" + {extra}" if extra else ""
+
+
+def _behind(writer: Writer, values: str, start: int, columns: int) -> tuple[str, ...]:
+    """The columns of `values` from `start` on, if there are any."""
+    return (writer.node("Slice", values, [start], [columns], [1]),) if start < columns else ()
 
 
 def corner_outputs(writer: Writer, spec: TensorSpec, core: Core, layout: BoxLayout) -> Candidates:
@@ -89,7 +108,7 @@ def corner_outputs(writer: Writer, spec: TensorSpec, core: Core, layout: BoxLayo
     if columns != 4:
         raise ConfigError(f"the output is {in_words(spec)}: not [1, boxes, 4]", hint=KEEP)
     boxes = shaped(writer, spec, [count, 4])
-    scores, axis, class_count = _scores(writer, _other(core, layout.scores, "scores"), count)
+    scores, axis, class_count = _scores(writer, core.other("scores", layout.scores, spec), count)
     given = ""
     if layout.classes:
         if class_count != 1:
@@ -97,7 +116,7 @@ def corner_outputs(writer: Writer, spec: TensorSpec, core: Core, layout: BoxLayo
                 f"scores '{layout.scores}' have {class_count} classes each, so 'classes' has no effect",
                 hint="remove 'classes': the best class is found from the scores",
             )
-        given = _classes(writer, _other(core, layout.classes, "classes"), count)
+        given = _classes(writer, core.other("classes", layout.classes, spec), count)
     shares = activated(writer, scores, layout.activation, axis=axis)
     if layout.background is not None:
         kept = _without(layout.background, class_count)
@@ -180,16 +199,6 @@ def _sizes(spec: TensorSpec, wanted: str, *, least: tuple[int, int]) -> tuple[in
     if not is_one or not all(are_fit):
         raise ConfigError(f"the output is {in_words(spec)}: not {wanted}", hint=KEEP)
     return sizes[0], sizes[1]
-
-
-def _other(core: Core, name: str, key: str) -> TensorSpec:
-    if not name:
-        raise ConfigError(
-            f"'{key}' is missing", hint=f"set it to the output with the {key}: one of {', '.join(core.outputs)}"
-        )
-    if name not in core.outputs:
-        raise ConfigError(f"{key} '{name}': the model has no such output", hint=nearest(name, core.outputs))
-    return core.outputs[name]
 
 
 def _scores(writer: Writer, spec: TensorSpec, count: int) -> tuple[str, int, int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 from packager.contract.boxes.candidates import Candidates
-from packager.contract.boxes.choosing import BoxChoice, chosen
+from packager.contract.boxes.choosing import BoxChoice, ChosenBoxes, chosen
 from packager.contract.boxes.formats import DECODERS, BoxLayout, Order
 from packager.contract.boxes.regions import Regions
 from packager.contract.kind import AttachedOutput, Core, Placement
@@ -92,9 +92,7 @@ class Boxes:
                 "unclip-ratio must be at least 0, and min-size a number", hint="omit them for the defaults"
             )
         if not 1 <= self.max_boxes <= 100_000:
-            raise SettingError(
-                f"max-boxes {self.max_boxes} is not from 1 to 100000", hint="omit it for the default, 300"
-            )
+            raise SettingError(f"max-boxes {self.max_boxes} is not from 1 to 100000", hint="omit it for the default")
         if self.agnostic and self.multi_label:
             raise SettingError("agnostic and multi-label contradict each other", hint="remove one of them")
         self._refuse_unused()
@@ -129,24 +127,33 @@ class Boxes:
     def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
         placement = placement_of(core, self.image)
         writer = writer.hiding(placement.nothing if placement else "")
-        candidates = self._candidates(writer, spec, core, placement)
+        candidates, labels = self.proposed(writer, spec, core, placement)
+        boxes, scores, classes = outputs_of(writer, spec, self.best(writer, candidates, placement))
+        typed = BoxesOutput(identifier=spec.identifier, boxes=boxes, scores=scores, classes=classes, labels=labels)
+        return AttachedOutput(typed=typed, taken=self.taken(spec))
+
+    def taken(self, spec: TensorSpec) -> tuple[str, ...]:
+        """Outputs of the core that boxes are made of."""
+        return tuple(filter(None, (spec.name, self.scores, self.classes)))
+
+    def proposed(
+        self, writer: Writer, spec: TensorSpec, core: Core, placement: Placement | None, *, extra: int = 0
+    ) -> tuple[Candidates, tuple[str, ...]]:
+        """Every box of the model in pixels of the core, and the labels; each has `extra` numbers of another meaning."""
+        candidates = self._candidates(writer, spec, core, placement, extra)
         corners = candidates.corners
         if self.coordinates == "relative":
             corners = self._in_pixels(writer, corners, placement)
         labels = self._labels(candidates.class_count)
-        candidates = replace(candidates, corners=corners, class_count=candidates.class_count or len(labels))
-        found = chosen(writer, candidates, placement, self._choice())
-        count = f"{spec.name}.count"
-        typed = BoxesOutput(
-            identifier=spec.identifier,
-            boxes=writer.output(found.boxes, "boxes", ElementType.FLOAT, (count, 4)),
-            scores=writer.output(found.scores, "scores", ElementType.FLOAT, (count,)),
-            classes=writer.output(found.classes, "classes", ElementType.INT64, (count,)),
-            labels=labels,
-        )
-        return AttachedOutput(typed=typed, taken=tuple(filter(None, (spec.name, self.scores, self.classes))))
+        return replace(candidates, corners=corners, class_count=candidates.class_count or len(labels)), labels
 
-    def _candidates(self, writer: Writer, spec: TensorSpec, core: Core, placement: Placement | None) -> Candidates:
+    def best(self, writer: Writer, candidates: Candidates, placement: Placement | None) -> ChosenBoxes:
+        """The boxes that apps get."""
+        return chosen(writer, candidates, placement, self._choice())
+
+    def _candidates(
+        self, writer: Writer, spec: TensorSpec, core: Core, placement: Placement | None, extra: int
+    ) -> Candidates:
         layout = BoxLayout(
             scores=self.scores,
             classes=self.classes,
@@ -155,6 +162,7 @@ class Boxes:
             background=self.background,
             regions=Regions(threshold=self.threshold, unclip_ratio=self.unclip_ratio, min_size=self.min_size),
             core_size=(placement.core_width, placement.core_height) if placement else None,
+            extra=extra,
         )
         return DECODERS[self.format](writer, spec, core, layout)
 
@@ -178,3 +186,13 @@ class Boxes:
             is_agnostic=self.agnostic,
             is_multi_label=self.multi_label,
         )
+
+
+def outputs_of(writer: Writer, spec: TensorSpec, found: ChosenBoxes) -> tuple[TensorSpec, TensorSpec, TensorSpec]:
+    """Boxes, scores and classes as outputs of the graph."""
+    count = f"{spec.name}.count"
+    return (
+        writer.output(found.boxes, "boxes", ElementType.FLOAT, (count, 4)),
+        writer.output(found.scores, "scores", ElementType.FLOAT, (count,)),
+        writer.output(found.classes, "classes", ElementType.INT64, (count,)),
+    )

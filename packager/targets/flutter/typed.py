@@ -45,6 +45,7 @@ RESULTS: Mapping[str, str] = {
         if isinstance((each := kind.DESCRIBED).type, str)
     },
     "boxes": "show Box, Detection",
+    "instances": "show Instance, InstanceMask",
 }
 """files of the runtime with results, and what each shows to apps"""
 

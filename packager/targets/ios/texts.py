@@ -9,6 +9,7 @@ from packager.core.contract import (
     BoxesOutput,
     EmbeddingOutput,
     ImageInput,
+    InstancesOutput,
     PairsOutput,
     TextInput,
     TypedOutput,
@@ -93,6 +94,7 @@ LABELS = ("Labels",)
 """files of packages with labels"""
 BESIDE: Mapping[type, tuple[str, ...]] = {
     BoxesOutput: ("Box",),
+    InstancesOutput: ("Box", "InstanceMask"),
     EmbeddingOutput: ("Similarity", "Ranked"),
     PairsOutput: ("Ranked",),
 }

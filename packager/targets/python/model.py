@@ -21,7 +21,11 @@ SOUND = "Sound"
 """result that is an input, too"""
 RESULTS = tuple(
     sorted(
-        {"Box", *(kind.DESCRIBED.type for kind in get_args(TypedOutput) if isinstance(kind.DESCRIBED.type, str))}
+        {
+            "Box",
+            "InstanceMask",
+            *(kind.DESCRIBED.type for kind in get_args(TypedOutput) if isinstance(kind.DESCRIBED.type, str)),
+        }
         - {SOUND}
     )
 )

@@ -42,6 +42,7 @@ KINDS = [kind.DESCRIBED for kind in get_args(TypedOutput)]
 TYPES = {
     **{each.module: (each.type,) for each in KINDS if isinstance(each.type, str)},
     "boxes": ("Box", "Detection"),
+    "instances": ("Instance", "InstanceMask"),
     "characters": (),
     "decoding": ("PictureOptions",),
     "drawing": (),
@@ -98,6 +99,7 @@ def exports(contracts: Sequence[Contract]) -> tuple[ExportView, ...]:
         found |= {"ranking", "similarity"}
     found |= {"options"} if found else set()
     found |= {"decoding", "drawing", "planes"} if "picture" in found else set()
+    found |= {"boxes"} if "instances" in found else set()
     found |= {"characters", "ranking"} if "lists" in found else set()
     return tuple(
         ExportView(module=module, types=TYPES[module], values=VALUES.get(module, ())) for module in sorted(found)

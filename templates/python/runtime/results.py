@@ -46,6 +46,29 @@ class Detection:
 
 
 @dataclass(frozen=True)
+class InstanceMask:
+    """The pixels of an object, among those of its box: a part of the upright picture."""
+
+    left: int
+    """first column of the picture"""
+    top: int
+    """first row of the picture"""
+    places: NDArray[numpy.uint8]
+    """[height, width]: 1 for each pixel of the object, else 0"""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An object in a picture, and its pixels."""
+
+    label: str
+    index: int
+    score: float
+    box: Box
+    mask: InstanceMask
+
+
+@dataclass(frozen=True)
 class Keypoint:
     """A named point, in pixels of the upright picture."""
 
@@ -120,6 +143,26 @@ def classifications_of(scores: Floats, labels: Sequence[str], top: int, threshol
 def detections_of(boxes: Floats, scores: Floats, classes: Integers, labels: Sequence[str]) -> list[Detection]:
     found = zip(boxes.tolist(), scores.tolist(), classes.tolist(), strict=True)
     return [Detection(label_of(labels, index), index, score, Box(*corners)) for corners, score, index in found]
+
+
+def instances_of(
+    boxes: Floats,
+    scores: Floats,
+    classes: Integers,
+    areas: NDArray[numpy.int32],
+    places: NDArray[numpy.uint8],
+    labels: Sequence[str],
+) -> list[Instance]:
+    """`places` has the masks one after the other."""
+    ends = numpy.cumsum(areas[:, 2].astype(numpy.int64) * areas[:, 3])
+    masks = [
+        InstanceMask(left, top, part.reshape(height, width))
+        for (left, top, width, height), part in zip(areas.tolist(), numpy.split(places, ends)[:-1], strict=True)
+    ]
+    found = zip(boxes.tolist(), scores.tolist(), classes.tolist(), masks, strict=True)
+    return [
+        Instance(label_of(labels, index), index, score, Box(*corners), mask) for corners, score, index, mask in found
+    ]
 
 
 def keypoints_of(points: Floats, scores: Floats, labels: Sequence[str]) -> list[Keypoint]:

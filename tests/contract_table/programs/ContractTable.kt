@@ -15,6 +15,7 @@ import com.example.models.Region
 import com.example.models.RgbaPicture
 import com.example.models.ScribeModel
 import com.example.models.Sound
+import com.example.models.Spotter
 import com.example.models.Tokens
 import com.example.models.Tone
 import com.example.models.YuvConversion
@@ -55,6 +56,18 @@ fun main(arguments: Array<String>) {
             val found = model.locateBlocking(picture(task, line))
             report("${line[0]} words", found.joinToString { it.label })
             report("${line[0]} numbers", found.flatMap { listOf(it.x, it.y, it.score) }.joinToString(" "))
+        }
+    }
+    Spotter.loadBlocking(task.app, task.options).use { model ->
+        for (line in by.getValue("spotter")) {
+            val found = model.segmentBlocking(picture(task, line))
+            val numbers = found.flatMap { (_, _, score, box, mask) ->
+                val sides = listOf(box.left, box.top, box.right, box.bottom, score)
+                val area = listOf(mask.left, mask.top, mask.width, mask.height)
+                sides + area.map(Int::toFloat) + mask.places.count { it == 1.toByte() } / mask.width.toFloat()
+            }
+            report("${line[0]} words", "${found.size} objects")
+            report("${line[0]} numbers", numbers.joinToString(" "))
         }
     }
     Cutter.loadBlocking(task.app, task.options).use { model ->

@@ -15,6 +15,7 @@ final class ContractTableTests: XCTestCase {
         let finder = try Finder(options: options)
         let scribe = try ScribeModel(options: options)
         let poser = try Poser(options: options)
+        let spotter = try Spotter(options: options)
         let cutter = try Cutter(options: options)
         let enlarger = try Enlarger(options: options)
         for line in lines {
@@ -30,6 +31,9 @@ final class ContractTableTests: XCTestCase {
             case "poser":
                 let found = try poser.locate(picture(line))
                 answer(line[0], found.map(\.label).joined(separator: ", "), found.flatMap { [$0.x, $0.y, $0.score] })
+            case "spotter":
+                let found = try spotter.segment(picture(line))
+                answer(line[0], "\(found.count) objects", found.flatMap(numbers))
             case "cutter": try rendered(line[0], cutter.render(picture(line)))
             case "enlarger": try rendered(line[0], enlarger.render(picture(line)))
             default:
@@ -73,6 +77,13 @@ final class ContractTableTests: XCTestCase {
             try cleaner.render(Sound(Array(noisy[start..<start + 512]), rate: numbers[0]))
         }
         answer("cleaned", "\(cleaned[0].rate) \(cleaned[0].channels)", cleaned.flatMap(\.samples))
+    }
+
+    private func numbers(_ each: Instance) -> [Float] {
+        let (box, mask) = (each.box, each.mask)
+        let area = [mask.left, mask.top, mask.width, mask.height].map { Float($0) }
+        let pixels = mask.places.filter { $0 == 1 }.count
+        return [box.left, box.top, box.right, box.bottom, each.score] + area + [Float(pixels) / area[2]]
     }
 
     /// Each 37th byte, which is of red, green, blue and alpha in turn.

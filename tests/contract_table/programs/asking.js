@@ -27,6 +27,7 @@ export async function answers(models, { window, rate }, read) {
   const finder = await models.Finder.load(options);
   const scribe = await models.ScribeModel.load(options);
   const poser = await models.Poser.load(options);
+  const spotter = await models.Spotter.load(options);
   const makers = { cutter: await models.Cutter.load(options), enlarger: await models.Enlarger.load(options) };
   for (const line of lines(read, 'cases')) {
     const [name, model] = line;
@@ -41,6 +42,13 @@ export async function answers(models, { window, rate }, read) {
     } else if (model === 'poser') {
       const points = await poser.locate(picture(line, read));
       answer(name, points.map(({ label }) => label).join(', '), points.flatMap(({ x, y, score }) => [x, y, score]));
+    } else if (model === 'spotter') {
+      const found = await spotter.segment(picture(line, read));
+      const numbers = found.flatMap(({ box, score, mask: { left, top, width, height, places } }) => {
+        const pixels = places.filter((each) => each === 1).length;
+        return [box.left, box.top, box.right, box.bottom, score, left, top, width, height, pixels / width];
+      });
+      answer(name, `${found.length} objects`, numbers);
     } else if (model in makers) {
       const { width, height, data } = await makers[model].render(picture(line, read));
       answer(name, `${width} x ${height} pixels`, [...data].filter((_, place) => place % EACH === 0));

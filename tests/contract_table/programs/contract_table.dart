@@ -41,6 +41,7 @@ Future<void> pictures() async {
   final finder = await Finder.load(options);
   final scribe = await ScribeModel.load(options);
   final poser = await Poser.load(options);
+  final spotter = await Spotter.load(options);
   final cutter = await Cutter.load(options);
   final enlarger = await Enlarger.load(options);
   for (final text in File('$folder/cases').readAsLinesSync()) {
@@ -60,6 +61,15 @@ Future<void> pictures() async {
       answer(name, found.map((each) => each.label).join(', '), [
         for (final Keypoint(:x, :y, :score) in found) ...[x, y, score],
       ]);
+    } else if (model == 'spotter') {
+      final found = await spotter.segment(picture(line));
+      answer(name, '${found.length} objects', [
+        for (final Instance(:box, :score, :mask) in found) ...[
+          ...[box.left, box.top, box.right, box.bottom, score],
+          for (final each in [mask.left, mask.top, mask.width, mask.height]) each.toDouble(),
+          mask.places.where((each) => each == 1).length / mask.width,
+        ],
+      ]);
     } else if (model == 'cutter') {
       rendered(name, await cutter.render(picture(line)));
     } else if (model == 'enlarger') {
@@ -73,6 +83,7 @@ Future<void> pictures() async {
   await finder.dispose();
   await scribe.dispose();
   await poser.dispose();
+  await spotter.dispose();
   await cutter.dispose();
   await enlarger.dispose();
 }

@@ -22,6 +22,7 @@ from models import (  # type: ignore[import-not-found]
     Poser,
     ScribeModel,
     Sound,
+    Spotter,
     Tokens,
     Tone,
 )
@@ -67,6 +68,17 @@ def detected(name: str, model: Any, given: Any) -> None:
     answer(name, str(len(found)), numpy.ravel(rows))
 
 
+def spotted(name: str, model: Any, given: Any) -> None:
+    found = model.segment(given)
+    rows = []
+    for each in found:
+        box, mask = each.box, each.mask
+        height, width = mask.places.shape
+        sides = (box.left, box.top, box.right, box.bottom, each.score)
+        rows.append((*sides, mask.left, mask.top, width, height, mask.places.sum() / width))
+    answer(name, f"{len(found)} objects", numpy.ravel(rows))
+
+
 def located(name: str, model: Any, given: Any) -> None:
     found = model.locate(given)
     answer(name, ", ".join(each.label for each in found), numpy.ravel([(each.x, each.y, each.score) for each in found]))
@@ -82,6 +94,7 @@ def pictures() -> None:
         "classifier": (Classifier, classified),
         "finder": (Finder, detected),
         "poser": (Poser, located),
+        "spotter": (Spotter, spotted),
         "scribe": (ScribeModel, was_read),
         "cutter": (Cutter, lambda name, model, given: rendered(name, model.render(given))),
         "enlarger": (Enlarger, lambda name, model, given: rendered(name, model.render(given))),

@@ -19,6 +19,7 @@ export 'src/runtime/cancellation.dart';
 export 'src/runtime/classes.dart' show Classification;
 export 'src/runtime/entities.dart' show Entity;
 export 'src/runtime/errors.dart';
+export 'src/runtime/instances.dart' show Instance, InstanceMask;
 export 'src/runtime/keypoints.dart' show Keypoint;
 export 'src/runtime/mask.dart' show Mask;
 export 'src/runtime/metrics.dart';

@@ -8,7 +8,7 @@ from ._runtime.golden import OutputTest, SelfTest
 from ._runtime.metrics import Metrics
 from ._runtime.options import LeftOut, ModelInfo, Options
 from ._runtime.pictures import Picture, PictureLike
-from ._runtime.results import Box, Classification, Detection, Entity, Keypoint, Mask, NamedValues, Reading, RgbaPicture
+from ._runtime.results import Box, Classification, Detection, Entity, Instance, InstanceMask, Keypoint, Mask, NamedValues, Reading, RgbaPicture
 from ._runtime.sounds import Sound
 from ._runtime.texts import Ranked
 from .classifier import Classifier, ClassifierOutputs
@@ -23,6 +23,8 @@ __all__ = [
     "ClassifierOutputs",
     "Detection",
     "Entity",
+    "Instance",
+    "InstanceMask",
     "Keypoint",
     "LeftOut",
     "ListenerModel",

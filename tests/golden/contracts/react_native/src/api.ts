@@ -115,6 +115,7 @@ export type { Classification } from './runtime/typed/classes.js';
 export type { PictureOptions } from './runtime/typed/decoding.js';
 export type { Entity } from './runtime/typed/entities.js';
 export type { GeneratedText, SeedOptions } from './runtime/typed/generation.js';
+export type { Instance, InstanceMask } from './runtime/typed/instances.js';
 export type { Keypoint } from './runtime/typed/keypoints.js';
 export type { Mask } from './runtime/typed/mask.js';
 export type { CallOptions, ClassifyOptions, ClassifySyncOptions } from './runtime/typed/options.js';

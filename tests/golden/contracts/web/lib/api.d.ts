@@ -21,8 +21,10 @@ export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Tar
 export type { PlainModel } from './runtime/plainModel.js';
 export { Similarity } from './runtime/typed/similarity.js';
 export { toWav } from './runtime/typed/sound.js';
+export type { Box, Detection } from './runtime/typed/boxes.js';
 export type { Classification } from './runtime/typed/classes.js';
 export type { PictureOptions } from './runtime/typed/decoding.js';
+export type { Instance, InstanceMask } from './runtime/typed/instances.js';
 export type { Keypoint } from './runtime/typed/keypoints.js';
 export type { CallOptions, ClassifyOptions, ClassifySyncOptions } from './runtime/typed/options.js';
 export type { Picture, PictureOrientation, PixelFormat, YuvConversion } from './runtime/typed/picture.js';

@@ -17,14 +17,6 @@ public data class Detection(
     public val box: Box,
 )
 
-/** A rectangle, in pixels of the upright picture: of its region, where it has one. */
-public data class Box(
-    public val left: Float,
-    public val top: Float,
-    public val right: Float,
-    public val bottom: Float,
-)
-
 /** One for each row of [boxes], in the same order. */
 internal fun detectionsOf(
     boxes: FloatBuffer,
