@@ -28,7 +28,7 @@ class Placement:
     """width of the upright picture"""
     height: str
     core_width: int
-    """width of the core's picture"""
+    """width of the core's picture; 0 where each picture has its own"""
     core_height: int
     nothing: str = ""
     """as in Writer"""

@@ -19,7 +19,13 @@ def placement_of(core: Core, image: str) -> Placement | None:
             f"the model takes {len(core.placements)} pictures",
             hint=f"set image to one of {', '.join(core.placements)}",
         )
-    return core.placements[image] if image else next(iter(core.placements.values()), None)
+    found = core.placements[image] if image else next(iter(core.placements.values()), None)
+    if found and not found.core_width:
+        raise ConfigError(
+            'is about places in a picture, and resize = "height" gives each picture a width of its own',
+            hint='use resize = "letterbox" with a size',
+        )
+    return found
 
 
 def upright(writer: Writer, places: str, placement: Placement, *, pairs: int) -> tuple[str, str]:

@@ -42,7 +42,9 @@ def describe(package: Package, plans: Sequence[Plan], golden: Golden, target: De
         features=tuple(name for name, value in given.items() if value),
         providers=tuple(sorted({choice.provider for plan in plans for choice in plan.choices})),
         models=tuple(_model(by_model[name], golden) for name in sorted(by_model)),
-        pipelines=tuple(map(_pipeline, package.pipelines)),
+        pipelines=tuple(
+            _pipeline(each) for each in package.pipelines if by_model.keys() >= {stage.model for stage in each.stages}
+        ),
     )
 
 

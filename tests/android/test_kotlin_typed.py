@@ -40,6 +40,8 @@ FORMATS = {
 }
 REGIONS = {"all": (0, 0, WIDTH, HEIGHT), "part": (1, 2, 5, 6), "rows": (0, 2, WIDTH, 4), "row": (2, 3, 4, 4)}
 GAPS, DIRECT = (0, 5), ("true", "false")
+SMALL = np.random.default_rng(2).integers(0, 9, 1000).astype(np.uint8)
+"""pixels that are places in a picture, too"""
 EXIF = ["UP", "UP_MIRRORED", "DOWN", "DOWN_MIRRORED", "LEFT_MIRRORED", "RIGHT", "RIGHT_MIRRORED", "LEFT"]
 
 
@@ -61,7 +63,8 @@ def typed_library(
     target, plans = Android(), typed_models.plans(folder, store)
     # The runtime found another shape for this state, as it may of any output: it is copied then.
     report = reshaped("recorder", "next")
-    view = target.view(Package(name="models", version="1.0.0", license=""), plans, report)
+    package = Package(name="models", version="1.0.0", license="", pipelines=(typed_models.SCANNER,))
+    view = target.view(package, plans, report)
     aar = target.assemble(view, target.render(view), store)[0].path
     return library(aar, folder, apps="typed/*")
 
@@ -70,6 +73,12 @@ def typed_library(
 def pictures(typed_library: Library, tmp_path_factory: pytest.TempPathFactory) -> Facts:
     phone = device(typed_library, tmp_path_factory.mktemp("pictures"))
     return phone.run("TypedPictures", {"bytes": BYTES}, providers="CPU").facts
+
+
+@pytest.fixture(scope="module")
+def scanned(typed_library: Library, tmp_path_factory: pytest.TempPathFactory) -> Facts:
+    phone = device(typed_library, tmp_path_factory.mktemp("scanned"))
+    return phone.run("TypedPipeline", {"small": SMALL}, providers="CPU").facts
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +118,27 @@ def test_direct_memory_without_gaps_is_read_where_it_lies(pictures: Facts, name:
         is_dense = region == "row" or (region in ("all", "rows") and gap == 0)
         expected = "true" if is_dense and is_direct == "true" else "false"
         assert pictures[f"follows {name} {gap} {is_direct} {region}"] == expected, (gap, is_direct, region)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_pipeline_gives_each_model_the_pixels_in_each_box(
+    scanned: Facts, tmp_path_factory: pytest.TempPathFactory, orientation: int
+) -> None:
+    known = typed_models.plans(tmp_path_factory.mktemp("nets"), Store(cache_folder() / "store"))
+    pixels = SMALL[: 6 * 28].reshape(6, 28)[:, 4:24].reshape(6, 5, 4)
+    assert scanned[f"RGBA {orientation}"].split(" / ") == typed_models.scanned(known, pixels, orientation)
+    luma, chroma = SMALL[:48].reshape(6, 8, 1), SMALL[48:72].reshape(3, 4, 2)
+    expected = typed_models.scanned(known, luma, orientation, chroma)
+    assert scanned[f"NV21 {orientation}"].split(" / ") == expected
+    assert {line.rpartition(" | ")[2] == "null" for line in expected} == {True, False}
+
+
+def test_a_pipeline_refuses_too_many_boxes_ends_when_cancelled_and_closes_its_models(scanned: Facts) -> None:
+    assert scanned["nine rows.thrown"] == "com.example.models.ModelException"
+    assert scanned["nine rows.message"] == "pipeline `scan`: 9 boxes, and it takes 8 at most"
+    assert (scanned["cancelled"], scanned["run again"]) == ("CancellationException after 1 run", "6")
+    assert scanned["closed"] == "finder, probe, detector: IllegalStateException"
+    assert scanned["not loaded"] == "probe, detector: CancellationException"
 
 
 CAMERA_FORMATS = {"NV12": (1, 0, (0, 1)), "NV21": (1, 0, (1, 0)), "P010": (2, 1, (1, 3))}

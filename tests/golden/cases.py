@@ -37,6 +37,7 @@ from packager.core.contract import (
     ValuesOutput,
 )
 from packager.core.findings import Parity, Report
+from packager.core.pipeline import Pipeline, Stage
 from packager.core.values import (
     Choice,
     Compiled,
@@ -682,8 +683,19 @@ CONTRACTS: tuple[Plan, ...] = (
     ),
 )
 
+PAGE_READER = Pipeline(
+    name="page-reader",
+    finder=Stage(name="line", identifier="line", model="detector"),
+    readers=(
+        Stage(name="text", identifier="text", model="reader", min_score=0.7),
+        Stage(name="kind", identifier="kind", model="classifier"),
+    ),
+    max_items=1000,
+)
+"""each box read where it is certain, and classified"""
+
 CASES["contracts"] = Case(
-    package=Package(name="contracts", version="1.0.0", license="MIT"),
+    package=Package(name="contracts", version="1.0.0", license="MIT", pipelines=(PAGE_READER,)),
     target=Android(providers=("xnnpack",)),
     plans=CONTRACTS,
     report=Report(parities=()),

@@ -1,14 +1,18 @@
 """Tiny handmade models with contracts: together they have every kind, with outputs that a test can compute."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy
+import numpy as np
 import onnx
+import onnxruntime
+from numpy.typing import NDArray
 
 from packager.compile.compile import compile_variant
+from packager.contract import results
 from packager.core.contract import (
     AudioInput,
     BoxesOutput,
@@ -29,9 +33,13 @@ from packager.core.contract import (
     TypedInput,
     TypedOutput,
 )
+from packager.core.crops import StoredArrays
+from packager.core.pipeline import Pipeline, Stage
 from packager.core.values import Choice, Model, Plan, TensorSpec, baseline
 from packager.engines.environments.runtime import Runtime
 from packager.files.store import Store
+from packager.samples.sample import Arrays
+from packager.verification import pipelines
 from tests.cases import spoken
 from tests.cases.onnx_text import loaded, onnx_model
 from tests.toolchain import typed_texts
@@ -233,6 +241,56 @@ NETS = {
         outputs=(tensor("heard"), (TensorOutput, "rate", {"spec": "rate_heard"}, {}), tensor("count")),
     ),
 }
+
+
+SCANNER = Pipeline(
+    name="scan",
+    finder=Stage(name="box", identifier="box", model="detector"),
+    readers=(
+        Stage(name="seen", identifier="seen", model="probe"),
+        Stage(name="colour", identifier="colour", model="finder", min_score=0.013),
+    ),
+    max_items=8,
+)
+"""finds a box for each row of a picture; the probe shows what of the picture gets to the next model"""
+
+
+def scanned(
+    known: Sequence[Plan], pixels: NDArray[np.uint8], orientation: int, chroma: NDArray[np.uint8] | None = None
+) -> list[str]:
+    """What the pipeline says of a picture by Python: a line for each item, as test apps print it. `chroma` is that of
+    a picture whose luma is `pixels`, V before U."""
+    models = {each.model.name: each.model for each in known}
+    sessions = {
+        name: onnxruntime.InferenceSession(models[name].graph) for name in {each.model for each in SCANNER.stages}
+    }
+
+    def compute(name: str, given: Sequence[Arrays]) -> list[dict[str, NDArray[Any]]]:
+        names = [each.name for each in models[name].signature.outputs]
+        return [dict(zip(names, sessions[name].run(names, dict(each)), strict=True)) for each in given]
+
+    picture = StoredArrays(
+        pixels=pixels,
+        channels=np.zeros(3, np.int64) if pixels.shape[2] == 1 else np.arange(3),
+        chroma=np.zeros((1, 1, 1), np.uint8) if chroma is None else chroma,
+        conversion=np.array((0, 0, 0) if chroma is None else (1, 0, 1)),
+        orientation=np.array(orientation),
+    )
+    ran = pipelines.run(SCANNER, pipelines.contracts_of(models.values()), picture, compute)
+    lines = []
+    for number, box in enumerate(
+        results.boxes(pipelines.boxes_of(pipelines.contracts_of(models.values())["detector"]), ran.found)
+    ):
+        seen = ran.read["seen"][number]
+        tint = "-" if chroma is None else " ".join(map(str, seen["tint"].reshape(-1)))
+        colour = ran.read["colour"].get(number)
+        shown = "null" if colour is None else " ".join(f"{each:.6f}" for each in colour["vector"])
+        corners = " ".join(f"{each:.1f}" for each in vars(box.box).values())
+        pixels_seen = " ".join(map(str, seen["seen"].reshape(-1)))
+        lines.append(
+            f"{corners} {box.score:.6f} | {seen['size'].tolist()} {seen['turned']} | {pixels_seen} | {tint} | {shown}"
+        )
+    return lines
 
 
 def plans(folder: Path, store: Store) -> tuple[Plan, ...]:

@@ -187,6 +187,17 @@ def test_letterbox_fills_in_the_models_order_and_can_begin_at_the_top_left() -> 
     assert model.places(white) == (1, 0, 1, 0)
 
 
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_picture_of_its_own_width_has_the_models_height_and_all_columns(orientation: int) -> None:
+    upright = noise(10, 33)
+    swaps = orientation >= 5
+    stored = numpy.ascontiguousarray(upright.swapaxes(0, 1)) if swaps else upright
+    found = attached(1, 3, 8, "w", resize="height").core(stored, RGB, orientation)
+    assert found.shape == (1, 3, 8, 27)  # 26.4 columns, rounded up
+    fixed = attached(1, 3, 8, 27).core(stored, RGB, orientation)
+    assert (found == fixed).all()
+
+
 def test_without_antialias_only_neighbours_count_and_nearest_takes_one() -> None:
     model = attached(1, 3, 3, layout="nhwc", filter="nearest")
     assert model.core(bars((0, 1, 2, 3, 4, 5, 6, 7, 8, 9)))[0, :, 0].tolist() == [1, 5, 8]
@@ -256,6 +267,7 @@ def test_a_picture_without_pixels_is_an_error(keys: dict[str, Any], resize: str,
         ({"resize": "letterbox", "fill": (256,)}, r"fill \[256\] is not a colour"),
         ({"antialias": False, "filter": "bicubic"}, "antialias = false is not supported with bicubic"),
         ({"std": (1.0, 0.0, 1.0)}, "would divide by zero"),
+        ({"resize": "height", "size": (48, 320)}, "'size' has no effect with resize = \"height\""),
     ],
 )
 def test_keys_that_do_not_go_together_are_refused(keys: dict[str, Any], said: str) -> None:
@@ -279,6 +291,8 @@ def test_keys_that_do_not_go_together_are_refused(keys: dict[str, Any], said: st
         ("float", (1, 3, 8, 6), {"resize": "letterbox", "fill": (1, 2)}, "fill .* does not fit 3 channels"),
         ("float", (1, 3, 8, 6), {"resize": "crop", "resize_to": 7}, "resize-to 7 is too small to cut out 8 x 6"),
         ("uint8", (1, 3, 8, 6), {"mean": (0.5,)}, "takes unscaled pixels"),
+        ("float", (1, 3, 8, 6), {"resize": "height"}, "takes pictures of one width alone"),
+        ("float", (1, 3, "h", "w"), {"resize": "height"}, "leaves the height of pictures open"),
     ],
 )
 def test_inputs_unlike_the_keys_are_refused(

@@ -81,6 +81,7 @@ PLUGIN_FAMILIES = {
         "layouts",
         "maven",
         "partials",
+        "pipelines",
         "privacy",
         "signed_list",
         "swift_runtime",

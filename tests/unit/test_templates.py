@@ -23,7 +23,7 @@ from packager.render.pages import bars, layers, parts
 from packager.render.templates import environment
 from packager.reporting import views
 from packager.runtimes import recipe
-from packager.targets import dimensions, golden, maven, signed_list, swift_runtime, tuning
+from packager.targets import dimensions, golden, maven, pipelines, signed_list, swift_runtime, tuning
 from packager.targets.android import aar, gradle, view
 from packager.targets.android import readme as android_readme
 from packager.targets.android import sources as android_sources
@@ -55,6 +55,7 @@ VIEWS: dict[str, type] = {
     "android/kotlin/Model.kt.j2": view.ModelView,
     "android/kotlin/ModelUpdater.kt.j2": view.UpdatedModelsView,
     "android/kotlin/PackagedModels.kt.j2": view.UpdatedModelsView,
+    "android/kotlin/Pipeline.kt.j2": view.PipelineFileView,
     "android/maven/maven-metadata.xml.j2": maven.MavenMetadataView,
     "android/maven/module.json.j2": maven.ModuleView,
     "android/maven/pom.xml.j2": maven.PomView,
@@ -152,6 +153,7 @@ SHARED = [
         "SelfTestingModel",
         "Sound",
         "Source",
+        "Stages",
         "Tensors",
         "TypedModel",
         "Tuning",
@@ -245,6 +247,9 @@ NESTED = (
     view.InputView,
     view.OutputView,
     view.OptionView,
+    pipelines.ModelMethod,
+    pipelines.PipelineView,
+    pipelines.StageView,
     view.ParameterView,
     view.ProviderView,
     view.ResultView,

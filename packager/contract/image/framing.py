@@ -18,20 +18,23 @@ class Frame:
     """The picture in a model's input."""
 
     height: int
-    width: int
+    width: int | None
+    """None for a picture of its own width"""
     channels: int
     """1 or 3"""
     is_channels_last: bool
     has_batch: bool
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> tuple[int | None, ...]:
         sizes = (self.height, self.width)
         ordered = (*sizes, self.channels) if self.is_channels_last else (self.channels, *sizes)
         return (1, *ordered) if self.has_batch else ordered
 
 
-def framed(spec: TensorSpec, *, size: tuple[int, int] | None, layout: Layout, colour: Colour) -> Frame:
+def framed(
+    spec: TensorSpec, *, size: tuple[int, int] | None, layout: Layout, colour: Colour, has_open_width: bool = False
+) -> Frame:
     """The picture in `spec`. Raises ConfigError if it has none, or if the shape is ambiguous."""
     dimensions = spec.shape[1:] if len(spec.shape) == 4 else spec.shape
     if (
@@ -44,7 +47,8 @@ def framed(spec: TensorSpec, *, size: tuple[int, int] | None, layout: Layout, co
             hint='use kind = "tensor" to pass it as it is',
         )
     is_channels_last = _is_channels_last(spec, dimensions, layout)
-    height, width = _size(spec, dimensions[:2] if is_channels_last else dimensions[1:], size)
+    sides = dimensions[:2] if is_channels_last else dimensions[1:]
+    height, width = (_height(spec, sides), None) if has_open_width else _size(spec, sides, size)
     return Frame(
         height=height,
         width=width,
@@ -84,6 +88,20 @@ def _channels(spec: TensorSpec, declared: Dimension, colour: Colour) -> int:
             hint="set colour to grey for 1 channel, to rgb or bgr for 3; layout names their dimension",
         )
     return channels
+
+
+def _height(spec: TensorSpec, declared: tuple[Dimension, ...]) -> int:
+    """Height of a picture whose width is open."""
+    height, width = declared
+    if isinstance(width, int):
+        raise ConfigError(
+            f"{_described(spec)} takes pictures of one width alone", hint='use resize = "letterbox" or another one'
+        )
+    if not isinstance(height, int):
+        raise ConfigError(
+            f"{_described(spec)} leaves the height of pictures open", hint="set its size in [model.NAME] shapes"
+        )
+    return height
 
 
 def _size(spec: TensorSpec, declared: tuple[Dimension, ...], size: tuple[int, int] | None) -> tuple[int, int]:

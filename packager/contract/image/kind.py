@@ -19,7 +19,7 @@ from packager.contract.image.placing import (
     swapped,
     whole,
 )
-from packager.contract.kind import AttachedInput, Inputs, Placement
+from packager.contract.kind import AttachedInput, Inputs, Placement, Sizes
 from packager.contract.resizing import Filter, resized
 from packager.core.contract import ImageInput
 from packager.core.errors import ConfigError, SettingError
@@ -72,7 +72,8 @@ class PictureInput:
     """height and width, if the model leaves them open"""
     resize: Resize = "stretch"
     """how a picture of other proportions fits the size: `stretch` ignores the proportions; `crop` cuts off two sides;
-    `letterbox` shows all of it and fills the rest"""
+    `letterbox` shows all of it and fills the rest; `height` gives it the model's height and keeps its proportions, for
+    a model that takes any width"""
     resize_to: int | None = None
     """with `crop`: length of the shorter side before the centre is cut out, as in torchvision's Resize and CenterCrop.
     Default: the picture just covers the size"""
@@ -102,6 +103,10 @@ class PictureInput:
             raise SettingError(
                 f"size {list(self.size)} is not a height and width", hint="for example: size = [224, 224]"
             )
+        if self.size is not None and self.resize == "height":
+            raise SettingError(
+                "'size' has no effect with resize = \"height\"", hint="remove it: each picture has a width of its own"
+            )
         if self.resize_to is not None and self.resize != "crop":
             raise SettingError(
                 "'resize-to' has no effect without resize = \"crop\"", hint='remove it, or set resize = "crop"'
@@ -120,7 +125,7 @@ class PictureInput:
     def within(self, folder: Path) -> Self:
         return self
 
-    def shapes(self, spec: TensorSpec, inputs: Inputs) -> Mapping[str, tuple[int, ...]]:
+    def shapes(self, spec: TensorSpec, inputs: Inputs) -> Mapping[str, Sizes]:
         return {spec.name: self._frame(spec).shape}
 
     def attach(self, writer: Writer, spec: TensorSpec, inputs: Inputs) -> AttachedInput:
@@ -168,14 +173,20 @@ class PictureInput:
 
     def _frame(self, spec: TensorSpec) -> Frame:
         """The picture in `spec`. Raises ConfigError if it has none, or if the keys do not fit it."""
-        frame = framed(spec, size=self.size, layout=self.layout, colour=self.colour)
+        frame = framed(
+            spec,
+            size=self.size,
+            layout=self.layout,
+            colour=self.colour,
+            has_open_width=self.resize == "height",
+        )
         for key, numbers in (("mean", self.mean), ("std", self.std), ("fill", self.fill)):
             if len(numbers) not in (1, frame.channels):
                 raise ConfigError(
                     f"{key} {list(numbers)} does not fit {frame.channels} channels",
                     hint="use one number, or one per channel",
                 )
-        if self.resize_to is not None and self.resize_to < max(frame.height, frame.width):
+        if self.resize_to is not None and self.resize_to < max(frame.height, frame.width or 0):
             raise ConfigError(
                 f"resize-to {self.resize_to} is too small to cut out {frame.height} x {frame.width}",
                 hint="use at least the longer side",
@@ -200,7 +211,7 @@ class PictureInput:
         arranged = _grey(writer, upright) if frame.channels == 1 else upright
         if not frame.is_channels_last:
             arranged = writer.node("Transpose", arranged, perm=[2, 0, 1])
-        return writer.node("Reshape", arranged, writer.integers(*frame.shape))
+        return writer.node("Reshape", arranged, writer.integers(*(each or -1 for each in frame.shape)))
 
     def _normalised(self, writer: Writer, pixels: str, element: ElementType, frame: Frame) -> str:
         import numpy
@@ -237,7 +248,7 @@ def _placement(made: Fit, frame: Frame, size: tuple[str, str], nothing: str) -> 
         offset_y=made.top,
         width=width,
         height=height,
-        core_width=frame.width,
+        core_width=frame.width or 0,
         core_height=frame.height,
         nothing=nothing,
     )

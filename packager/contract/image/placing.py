@@ -7,7 +7,7 @@ from packager.contract.resizing import Sides, counted
 from packager.core.crops import TURNS
 from packager.graph.writer import Writer
 
-Resize = Literal["stretch", "crop", "letterbox"]
+Resize = Literal["stretch", "crop", "letterbox", "height"]
 Align = Literal["center", "start"]
 
 OUTSIDE = 1 << 52
@@ -47,7 +47,8 @@ class Fitting:
     align: Align
     height: int
     """of the core's picture"""
-    width: int
+    width: int | None
+    """None where it follows the picture's proportions"""
 
 
 def stored(writer: Writer, pixels: str, orientation: str) -> StoredPicture:
@@ -95,6 +96,8 @@ def fit(writer: Writer, fitting: Fitting, width: str, height: str) -> Fit:
 
 
 def _size(writer: Writer, fitting: Fitting, width: str, height: str) -> tuple[str, str]:
+    if fitting.width is None:
+        return _open_width(writer, fitting.height, width, height), writer.integers(fitting.height)
     if fitting.resize == "stretch":
         return writer.integers(fitting.width), writer.integers(fitting.height)
     # An empty picture must get as far as the resizing, which reports the error.
@@ -111,6 +114,13 @@ def _size(writer: Writer, fitting: Fitting, width: str, height: str) -> tuple[st
         _at_least(writer, fitting.width, _ratio(writer, wide, fitting.height, high)),
         _at_least(writer, fitting.height, _ratio(writer, high, fitting.width, wide)),
     )
+
+
+def _open_width(writer: Writer, to: int, width: str, height: str) -> str:
+    """`to * width / height`, rounded up; at least 1."""
+    high = _at_least(writer, 1, height)
+    numerator = writer.node("Add", writer.node("Mul", width, writer.integer(to)), high)
+    return _at_least(writer, 1, writer.node("Div", writer.node("Sub", numerator, writer.integer(1)), high))
 
 
 def _ratio(writer: Writer, one: str, to: int, other: str) -> str:
@@ -143,9 +153,13 @@ def _at_most(writer: Writer, most: int, value: str) -> str:
     return writer.node("Min", value, writer.integer(most))
 
 
-def _start(writer: Writer, fitting: Fitting, made: str, size: int) -> str:
+def _start(writer: Writer, fitting: Fitting, made: str, size: int | None) -> str:
     """Start of `made` pixels within `size` pixels of the core."""
-    if fitting.resize == "stretch" or (fitting.resize == "letterbox" and fitting.align == "start"):
+    if (
+        size is None
+        or fitting.resize in ("stretch", "height")
+        or (fitting.resize == "letterbox" and fitting.align == "start")
+    ):
         return writer.integers(0)
     if fitting.resize == "letterbox":
         return writer.node("Div", writer.node("Sub", writer.integer(size), made), writer.integer(2))
@@ -165,7 +179,10 @@ def positions(writer: Writer, fitting: Fitting, picture: StoredPicture, made: Fi
     one = writer.integers(1)
     row_step, column_step = swapped(writer, picture, stored_width, one)
     rows = _counted(writer, picture, fitting.height, made.top)
-    columns = _counted(writer, picture, fitting.width, made.left)
+    if fitting.width is None:
+        columns = counted(writer, made.width)
+    else:
+        columns = _counted(writer, picture, fitting.width, made.left)
     row_starts = _steps(writer, rows, made.height, picture.is_flipped, row_step)
     column_starts = _steps(writer, columns, made.width, picture.is_mirrored, column_step)
     if fitting.resize == "letterbox":

@@ -5,8 +5,9 @@ from pathlib import PurePosixPath
 from packager.core.values import Sources
 from packager.render.templates import render
 from packager.targets import signed_list
-from packager.targets.android import files, units
-from packager.targets.android.view import AndroidView, UpdatedModelsView
+from packager.targets.android import files, typed, units
+from packager.targets.android.view import AndroidView, PipelineFileView, UpdatedModelsView
+from packager.targets.pipelines import PipelineView, pipeline_views
 
 KOTLIN_ROOT = PurePosixPath("src/main/kotlin")
 RESOURCES_ROOT = PurePosixPath("src/main/resources")
@@ -48,6 +49,8 @@ RUNTIME_FILES = (
 )
 SELF_TEST = ("Json", "ProofRecord", "Proving", "SelfTest", "SelfTestingModel")
 """files that only packages with golden vectors have"""
+STAGES = "Stages"
+"""file that only packages with pipelines have"""
 DECRYPTION = "Decryption"
 """file that only packages with `encryption` have"""
 TUNING = "Tuning"
@@ -79,6 +82,9 @@ def module_texts(view: AndroidView) -> dict[PurePosixPath, str]:
     """The Kotlin files with their labels, and the unsigned list of the package's files, by path in the module."""
     root = KOTLIN_ROOT / folder(view)
     texts = {root / f"{model.class_name}.kt": render("android/kotlin/Model.kt.j2", model) for model in view.models}
+    for each in pipelines_of(view):
+        file = PipelineFileView(kotlin_package=view.namespace, pipeline=each)
+        texts[root / f"{each.class_name}.kt"] = render("android/kotlin/Pipeline.kt.j2", file)
     texts |= {
         RESOURCES_ROOT / each.path: each.text for model in view.models if model.typed for each in model.typed.labels
     }
@@ -90,14 +96,19 @@ def module_texts(view: AndroidView) -> dict[PurePosixPath, str]:
     return texts | {ASSETS_ROOT / path: text for path, text in signed_list_of(view).items()}
 
 
+def pipelines_of(view: AndroidView) -> tuple[PipelineView, ...]:
+    return pipeline_views(view.package.pipelines, typed.methods(view.models))
+
+
 def _extra_files(view: AndroidView) -> tuple[str, ...]:
     """Files that some packages have."""
     updated = DELIVERY if view.runtime.delivery else ()
     tested = SELF_TEST if view.runtime.has_self_test else ()
     verified = TRUST if view.package.trust else ()
     decrypted = (DECRYPTION,) if view.package.encryption else ()
+    staged = (STAGES,) if pipelines_of(view) else ()
     tuned = (TUNING,) if view.runtime.tuned else ()
-    return (*tested, *verified, *decrypted, *updated, *tuned)
+    return (*tested, *verified, *decrypted, *updated, *staged, *tuned)
 
 
 def printed(sources: Sources, root: PurePosixPath) -> dict[PurePosixPath, bytes]:
@@ -122,11 +133,13 @@ def kotlin_files(sources: Sources) -> dict[PurePosixPath, str]:
 
 
 def module(view: AndroidView, sources: Sources) -> units.Module:
+    """A pipeline's class uses those of models: such a package is compiled as a whole."""
+    apart = () if pipelines_of(view) else view.models
     return units.Module(
         name=view.namespace,
         onnxruntime=view.runtime.onnxruntime,
         texts=kotlin_files(sources),
-        models=[folder(view) / f"{model.class_name}.kt" for model in view.models],
+        models=[folder(view) / f"{model.class_name}.kt" for model in apart],
         resources=printed(sources, RESOURCES_ROOT),
     )
 

@@ -61,6 +61,7 @@ class Android:
     NAME: ClassVar[str] = "android"
     LANGUAGE: ClassVar[Language] = Language(
         name="Kotlin",
+        has_pipelines=True,
         has_sizes=True,
         may_omit_labels=True,
         names_own_providers=True,

@@ -33,6 +33,7 @@ from packager.targets.android.view import (
     TypedView,
 )
 from packager.targets.dimensions import DimensionView
+from packager.targets.pipelines import ModelMethod
 
 CALLED = ("answer", "carried", "carry", "inputOf", "output", "part", "run", "runBlocking", "session", "tensors", "turn")
 """names used in the bodies of typed methods, which parameters must not hide"""
@@ -67,6 +68,21 @@ def files(contracts: Iterable[Contract | None]) -> tuple[str, ...]:
     needed = {name for part in parts for name in FILES.get(part, ())}
     results = {made for each in known for part in each.outputs if isinstance(made := part.DESCRIBED.type, str)}
     return tuple(sorted(needed | results | lists | {SHARED_FILE})) if known else ()
+
+
+def methods(views: Iterable[ModelView]) -> dict[str, ModelMethod]:
+    """The method of each model with a contract, by its name, for pipelines."""
+    return {
+        each.name: ModelMethod(
+            class_name=each.class_name,
+            verb=each.typed.verb,
+            result=f"{each.class_name}.{each.typed.kotlin_type}" if each.typed.is_several else each.typed.kotlin_type,
+            about="The prediction of the model." if each.typed.is_several else each.typed.results[0].about,
+            has_self_test=bool(each.golden),
+        )
+        for each in views
+        if each.typed
+    }
 
 
 RANKS = ("kotlinx.coroutines.currentCoroutineContext", "kotlinx.coroutines.ensureActive")

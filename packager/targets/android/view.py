@@ -8,6 +8,7 @@ from packager.core.values import Package
 from packager.targets.delivery import DeliveryView
 from packager.targets.dimensions import DimensionView
 from packager.targets.golden import GoldenSampleView, TestedFileView
+from packager.targets.pipelines import PipelineView
 from packager.targets.signed_list import TrustView
 from packager.targets.target import PackagedRuntime, RuntimeRange
 from packager.targets.tuning import ChipView
@@ -322,6 +323,14 @@ class UpdatedModelsView:
 
     kotlin_package: str
     models: tuple[ModelView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PipelineFileView:
+    """The file of one pipeline."""
+
+    kotlin_package: str
+    pipeline: PipelineView
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,7 +40,7 @@ public class Picture @JvmOverloads constructor(
     /** From the start of a row of chroma to the start of the next. */
     chromaRowBytes: Int = rowBytes,
     /** Conversion of luma and chroma to red, green and blue. */
-    conversion: YuvConversion = YuvConversion.BT601_FULL,
+    internal val conversion: YuvConversion = YuvConversion.BT601_FULL,
 ) {
     /** Part of the picture that the model sees. */
     internal val region: Region = region ?: Region(0, 0, width, height)
