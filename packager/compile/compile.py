@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.compile import cache_key, recorded_macs
+from packager.compile.attention import generating
 from packager.compile.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION_ENTRIES, ConversionJob
 from packager.compile.external import write_external
 from packager.core import parsing
@@ -75,6 +76,7 @@ def compile_variant(variant: Variant, store: Store, *, style: Style = Style.FIXE
         size_bytes=made.path.stat().st_size,
         operators=made.operators,
         disabled_optimizers=made.disabled_optimizers,
+        attention=made.attention,
         style=style,
         format=Format.ORT,
         settings=FP16_SETTINGS if processor else REPLAY if style is Style.UNFUSED else {},
@@ -91,6 +93,7 @@ class CompiledFile:
     data_files: tuple[Path, ...]
     operators: Mapping[str, str]
     disabled_optimizers: tuple[str, ...]
+    attention: str
 
 
 def _inputs(variant: Variant) -> list[str]:
@@ -113,6 +116,7 @@ def _made(
         data_files=tuple(folder / other for other, _ in others),
         operators=described.get("operators", {}),
         disabled_optimizers=tuple(described.get("disabled_optimizers", ())),
+        attention=str(described.get("attention", "")),
     )
 
 
@@ -165,6 +169,7 @@ def _over(
         size_bytes=sum(file.stat().st_size for file in own),
         operators={},
         disabled_optimizers=made.disabled_optimizers,
+        attention=made.attention,
         style=style,
         format=Format.ONNX,
         data_files=made.data_files,
@@ -240,6 +245,7 @@ def _convert(
     """Writes the file `name` and `result.json`, which describes it, to `folder`; where ORT format cannot hold it, only
     that this is so."""
     output = folder / name
+    generates = generating(variant.model.contract) if style is Style.FIXED and processor != FP16 else None
     with store.scratch() as scratch:
         graph = scratch / "graph.onnx"
         graph.write_bytes(variant.graph)
@@ -253,6 +259,7 @@ def _convert(
             shared=str(folder / SHARED) if base else "",
             inside=inside,
             disabled_optimizers=list(base.disabled_optimizers) if base else [],
+            generating=asdict(generates) if generates else None,
             raw=str(_saved_on_arm(variant, scratch, output, style)) if processor == FP16 else "",
         )
         answer = commands.run_job(
@@ -278,6 +285,7 @@ def _convert(
         {SHARED: base.sha256} if base else {},
         operators=done["operators"],
         disabled_optimizers=done["disabled_optimizers"],
+        attention=done["attention"],
     )
 
 

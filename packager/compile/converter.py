@@ -10,9 +10,11 @@ import os
 import re
 import shutil
 import sys
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
+
+from packager.engines.session.refusals import is_onnxruntime_error
 
 SESSION_ENTRIES = {
     "session.save_model_format": "ORT",
@@ -69,6 +71,8 @@ class ConversionJob:
     """tensors that such a file has in its graph (shared.Inside)"""
     disabled_optimizers: list[str] = field(default_factory=list)
     """those that were disabled for `shared`"""
+    generating: dict[str, Any] | None = None
+    """the attention.Generating of a model whose attention is fused"""
     raw: str = ""
     """a file that was saved on another processor, whose kernels this one may lack: it is not saved again"""
 
@@ -79,6 +83,8 @@ class ConversionResult:
     disabled_optimizers: list[str]
     files: list[str] = field(default_factory=list)
     """names of the data files of an ONNX file"""
+    attention: str = ""
+    """whether attention is fused, in words; empty for a model without"""
 
 
 def convert(job: ConversionJob) -> ConversionResult:
@@ -86,11 +92,23 @@ def convert(job: ConversionJob) -> ConversionResult:
     one. Raises ONNX Runtime's exceptions."""
     from packager.compile import cache_key, recorded_macs
 
-    result, output = _converted(job), Path(job.output)
+    output = Path(job.output)
+    result = _with_attention(job) if job.generating else _converted(job)
     recorded_macs.write_macs(output)
     if cache_key.has_room(Path(job.graph).read_bytes()):
         cache_key.write_key(output, [output.with_name(name) for name in result.files])
     return result
+
+
+def _with_attention(job: ConversionJob) -> ConversionResult:
+    """Converts with fused attention, if the model's can be."""
+    from packager.compile.attention import Generating, fused
+
+    graph, refusal = fused(Path(job.graph).read_bytes(), Path(job.data_folder), Generating(**(job.generating or {})))
+    rewritten = Path(job.scratch) / "attention.onnx"
+    rewritten.write_bytes(graph)
+    words = f"attention is not fused: {refusal}" if refusal else "attention is fused"
+    return replace(_converted(replace(job, graph=str(rewritten))), attention=words)
 
 
 def _converted(job: ConversionJob) -> ConversionResult:
@@ -284,11 +302,6 @@ def session_options(entries: dict[str, str]) -> Any:
     for key, value in entries.items():
         options.add_session_config_entry(key, value)
     return options
-
-
-def is_onnxruntime_error(error: Exception) -> bool:
-    """Whether ONNX Runtime raised `error`: its exceptions share no base class but Exception, only their module."""
-    return type(error).__module__.startswith("onnxruntime")
 
 
 def answer(job: ConversionJob) -> dict[str, object]:

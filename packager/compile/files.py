@@ -75,7 +75,7 @@ def choice(
     return Choice(
         provider=selection.provider,
         compiled=replace(compiled, settings={**compiled.settings, **settings, **maker.cpu_nodes(selection)}),
-        reason=reason,
+        reason="; ".join(filter(None, (reason, compiled.attention))),
         soc_models=selection.soc_models,
         variant=selection.variant,
     )

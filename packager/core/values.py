@@ -223,6 +223,8 @@ class Compiled:
     runtime adds when it loads the file"""
     disabled_optimizers: tuple[str, ...] = ()
     """graph optimizers that were disabled because they made the file grow"""
+    attention: str = ""
+    """whether attention of a model that generates texts is fused, in words; empty for other models"""
     style: Style = Style.FIXED
     format: Format = Format.ORT
     data_files: tuple[Path, ...] = ()

@@ -67,9 +67,12 @@ class Net:
         return self.op("Transpose", self.op("Reshape", value, [1, -1, HEADS, SIZE]), perm=[0, 2, 1, 3])
 
 
-def decoder(vocabulary: int, *, kind: str, script: Sequence[int] = (), sharpness: float = 2.0) -> onnx.ModelProto:
+def decoder(
+    vocabulary: int, *, kind: str, script: Sequence[int] = (), sharpness: float = 2.0, window: int = 0
+) -> onnx.ModelProto:
     """A decoder of `kind`: `gpt2` (positions are an input), `llama` (rotary, positions from the cache), `plain` (takes
-    all tokens in each run). At the places of `script` that are not negative, that token follows."""
+    all tokens in each run). At the places of `script` that are not negative, that token follows. A token sees
+    `window` earlier ones, or all."""
     net = Net(len(kind))
     table = net.weight(vocabulary, WIDTH)
     has_cache = kind != "plain"
@@ -82,6 +85,9 @@ def decoder(vocabulary: int, *, kind: str, script: Sequence[int] = (), sharpness
         positions = "position_ids" if kind == "gpt2" else net.op("Unsqueeze", own, [0])
         hidden = net.op("Add", hidden, net.op("Gather", net.weight(512, WIDTH), positions))
     unseen = net.op("Less", net.op("Unsqueeze", own, [1]), net.op("Unsqueeze", net.op("Range", 0, total, 1), [0]))
+    if window:
+        seen = net.op("Unsqueeze", net.op("Add", net.op("Range", 0, total, 1), window), [0])
+        unseen = net.op("Or", unseen, net.op("Less", seen, net.op("Unsqueeze", own, [1])))
     if kind == "gpt2":  # as exports do, the mask counts as well
         masked = net.op("Equal", "attention_mask", 0)
         unseen = net.op("Or", unseen, masked)

@@ -15,7 +15,7 @@ from packager.compile.reader import read_graph
 from packager.contract.attachment import attach
 from packager.core.decision import GraphForm
 from packager.core.errors import ConfigError, ModelError, SettingError, ToolError
-from packager.core.values import Style, Variant, baseline
+from packager.core.values import Precision, Style, Variant, baseline
 from packager.files.store import Store
 from packager.graph import traversal
 from packager.models import hashed
@@ -173,6 +173,9 @@ def test_packing_is_the_cpus(
     xnnpack, cpu = plan.make(variant("float"), target, store, quiet).choices
     assert xnnpack.compiled.settings == {}
     assert cpu.compiled.settings == settings
+    weighed = replace(variant("float"), traits=replace(variant("float").traits, precision=Precision.WEIGHT_ONLY))
+    *_, blocks = plan.make(weighed, target, store, quiet).choices
+    assert blocks.compiled.settings == (NO_PACKING if prepacking == "off" else {})
 
 
 def over_2_gib(variant: Variant) -> Variant:

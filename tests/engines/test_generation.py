@@ -1,5 +1,6 @@
 """A model with `kind = "generated"` makes the text of a plain loop over the model, token by token."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +8,13 @@ import numpy
 import pytest
 from tokenizers import Tokenizer
 
+from packager.compile.compile import compile_variant
+from packager.compile.reader import read_graph
 from packager.contract.generation import Generated, randomness
 from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType
-from packager.core.values import Model
+from packager.core.values import Model, baseline
+from packager.files.store import Store
 from packager.graph.writer import Writer
 from tests.cases import decoders
 from tests.cases.contract_graphs import Ran, graph_of
@@ -43,6 +47,28 @@ def test_greedy_text_is_that_of_a_plain_loop(folder: Path, kind: str) -> None:
         assert steps.text(prompt) == text
         seen |= set(tokens)
     assert len(seen) > 8
+
+
+@pytest.mark.parametrize(("kind", "turns"), [("gpt2", 0), ("llama", 2 * decoders.LAYERS)])
+def test_a_file_for_the_cpu_has_fused_attention_and_chooses_the_same_tokens(
+    folder: Path, kind: str, turns: int, tmp_path: Path
+) -> None:
+    model = generating(folder, net_of(folder, kind))
+    made = compile_variant(baseline(model), Store(tmp_path))
+    assert made.attention == "attention is fused"
+    assert "com.microsoft;1;GroupQueryAttention" in made.operators
+    nodes = Counter(node.op for node in read_graph(made.path).nodes)
+    assert (nodes["GroupQueryAttention"], nodes["RotaryEmbedding"], nodes["Softmax"]) == (decoders.LAYERS, turns, 0)
+    fused, whole = Steps(model, opened(made.path)), Steps.of(model)
+    for prompt in PROMPTS:
+        assert fused.tokens(prompt) == whole.tokens(prompt)
+
+
+def test_a_window_of_attention_stays_as_it_is(folder: Path, tmp_path: Path) -> None:
+    model = generating(folder, net_of(folder, "llama", window=300))
+    made = compile_variant(baseline(model), Store(tmp_path))
+    assert made.attention.startswith("attention is not fused: 'logits' would differ by 0.")
+    assert "com.microsoft;1;GroupQueryAttention" not in made.operators
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama", "plain"])

@@ -17,11 +17,12 @@ import onnxruntime
 import pytest
 
 from packager.compile.compile import FP16_CPU, compile_variant
-from packager.compile.converter import is_onnxruntime_error, session_options
+from packager.compile.converter import session_options
 from packager.compile.reader import read_graph
 from packager.core.values import Compiled, Style, Variant, baseline
 from packager.engines.environments import Environment
 from packager.engines.environments.arm64 import Arm64
+from packager.engines.session.refusals import is_onnxruntime_error
 from packager.files.processes import children, commands
 from packager.files.store import Store
 from tests.cases.onnx_text import loaded, onnx_model, saved, weight

@@ -25,6 +25,11 @@ HINTS = (
 """Words in a refusal -> the hint for the user."""
 
 
+def is_onnxruntime_error(error: Exception) -> bool:
+    """Whether ONNX Runtime raised `error`: its exceptions share no base class but Exception, only their module."""
+    return type(error).__module__.startswith("onnxruntime")
+
+
 def explain(error: str) -> str:
     """ONNX Runtime's message without its status, source locations and C++ signatures."""
     text = STATUS.sub("", error)
