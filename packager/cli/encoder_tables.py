@@ -95,8 +95,8 @@ def _input(spec: "TensorSpec", about: Beside) -> Table | None:
 
 def _output(about: Beside) -> Table:
     settings = {**about.config, **about.generation}
-    starts, stops = list(_start(settings)), _ids(settings.get("eos_token_id"))
-    names, doubt = _names(about)
+    starts, stops = list(_start(settings)), ids_of(settings.get("eos_token_id"))
+    names, doubt = names_of(about)
     keys: dict[str, Value] = {
         "kind": "generated",
         "tokenizer": about.tokenizer or "tokenizer.json",
@@ -124,11 +124,12 @@ def _output(about: Beside) -> Table:
 def _start(settings: Json) -> Iterator[int]:
     """Ids that the decoder begins with, in the order of transformers."""
     first = settings.get("decoder_start_token_id")
-    yield from _ids(first if first is not None else settings.get("bos_token_id"))[:1]
-    yield from _ids(settings.get("forced_bos_token_id"))[:1]
+    yield from ids_of(first if first is not None else settings.get("bos_token_id"))[:1]
+    yield from ids_of(settings.get("forced_bos_token_id"))[:1]
 
 
-def _ids(value: object) -> Sequence[int]:
+def ids_of(value: object) -> Sequence[int]:
+    """The tokens of a key that has one or a list."""
     found = value if isinstance(value, list) else [value]
     return [each for each in found if isinstance(each, int)]
 
@@ -141,7 +142,7 @@ def _most(settings: Json) -> int:
     return max(all_of_them - 1, 0) if isinstance(all_of_them, int) else 0
 
 
-def _names(about: Beside) -> tuple[Mapping[int, str], str]:
+def names_of(about: Beside) -> tuple[Mapping[int, str], str]:
     """Tokens by their ids, or why there are none."""
     from packager.contract import tokenization
     from packager.core.errors import MobpackError

@@ -28,7 +28,7 @@ NO_FILES: Mapping[str, Path | None] = {}
 def init(model: Path, out: Path, force: bool) -> None:
     """Write a commented mobpack.toml for MODEL.onnx, or for a folder with an encoder and its decoder."""
     from packager import models
-    from packager.cli import encoder_tables, text_tables
+    from packager.cli import encoder_tables
     from packager.cli.sizes import SearchedShapes, found_sizes
     from packager.core import names
     from packager.core.console import Console
@@ -45,8 +45,7 @@ def init(model: Path, out: Path, force: bool) -> None:
     console = Console()
     stops = models.blockers(loaded)
     sizes = SearchedShapes() if stops or encoder else found_sizes(loaded, console)
-    propose = encoder_tables.proposals if encoder else text_tables.proposals
-    tables = [] if stops else propose(loaded)
+    tables = [] if stops else encoder_tables.proposals(loaded) if encoder else _proposals(loaded)
     if labels := _write_labels(tables, out, force=force):
         console.say(f"wrote {labels}")
     with atomic_file(out) as file:
@@ -63,6 +62,12 @@ def init(model: Path, out: Path, force: bool) -> None:
     if sizes.refusal:
         console.warn(f"set [parity] samples, because random inputs do not run: {sizes.refusal}")
     console.say("next: mobpack build")
+
+
+def _proposals(model: "Model") -> "list[Table]":
+    from packager.cli import decoder_tables, text_tables
+
+    return decoder_tables.proposals(model) or text_tables.proposals(model)
 
 
 def _write_labels(tables: "Sequence[Table]", out: Path, *, force: bool) -> Path | None:

@@ -42,10 +42,11 @@ def predict(
 ) -> None:
     """Run a model of mobpack.toml on pictures (.png .jpg .webp .bmp), recordings (.wav), arrays (.npz), or, if it takes
     texts, on texts: `mobpack predict "some text"`, two of them for a model that takes two. A model with `batch = true`
-    takes all of them in one run. A model that generates a text takes its prompt, and the text appears as it is made;
-    several prompts, or files, make several texts. A picture or a sound that a model makes, or the picture with masks of
-    what it finds, is written into the current folder: `photo.y.png` for the output `y` and the file `photo.jpg`,
-    `text-1.y.wav` for the first text.
+    takes all of them in one run. A model that generates a text takes its prompt, or, if it has a chat template, a
+    conversation (.json: [{"role": "user", "content": "Hi"}]), and the text appears as it is made; several prompts, or
+    files, make several texts. A picture or a sound that a model makes, or the picture with masks of what it finds, is
+    written into the current folder: `photo.y.png` for the output `y` and the file `photo.jpg`, `text-1.y.wav` for the
+    first text.
 
     With --pipeline, the models of a pipeline run one after the other: the first on the picture, the others on the part
     in each box that it finds.

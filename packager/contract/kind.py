@@ -204,8 +204,9 @@ class Tokenizing(Protocol):
         """Names of the strings that apps pass."""
         ...
 
-    def ids(self, writer: Writer, texts: Sequence[str]) -> str:
-        """int64 [tokens]: ids of the tokens of `texts`, int32 [code points]."""
+    def ids(self, writer: Writer, texts: Sequence[str], *, is_whole: bool) -> str:
+        """int64 [tokens]: ids of the tokens of `texts`, int32 [code points]; those that are whole have the tokens of
+        the tokenizer's template already, and are not cut."""
         ...
 
 

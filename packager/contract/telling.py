@@ -12,7 +12,8 @@ KINDS: Mapping[str, type[Any]] = {each.__name__: each for each in (*get_args(Typ
 
 
 def to_json(contract: Contract) -> dict[str, object]:
-    """JSON-compatible value without what random inputs are drawn from; `from_json` makes an equal contract of it."""
+    """JSON-compatible value without what random inputs are drawn from, and without chat templates; `from_json`
+    makes a contract of it."""
     own = contract.own
     return {
         "inputs": [{"kind": type(each).__name__, **asdict(each)} for each in contract.inputs],
@@ -37,7 +38,7 @@ def _specs(specs: tuple[TensorSpec, ...]) -> list[dict[str, object]]:
 
 
 def _typed(document: Json) -> Any:
-    values = {key: _value(value) for key, value in document.items() if key != "kind"}
+    values = {key: _value(value) for key, value in document.items() if key not in ("kind", "chat")}
     return KINDS[document["kind"]](**values)
 
 

@@ -178,7 +178,8 @@ OWN = """
     ByteArrayOutputStream ByteBuffer ByteOrder Bytes Call CallOptions Calls Cancellation CancellationError
     CancellationException Carried CChar CFData CGBitmapInfo CGColorSpace CGContext CGDataProvider CGFloat CGImage
     CGImageAlphaInfo CGImagePropertyOrientation CGRect ChannelAnswer ChannelDocument ChannelFile ChannelRelease
-    ChannelRequest Charsets Checked CheckedContinuation Checksum Chroma Cipher ClassifyOptions ClassifySyncOptions
+    ChannelRequest Charsets ChatTemplate Checked CheckedContinuation Checksum Chroma Cipher ClassifyOptions
+    ClassifySyncOptions
     CocoaError CodePoints CodingKeys Collections Companion CompletableDeferred ComputeUnits ConcurrentHashMap Conditions
     Config Connection ConnectivityManager Content Copy CopyOnWriteArrayList CoreMLOptions Counts CPU CVPixelBuffer
     Damaged DataFormatException DataOf DateConstructor Deadline Declared Decrypted Decryption DefaultInput Delivered
@@ -213,7 +214,8 @@ OWN = """
     PowerManager Prediction Presence ProgressListener Promised Proof ProofOptions ProofRecord ProofState Prover
     ProviderAssignment ProviderFacts ProviderName ProviderProof ProviderSetup Proving RandomAccessFile Ranked Reader
     Receiver Recipe ReentrantLock ReentrantReadWriteLock Region RejectedExecutionException ReleaseDownload ReleaseEvent
-    ReleaseReason Reopening Resource Results ReturnedValue Rollout Rows RunEvent Running RunOptions RuntimeException
+    ReleaseReason Reopening Resource Results ReturnedValue Role Rollout Rows RunEvent Running RunOptions
+    RuntimeException
     Safetensors Sampled SampleFile Samples SampleTest Schema SealedBox SealedFile SecretKeySpec SecurityException
     SeedOptions Seen SelfTest SelfTester SelfTestingModel Serialization Session SessionOptions Sessions SessionSettings
     Setting SHA256 Shaped Shared SharedMemory ShortBuffer Signature Signed SignedList Similarity SoundTensors Source

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, get_args
 
+from packager.core.chat import ChatTemplate
 from packager.core.described import Described, Plain
 from packager.core.signature import Signature, TensorSpec
 
@@ -368,6 +369,8 @@ class GeneratedOutput:
     """int64 [1]: input that random choices depend on; None if there are none"""
     has_encoder: bool
     """whether what apps pass is for an encoder, which only the first run takes"""
+    chat: ChatTemplate | None = None
+    """makes the prompt of a conversation; None for a model without `chat`"""
 
 
 @dataclass(frozen=True, kw_only=True)

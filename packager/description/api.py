@@ -61,6 +61,8 @@ class ModelApi:
     """several are the fields of one result"""
     options: tuple[str, ...] = ()
     """optional parameters of the method besides its parameters: `top`, `seed`"""
+    has_chat: bool = False
+    """whether the class has `chat`, which takes a conversation"""
     states: tuple[str, ...] = ()
     """values that the class carries from one run to the next"""
     has_self_test: bool = False

@@ -58,6 +58,7 @@ def _model(plans: Sequence[Plan], golden: Golden) -> ModelApi:
         parameters=tuple(_parameter(each) for each in contract.parameters),
         results=tuple(_result(each) for each in contract.outputs),
         options=_options(contract),
+        has_chat=bool(contract.generated and contract.generated.chat),
         states=tuple(each.identifier for each in contract.states),
         has_self_test=all((model.name, file.sha256) in golden for plan in plans for file in plan.files),
         inputs=model.signature.inputs,

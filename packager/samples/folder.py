@@ -25,9 +25,12 @@ KINDS: dict[str, Kind] = {
 """file suffix in lower case -> kind of samples"""
 TEXTS = ".txt"
 """suffix of files with texts; beside other files such a file is a note or a list of labels"""
+CONVERSATION = ".json"
+"""suffix of files with the messages of a conversation"""
 
 HINT = (
-    "give .npz files (numpy.savez), images (.png .jpg .webp .bmp), .wav files, or .txt files with a text in each line"
+    "give .npz files (numpy.savez), images (.png .jpg .webp .bmp), .wav files, or .txt files with a text in each line, "
+    "or .json files with a conversation"
 )
 
 
@@ -53,7 +56,7 @@ def find(root: Path) -> SampleFiles:
     found = _below(root) if root.is_dir() else [root]
     usable = [path for path in found if path.suffix.lower() in KINDS]
     counts = Counter(KINDS[path.suffix.lower()] for path in usable)
-    if found and all(path.suffix.lower() == TEXTS for path in found):
+    if found and all(path.suffix.lower() in (TEXTS, CONVERSATION) for path in found):
         return SampleFiles(kind="texts", root=root, paths=tuple(found))
     if not usable:
         raise ConfigError(f"no samples in {root}: it {_endings(found)}", hint=HINT)

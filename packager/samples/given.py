@@ -9,7 +9,7 @@ from packager.core.sample_settings import Settings
 from packager.core.user_files import opened
 from packager.core.values import Model
 from packager.files.zips import DAMAGE, ONE_SAMPLE, opened_zip
-from packager.samples.folder import KINDS, size_of
+from packager.samples.folder import CONVERSATION, KINDS, TEXTS, size_of
 from packager.samples.raw import raw_input
 from packager.samples.reading import read
 from packager.samples.sample import SampleSet, write_arrays
@@ -54,13 +54,14 @@ def _written(source: SampleSource, folder: Path) -> Iterator[Path]:
 
 def files(source: Path | None) -> tuple[Path, ...]:
     """The files of `[parity] samples`, including subfolders, in order: .npz, or if there are none, pictures and
-    recordings. Raises ConfigError for missing or irregular files."""
+    recordings, or texts and conversations. Raises ConfigError for missing or irregular files."""
     if source is None:
         return ()
     if not source.exists():
         raise ConfigError(f"[parity] samples: not found: {source}", hint="name an .npz file or a folder of them")
     found = sorted(source.glob("**/*.npz")) if source.is_dir() else [source]
     found = found or sorted(path for path in source.glob("**/*") if path.suffix.lower() in KINDS)
+    found = found or sorted(path for path in source.glob("**/*") if path.suffix.lower() in (TEXTS, CONVERSATION))
     for path in found:
         size_of(path)
     return tuple(found)

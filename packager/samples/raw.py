@@ -6,16 +6,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from packager.core.chat import ChatTemplate
 from packager.core.contract import AudioInput, ImageInput
 from packager.core.errors import ConfigError
 from packager.core.user_files import opened
 from packager.core.values import ElementType, Model, TensorSpec
 from packager.samples import wav
 from packager.samples.fit import DTYPES
-from packager.samples.folder import SampleFiles
+from packager.samples.folder import CONVERSATION, SampleFiles
 from packager.samples.images import MODES, decoded, require_pillow
 from packager.samples.sample import MAX_BYTES, Arrays, Unread, broken, in_words
-from packager.samples.texts import code_points, taken_texts
+from packager.samples.texts import chat_of, code_points, prompt_in, taken_texts
 
 if TYPE_CHECKING:
     import numpy
@@ -34,13 +35,15 @@ class RawInput:
     kind: Literal["images", "sounds", "texts"]
     tensors: tuple[str, ...]
     """tensor names: pixels, channels, orientation, chroma, conversion; or samples, rate; or code points of each text"""
+    chat: ChatTemplate | None = None
+    """makes a text of a conversation"""
 
 
 def raw_input(model: Model) -> RawInput | None:
     """The raw input of a model whose contract has one picture, one sound, or texts, and no other input, else None."""
     parameters = model.contract.parameters if model.contract else ()
     if texts := taken_texts(model):
-        return RawInput(kind="texts", tensors=tuple(each.code_points.name for each in texts))
+        return RawInput(kind="texts", tensors=tuple(each.code_points.name for each in texts), chat=chat_of(model))
     if len(parameters) != 1:
         return None
     (only,) = parameters
@@ -65,6 +68,9 @@ def unread(files: SampleFiles, wanted: RawInput, inputs: tuple[TensorSpec, ...])
         require_pillow()
     for path in files.paths:
         label = files.label(path)
+        if path.suffix.lower() == CONVERSATION:
+            yield Unread(label=label, read=partial(_conversation, path, wanted, states))
+            continue
         if wanted.kind == "texts":
             yield from _lines(path, label, wanted, states)
             continue
@@ -111,6 +117,10 @@ def _texts(line: str, wanted: RawInput, states: list[TensorSpec], where: str) ->
             hint="write the texts of a sample in one line, with tabs between them",
         )
     return {**{name: code_points([text]) for name, text in zip(wanted.tensors, texts, strict=True)}, **_zeros(states)}
+
+
+def _conversation(path: Path, wanted: RawInput, states: list[TensorSpec]) -> Arrays:
+    return {wanted.tensors[0]: code_points([prompt_in(path, wanted.chat)]), **_zeros(states)}
 
 
 def _element(inputs: tuple[TensorSpec, ...], name: str) -> ElementType:

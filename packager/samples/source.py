@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from packager.core.chat import ChatTemplate
 from packager.core.errors import ConfigError
 from packager.core.parsing import Json
 from packager.core.sample_settings import AudioSettings, ImageSettings, Settings
@@ -97,7 +98,16 @@ def from_json(document: Json) -> SampleSource:
         ),
         skip=document["skip"],
         part=document["part"],
-        raw=RawInput(**{key: _as_tuple(value) for key, value in document["raw"].items()}) if document["raw"] else None,
+        raw=_raw(document["raw"]) if document["raw"] else None,
+    )
+
+
+def _raw(document: Json) -> RawInput:
+    chat = document["chat"]
+    return RawInput(
+        kind=document["kind"],
+        tensors=tuple(document["tensors"]),
+        chat=ChatTemplate(**{key: _as_tuple(value) for key, value in chat.items()}) if chat else None,
     )
 
 

@@ -4,13 +4,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packager.core import parsing, user_files
+from packager.core.chat import ROLES, ChatError, ChatTemplate, Message, prompt
 from packager.core.contract import BETWEEN, TextInput
 from packager.core.errors import ConfigError
 from packager.core.values import Model
-from packager.samples.sample import SampleSet, write_arrays
+from packager.samples.sample import MAX_BYTES, SampleSet, write_arrays
 
 if TYPE_CHECKING:
     import numpy
+
+
+HINT = 'write [{"role": "user", "content": "Hello"}]'
 
 
 def taken_texts(model: Model) -> tuple[TextInput, ...]:
@@ -18,6 +23,42 @@ def taken_texts(model: Model) -> tuple[TextInput, ...]:
     parameters = model.contract.parameters if model.contract else ()
     found = tuple(each for each in parameters if isinstance(each, TextInput))
     return found if len(found) == len(parameters) else ()
+
+
+def chat_of(model: Model) -> ChatTemplate | None:
+    """Makes prompts of conversations with `model`; None for a model without."""
+    generated = model.contract.generated if model.contract else None
+    return generated.chat if generated else None
+
+
+def prompt_in(file: Path, template: ChatTemplate | None) -> str:
+    """The prompt of the conversation in a JSON file: messages with `role` and `content`. Raises ConfigError."""
+    if template is None:
+        raise ConfigError(f"{file}: the model takes no conversation", hint="name its chat-template, or pass texts")
+    try:
+        found = parsing.json_of(user_files.read_text(file, limit_bytes=MAX_BYTES))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{file}: cannot be read as JSON ({error})", hint=HINT) from error
+    try:
+        return prompt(template, [_message(each, f"message {number}") for number, each in enumerate(_list(found), 1)])
+    except ChatError as error:
+        raise ConfigError(f"{file}: {error}", hint=HINT) from error
+
+
+def _list(found: object) -> list[object]:
+    if not isinstance(found, list):
+        raise ChatError("is no list of messages")
+    return found
+
+
+def _message(found: object, where: str) -> Message:
+    if not isinstance(found, dict) or set(found) != {"role", "content"}:
+        raise ChatError(f"{where} has not the keys role and content alone")
+    if found["role"] not in ROLES:
+        raise ChatError(f"{where} has the role {found['role']!r}, not one of {', '.join(ROLES)}")
+    if not isinstance(found["content"], str):
+        raise ChatError(f"{where} has a content that is no text")
+    return Message(role=found["role"], text=found["content"])
 
 
 def sample_of(model: Model, texts: Sequence[str], folder: Path) -> SampleSet:

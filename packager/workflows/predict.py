@@ -32,8 +32,9 @@ from packager.core.values import Model, baseline
 from packager.files.atomic import atomic_file
 from packager.files.store import Store
 from packager.samples import images, wav
+from packager.samples.folder import CONVERSATION
 from packager.samples.sample import Arrays, SampleSet, arrays_of
-from packager.samples.texts import batch_of, sample_of, taken_texts
+from packager.samples.texts import batch_of, chat_of, prompt_in, sample_of, taken_texts
 from packager.verification import parity, pipelines
 from packager.verification.parity.outcomes import array_of
 from packager.workflows.generation import Prompt, generated, opened
@@ -191,9 +192,11 @@ def _generated(model: Model, prompts: Iterator[tuple[Path | None, Prompt]], stor
 def _prompts(
     model: Model, given: Sequence[str], wanted: int, seed: int, store: Store
 ) -> Iterator[tuple[Path | None, Prompt]]:
-    """Sources of the texts: `wanted` texts each, or a file with a recording or with tensors."""
+    """Sources of the texts: `wanted` texts or a conversation each, or a file with a recording or with tensors."""
     if wanted:
-        yield from ((None, Prompt(texts=texts, seed=seed)) for texts in _grouped(given, wanted))
+        for texts in _grouped(given, wanted):
+            file = Path(texts[0]) if texts[0].lower().endswith(CONVERSATION) else None
+            yield file, Prompt(texts=(prompt_in(file, chat_of(model)),) if file else texts, seed=seed)
         return
     for file in _existing(given):
         yield file, Prompt(texts=(), seed=seed, arrays=_arrays(model, file, store))

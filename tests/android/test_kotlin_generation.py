@@ -85,5 +85,11 @@ def test_a_seed_chooses_what_it_chooses_in_python(models: Mapping[str, Made], fa
     assert facts["sampled by default"] == wanted[0]
 
 
+def test_a_conversation_is_gone_on_with(models: Mapping[str, Made], facts: Mapping[str, str]) -> None:
+    steps = models["sampler"].steps
+    assert facts["chat"] == "/".join(shown(steps.text(generation_models.CONVERSATION, seed)) for seed in (0, 7))
+    assert facts["refused"].split("; ") == list(generation_models.REFUSED)
+
+
 def test_the_text_of_a_recording_is_that_of_python(scribe: Heard, facts: Mapping[str, str]) -> None:
     assert facts["text of a recording"] == shown(scribe.text)

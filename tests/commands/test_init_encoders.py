@@ -72,6 +72,31 @@ def test_a_translator_takes_texts(
     assert {name: table.kind for name, table in tables.items()} == {"input_ids": "text", "logits": "generated"}
 
 
+def test_a_language_model_has_its_stop_tokens_and_its_chat_template(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    known = Tokenizer.from_file(str(decoders.tokenizer(tmp_path)))
+    model = saved(tmp_path / "model.onnx", decoders.decoder(known.get_vocab_size(), kind="llama"))
+    for name, content in {
+        "config.json": {"architectures": ["LlamaForCausalLM"], "eos_token_id": 1},
+        "generation_config.json": {"eos_token_id": [known.token_to_id(decoders.STOP)], "max_new_tokens": 9},
+        "tokenizer_config.json": {
+            "chat_template": "{% for m in messages %}{{ m.content }}{{ eos_token }}{% endfor %}",
+            "eos_token": {"content": decoders.STOP},
+        },
+    }.items():
+        (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
+    _, tables, said = initialized(model, monkeypatch, capfd)
+    assert "commented out" not in said
+    assert (tables["input_ids"].kind, tables["input_ids"].max_length) == ("text", None)
+    made = tables["logits"]
+    assert (made.stop_tokens, made.max_new_tokens, made.chat_template.name) == (
+        (decoders.STOP,),
+        9,
+        "tokenizer_config.json",
+    )
+
+
 def test_a_decoder_alone_has_no_encoder(tmp_path: Path) -> None:
     decoder = write(tmp_path, suffix="_int8")
     (tmp_path / "encoder_model_int8.onnx").rename(tmp_path / "encoder_model.onnx")

@@ -178,3 +178,23 @@ def test_the_decoder_of_further_steps_needs_an_encoder_and_is_a_file_of_the_mode
     with pytest.raises(SystemExit):
         main()
     assert "with-past has no effect without an encoder" in " ".join(capsys.readouterr().err.split())
+
+
+CHATML = (
+    "{% for each in messages %}{{ '<|im_start|>' + each['role'] + '\n' + each['content'] | trim + '<|im_end|>\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+
+
+def test_a_conversation_is_gone_on_with(
+    net: onnx.ModelProto, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "chat_template.jinja").write_text(CHATML, encoding="utf-8")
+    (tmp_path / "mobpack.toml").write_text(f'{PROJECT}chat-template = "chat_template.jinja"\n', encoding="utf-8")
+    said = [{"role": "user", "content": " the dog\n"}]
+    (tmp_path / "talk.json").write_text(json.dumps(said), encoding="utf-8")
+    _, text = plain_greedy(net, tmp_path, "<|im_start|>user\nthe dog<|im_end|>\n<|im_start|>assistant\n")
+    found = json.loads(predicted(capsys, monkeypatch, "talk.json", "--json"))
+    assert found["predictions"] == [{"file": "talk.json", "generated": text}]
+    (tmp_path / "talk.json").write_text(json.dumps([{"role": "tool", "content": "x"}]), encoding="utf-8")
+    assert "message 1 has the role 'tool'" in predicted(capsys, monkeypatch, "talk.json", "--json")

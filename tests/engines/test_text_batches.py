@@ -278,7 +278,7 @@ def test_a_batch_that_the_model_cannot_take_is_refused(
 def test_a_text_that_goes_on_is_no_batch(tmp_path: Path) -> None:
     text = StringInput(tokenizer=changed(bert(), tmp_path), batch=True)
     with pytest.raises(ConfigError, match="batch has no effect where a text is generated"):
-        text.ids(Writer(scope="prompt"), ["text"])
+        text.ids(Writer(scope="prompt"), ["text"], is_whole=False)
 
 
 def test_random_inputs_of_a_batch_have_several_texts(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from tests.golden.cases import Case, Published
 from tests.npm.test_react_native_typed import MODELS, given_texts, made, planned
 from tests.toolchain import generation_models, objective_c, typed_texts
 from tests.toolchain.dart import compile_kernel, configured_package, dart
-from tests.toolchain.generation_models import PROMPT, SEEDS
+from tests.toolchain.generation_models import CONVERSATION, PROMPT, REFUSED, SEEDS
 
 PROGRAMS = Path(__file__).parents[1] / "toolchain" / "dart_programs"
 BRAIN = "(bfloat16[2, 3] x) => (bfloat16[3, 2] y) { y = Transpose (x) }"
@@ -146,6 +146,8 @@ def test_generated_texts_are_those_of_python(
     assert 3 < said["parts"] <= len(wanted[0])
     assert said["seeds"] == [sampler.text("a dog", seed) for seed in SEEDS]
     assert len(set(said["seeds"])) > 1
+    assert said["chat"] == sampler.text(CONVERSATION, 7)
+    assert said["no chat"] == list(REFUSED)
     assert said["heard"] == heard.text
 
 

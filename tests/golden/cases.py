@@ -14,6 +14,7 @@ from packager import description
 from packager.compile.compile import REPLAY
 from packager.compile.plan import NO_PACKING
 from packager.core import names
+from packager.core.chat import ChatTemplate
 from packager.core.contract import (
     AudioInput,
     BoxesOutput,
@@ -608,8 +609,22 @@ PARTS = specs(
     ("logits.characters", ElementType.INT32, ("logits.new characters",)),
     ("logits.finished", ElementType.INT32, (1,)),
 )
+CHAT = ChatTemplate(
+    before=1,
+    after=0,
+    has_first=False,
+    pieces={
+        "^u": ("<user>\n", "m<>", ""),
+        "ua": ("</user>$\n", "m]", ""),
+        "au": ("<user>\n", "m<>", ""),
+        "u$": ("\n",),
+    },
+    errors={"^a": 'begin with a "question"'},
+    refused=("<user>",),
+    needs_text=True,
+)
 GENERATED = GeneratedOutput(
-    identifier="logits", code_points=PARTS[0], is_finished=PARTS[1], seed=SEED[0], has_encoder=False
+    identifier="logits", code_points=PARTS[0], is_finished=PARTS[1], seed=SEED[0], has_encoder=False, chat=CHAT
 )
 
 

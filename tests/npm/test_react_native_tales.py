@@ -8,7 +8,7 @@ import pytest
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from tests.toolchain import generation_models, typed_texts
-from tests.toolchain.generation_models import PROMPT, SEEDS
+from tests.toolchain.generation_models import CONVERSATION, PROMPT, REFUSED, SAID, SEEDS, SPOILT, messages
 from tests.toolchain.react_native import native, packages
 
 
@@ -19,7 +19,9 @@ def test_texts_are_those_of_python(tmp_path: Path, tmp_path_factory: pytest.Temp
     steps = {each.plan.model.name: each.steps for each in made}
     prompts = [PROMPT, "", "a dog"]
     listed = [typed_texts.utf16(text).tolist() for text in typed_texts.LISTED]
-    found = code.app(tmp_path / "app").run("tales", prompts=prompts, seeds=list(SEEDS), listed=listed)
+    said, spoilt = messages(SAID), [messages(each) for each in SPOILT]
+    app = code.app(tmp_path / "app")
+    found = app.run("tales", prompts=prompts, seeds=list(SEEDS), listed=listed, said=said, spoilt=spoilt)
     texts = [steps["teller"].text(prompt) for prompt in prompts]
     assert found["told"] == texts
     assert found["again"] == texts[0]
@@ -27,6 +29,8 @@ def test_texts_are_those_of_python(tmp_path: Path, tmp_path_factory: pytest.Temp
     assert texts[0].startswith(found["value"])
     assert found["heard"] == generation_models.plain_text(tmp_path)
     assert found["sampled"] == [steps["sampler"].text("a dog", seed) for seed in SEEDS]
+    assert found["chatted"] == steps["sampler"].text(CONVERSATION, 7)
+    assert found["refused"] == [f"bad-input: {each}" for each in REFUSED]
     vectors = typed_texts.listed()["embedder"]
     for how in ("together", "at once", "alone"):
         typed_texts.same(found["embedded"][how], vectors)

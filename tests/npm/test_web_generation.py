@@ -10,7 +10,7 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from tests.toolchain import generation_models, projects
 from tests.toolchain.chromium import Browser, browser
-from tests.toolchain.generation_models import PROMPT, SEEDS, Made
+from tests.toolchain.generation_models import CONVERSATION, PROMPT, REFUSED, SAID, SEEDS, SPOILT, Made, messages
 from tests.toolchain.web.page import Page, package, page_of
 from tests.toolchain.web.site import files_of
 
@@ -50,6 +50,19 @@ def test_a_seed_chooses_what_it_chooses_in_python(page: Page, made: dict[str, Ma
     loop = f"for (const seed of {list(SEEDS)}) found.push(await whole(model.generate('a dog', {{ seed }})));"
     wanted = [made["sampler"].steps.text("a dog", seed) for seed in SEEDS]
     assert page.run(f"{program} {loop} return found;", "Sampler") == wanted
+
+
+def test_a_conversation_is_gone_on_with(page: Page, made: dict[str, Made]) -> None:
+    said, spoilt = (json.dumps(messages(SAID)), json.dumps([messages(each) for each in SPOILT]))
+    program = (
+        f"const model = await Sampler.load(); {WHOLE} const text = await whole(model.chat({said}, {{ seed: 7 }}));"
+    )
+    refused = (
+        f"const errors = {spoilt}.map((each) => {{ try {{ model.chat(each); }} catch (e) {{ return e.message; }} }});"
+    )
+    text, errors = page.run(f"{program} {refused} return [text, errors];", "Sampler")
+    assert text == made["sampler"].steps.text(CONVERSATION, 7)
+    assert errors == list(REFUSED)
 
 
 def test_the_text_of_a_recording_is_that_of_python(page: Page, tmp_path: Path) -> None:

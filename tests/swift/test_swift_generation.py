@@ -20,7 +20,7 @@ from tests.cases.onnx_text import saved
 from tests.golden.cases import choice, on_ios
 from tests.golden.stored import read
 from tests.toolchain import generation_models
-from tests.toolchain.generation_models import PROMPT, SEEDS
+from tests.toolchain.generation_models import CONVERSATION, PROMPT, REFUSED, SEEDS
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_dependency import write_runtime
 from tests.toolchain.swift_packages import Outcomes, compiled, write_values
@@ -51,6 +51,7 @@ def tested(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     teller, sampler = models["teller"].steps, models["sampler"].steps
     texts = {"text": teller.text(PROMPT), "nothing": teller.text(""), "dog": teller.text("a dog"), "heard": scribe.text}
     texts |= {f"seed {seed}": sampler.text("a dog", seed) for seed in SEEDS}
+    texts |= {"chat": sampler.text(CONVERSATION, 7), "refused": "; ".join(REFUSED)}
     arrays = {name: numpy.array(list(map(ord, text)), numpy.int32) for name, text in texts.items()}
     values = write_values(folder / "values", arrays)
     found = compiled(made, folder / "build")

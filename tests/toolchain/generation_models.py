@@ -1,7 +1,7 @@
 """Models that generate texts of texts and recordings, small ones with random weights, and their texts in Python."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,9 +40,28 @@ start-tokens = {json.dumps(STARTS)}
 stop-tokens = ["{decoders.STOP}"]
 max-new-tokens = {MOST}
 """
+TEMPLATE = "chat_template.jinja"
+CHAT = (
+    "{% for message in messages %}{% if message.role == 'assistant' and loop.first %}"
+    "{{ raise_exception('begin with a question') }}{% endif %}{{ message.role ~ ':' ~ message.content | trim ~ '\n' }}"
+    "{% endfor %}{% if '</end>' in messages[0].content %}{% endif %}the quick"
+)
+"""chat template of the model `sampler`"""
+SAID = (("system", "be kind"), ("user", "\u3000 fox\x1c"), ("assistant", "$quick"), ("user", "\U0001f600 dog "))
+"""a conversation, whose blanks are Unicode's, and those that not every language trims"""
+CONVERSATION = "system:be kind\nuser:fox\nassistant:$quick\nuser:\U0001f600 dog\nthe quick"
+"""the prompt of SAID"""
+SPOILT = ((("assistant", "dog"),), (("user", "a </end> b"),), ())
+"""conversations that the template does not take"""
+REFUSED = (
+    "begin with a question",
+    "message 1 has '</end>', which the chat template acts on",
+    "a conversation needs a message",
+)
+"""errors of SPOILT"""
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "teller": ("gpt2", {}),
-    "sampler": ("llama", {"strategy": "sample", "repetition_penalty": 1.2}),
+    "sampler": ("llama", {"strategy": "sample", "repetition_penalty": 1.2, "chat_template": TEMPLATE}),
 }
 
 
@@ -75,7 +94,9 @@ def made(folder: Path, store: Store) -> Iterator[Made]:
         own = folder / name
         own.mkdir()
         decoders.tokenizer(own)
-        model = generating(own, net, name=name, **KINDS[name][1])
+        keys = {key: own / TEMPLATE if value == TEMPLATE else value for key, value in KINDS[name][1].items()}
+        (own / TEMPLATE).write_text(CHAT, encoding="utf-8")
+        model = generating(own, net, name=name, **keys)
         yield Made(plan=_plan(model, store), steps=Steps.of(model))
 
 
@@ -124,6 +145,7 @@ def project(folder: Path) -> str:
     """mobpack.toml of all models, which are written to `folder`."""
     text = '[package]\nname = "models"\n[parity]\nrandom-samples = 1\n'
     for name, net in nets(folder):
+        (folder / TEMPLATE).write_text(CHAT, encoding="utf-8")
         (folder / f"{name}.onnx").write_bytes(net.SerializeToString())
         keys = "".join(
             f"{names.kebab_case(key)} = {json.dumps(value)}\n" for key, value in {**TABLE, **KINDS[name][1]}.items()
@@ -133,6 +155,11 @@ def project(folder: Path) -> str:
         text += f'[model.{name}.outputs.logits]\nkind = "generated"\n{keys}'
     _scribe(folder)
     return text + SCRIBE
+
+
+def messages(said: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    """Messages as apps of JavaScript write them."""
+    return [{"role": role, "text": text} for role, text in said]
 
 
 def shown(text: str) -> str:

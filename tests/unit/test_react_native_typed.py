@@ -27,6 +27,7 @@ def test_files_and_types_of_contracts_are_those_of_the_package() -> None:
         found[path.stem] = {name for name in exported if not name.endswith("Tensors")} - {
             "AndroidDecoder",
             "AppleDecoder",
+            "ChatTemplate",
             "Decoders",
             "PixelTensor",
             "Plane",

@@ -120,6 +120,7 @@ SHARED = [
         "Instance",
         "InstanceMask",
         "Keypoint",
+        "Message",
         "RgbaPicture",
         "Loading",
         "Mask",

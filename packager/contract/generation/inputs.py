@@ -69,6 +69,8 @@ class Prompt:
     """input with the position of each token of this step; empty for a model without"""
     start: int
     """token for an empty prompt"""
+    is_whole: bool
+    """whether texts have the tokens of the tokenizer's template already, as a chat template writes them"""
 
     def within(self, folder: Path) -> Self:
         return self
@@ -102,7 +104,7 @@ class Prompt:
         """int64 [tokens]"""
 
         def prompt(inner: Writer) -> list[str]:
-            found = inner.node("Concat", self.text.ids(inner, texts), [self.start], axis=0)
+            found = inner.node("Concat", self.text.ids(inner, texts, is_whole=self.is_whole), [self.start], axis=0)
             size = inner.node("Max", inner.node("Sub", inner.node("Shape", found), 1), 1)
             return [inner.node("Slice", found, [0], size, [0])]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 from packager.contract import tokenization
-from packager.contract.generation import caches
+from packager.contract.generation import caches, chat
 from packager.contract.generation.choosing import Sampling
 from packager.contract.generation.inputs import Cache, Names, Prompt, StartTokens
 from packager.contract.generation.step import TokenStep
@@ -58,6 +58,11 @@ class Generated:
     """divides the logits of tokens that the prompt or the text has already, as in arXiv:1909.05858"""
     tokenizer: Path | None = None
     """`tokenizer.json` whose decoder makes text of tokens; default: that of the text input"""
+    chat_template: Path | None = None
+    """`tokenizer_config.json` or `chat_template.jinja`: apps pass conversations to `chat`, and the tokenizer's own
+    template adds nothing to a prompt any more"""
+    chat_values: dict[str, bool | int | str] = field(default_factory=dict)
+    """values of names that the chat template reads, as in `{ enable_thinking = false }`"""
     caches: dict[str, str] = field(default_factory=dict)
     """inputs that are caches, and the outputs with their next values; default: those with the usual names, such as
     `past_key_values.0.key` and `present.0.key`"""
@@ -73,6 +78,10 @@ class Generated:
             if self.strategy == "greedy" and getattr(self, key) != defaults[key]:
                 shown = key.replace("_", "-")
                 raise SettingError(f"{shown} has no effect with strategy 'greedy'", hint='use strategy = "sample"')
+        if self.chat_values and not self.chat_template:
+            raise SettingError(
+                "chat-values has no effect without chat-template", hint="name the template, or remove it"
+            )
         for key, is_fine, words in (
             ("max_new_tokens", self.max_new_tokens >= 1, "use a number of tokens"),
             ("temperature", 0 < self.temperature < 1e6, "use a number above 0; greedy is without randomness"),
@@ -84,7 +93,11 @@ class Generated:
                 raise SettingError(f"{key.replace('_', '-')} cannot be {getattr(self, key)}", hint=words)
 
     def within(self, folder: Path) -> Self:
-        return replace(self, tokenizer=folder / self.tokenizer) if self.tokenizer else self
+        return replace(
+            self,
+            tokenizer=folder / self.tokenizer if self.tokenizer else None,
+            chat_template=folder / self.chat_template if self.chat_template else None,
+        )
 
     def expanded(self, name: str, inputs: Mapping[str, InputKind], signature: Signature) -> Expanded:
         if HIDDEN in {spec.name for spec in signature.inputs}:
@@ -96,6 +109,7 @@ class Generated:
             return self._with_encoder(name, inputs, signature)
         if self.start_tokens:
             raise ConfigError("start-tokens has no effect on a model without an encoder", hint="remove it")
+        table = chat.read(self.chat_template, self.chat_values) if self.chat_template else None
         prompts = {each: kind for each, kind in inputs.items() if isinstance(kind, Tokenizing)}
         if len(prompts) != 1:
             raise ConfigError(
@@ -103,6 +117,8 @@ class Generated:
                 hint='give the input of token ids a table with kind = "text" and the tokenizer',
             )
         ((ids, text),) = prompts.items()
+        if table and len(text.names) > 1:
+            raise ConfigError("chat-template has no effect on a model of two texts", hint="remove it")
         found = caches.caches_of(signature, self.caches)
         for each in found:
             if each in inputs:
@@ -110,18 +126,28 @@ class Generated:
         decoding = tokenization.read_decoder(self.tokenizer or text.tokenizer)
         names = Names(output=name)
         stops = self._stops(decoding)
+        mask, positions = self._filled(signature, "mask", MASK), self._filled(signature, "positions", POSITIONS)
+        others = [spec.name for spec in signature.inputs if spec.name not in {ids, mask, positions, *found}]
+        if table and others:
+            raise ConfigError(
+                f"chat-template: no conversation gives '{others[0]}', which the model takes",
+                hint="remove chat-template",
+            )
         prompt = Prompt(
             text=text,
             names=names,
             cache=next(iter(found), ""),
-            mask=self._filled(signature, "mask", MASK),
-            positions=self._filled(signature, "positions", POSITIONS),
+            mask=mask,
+            positions=positions,
             start=stops[0],
+            is_whole=table is not None,
         )
-        return _expanded(ids, prompt, found, self._step(names, ids, decoding, takes_all=not found))
+        return _expanded(ids, prompt, found, replace(self._step(names, ids, decoding, takes_all=not found), chat=table))
 
     def _with_encoder(self, name: str, inputs: Mapping[str, InputKind], signature: Signature) -> Expanded:
         """The tables of a decoder that begins with start tokens, and whose encoder is in the graph."""
+        if self.chat_template:
+            raise ConfigError("chat-template has no effect on a model with an encoder", hint="remove it")
         of_texts = [kind.tokenizer for kind in inputs.values() if isinstance(kind, Tokenizing)]
         tokenizer = self.tokenizer or (of_texts[0] if len(of_texts) == 1 else None)
         if tokenizer is None:

@@ -12,6 +12,7 @@ from packager.contract.kind import AttachedOutput, Core
 from packager.contract.scores import floats, in_words
 from packager.contract.tokenization import detokenizing
 from packager.contract.tokenization.decoder import Decoder
+from packager.core.chat import ChatTemplate
 from packager.core.contract import GeneratedOutput, StateInput
 from packager.core.errors import ConfigError
 from packager.core.signature import ElementType, TensorSpec
@@ -42,6 +43,8 @@ class TokenStep:
     """None for the likeliest token"""
     has_encoder: bool = False
     """whether an encoder, which only the first step runs, takes what apps pass"""
+    chat: ChatTemplate | None = None
+    """makes prompts of conversations"""
 
     def within(self, folder: Path) -> Self:
         return self
@@ -78,6 +81,7 @@ class TokenStep:
             is_finished=writer.output(writer.cast(is_last, ElementType.INT32), "finished", ElementType.INT32, (1,)),
             seed=seed,
             has_encoder=self.has_encoder,
+            chat=self.chat,
         )
         return AttachedOutput(
             typed=typed,

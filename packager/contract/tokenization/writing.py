@@ -25,6 +25,7 @@ from packager.contract.tokenization.definition import (
     Chunks,
     CodePoints,
     Scripts,
+    Slot,
     Template,
     Tokenizer,
     Truncation,
@@ -123,6 +124,11 @@ def write_batch(writer: Writer, tokenizer: Tokenizer, texts: Sequence[str], limi
     flat = _tokens(writer, tokenizer, lists.points)
     rows = batches.rows(writer, flat, lists, lambda inner, each: templates.filled(inner, each, template, truncation))
     return batches.padded(writer, rows, limits.length, tokenizer.padding)
+
+
+def whole(tokenizer: Tokenizer) -> Tokenizer:
+    """`tokenizer` for texts that have the tokens of its template already: it adds none, and cuts nothing off."""
+    return replace(tokenizer, single=(Slot(text=0, role=0),), truncation=None)
 
 
 def alone(tokenizer: Tokenizer, *, is_pair: bool = False) -> "ModelProto":

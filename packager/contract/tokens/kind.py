@@ -136,13 +136,16 @@ class StringInput:
                 hint="name it: mask = ..., or set length, to which the model pads every text",
             )
 
-    def ids(self, writer: Writer, texts: Sequence[str]) -> str:
+    def ids(self, writer: Writer, texts: Sequence[str], *, is_whole: bool) -> str:
         if self.batch:
             raise ConfigError("batch has no effect where a text is generated", hint="omit it")
         if self.length:
             raise ConfigError("length has no effect where a text is generated", hint="omit it, or use max-length")
+        if is_whole and self.max_length:
+            raise ConfigError("max-length would cut off the end of a conversation", hint="omit it")
+        tokenizer = tokenization.read(self.tokenizer)
         limits = tokenization.TokenLimits(longest=self.max_length)
-        return tokenization.write(writer, tokenization.read(self.tokenizer), texts, limits).ids
+        return tokenization.write(writer, tokenization.whole(tokenizer) if is_whole else tokenizer, texts, limits).ids
 
     def _size(self, spec: TensorSpec) -> int | None:
         """Number of tokens of the core's shape; None if every text has its own."""

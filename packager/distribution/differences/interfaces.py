@@ -134,6 +134,8 @@ def _method(old: ModelApi, new: ModelApi) -> Found:
         )
         level = Level.MINOR if _takes_more(old.parameters, new.parameters) else Level.MAJOR
         yield level, f"method {new.method} takes {takes}"
+    if old.has_chat != new.has_chat:
+        yield (Level.MINOR, "new method chat") if new.has_chat else (Level.MAJOR, "method chat is gone")
     yield from _results(old, new)
     yield from ((Level.MAJOR, f"option {name} is gone") for name in old.options if name not in new.options)
     yield from ((Level.MINOR, f"new option {name}") for name in new.options if name not in old.options)

@@ -113,9 +113,9 @@ def contract_entry(contract: Contract) -> dict[str, object]:
 
 
 def _typed(typed: TypedInput | TypedOutput) -> dict[str, object]:
-    """Flags that are false by default are left out where they are."""
+    """Values that are false or absent by default are left out where they are."""
     given = [(each, getattr(typed, each.name)) for each in fields(typed)]
-    values = {each.name: value for each, value in given if not (value is False and each.default is False)}
+    values = {each.name: value for each, value in given if not (value is each.default and value in (False, None))}
     return {
         "kind": kind_of(typed),
         **{

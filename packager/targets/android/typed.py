@@ -53,6 +53,8 @@ SHARED_FILE = "Values"
 """file of every package with a contract"""
 LISTS_FILE = "TextLists"
 """file of packages with a model that takes several texts in a run"""
+CHAT_FILE = "Message"
+"""file of packages with a model that takes conversations"""
 IN_ROWS = ("count", "row")
 """names used in the bodies of methods that take several texts"""
 
@@ -66,8 +68,9 @@ def files(contracts: Iterable[Contract | None]) -> tuple[str, ...]:
     lists = {LISTS_FILE} if any(contract.is_batch for contract in known) else set()
     parts = [type(part) for contract in known for part in (*contract.parameters, *contract.outputs)]
     needed = {name for part in parts for name in FILES.get(part, ())}
+    chats = {CHAT_FILE} if any(each.generated and each.generated.chat for each in known) else set()
     results = {made for each in known for part in each.outputs if isinstance(made := part.DESCRIBED.type, str)}
-    return tuple(sorted(needed | results | lists | {SHARED_FILE})) if known else ()
+    return tuple(sorted(needed | results | lists | chats | {SHARED_FILE})) if known else ()
 
 
 def methods(views: Iterable[ModelView]) -> dict[str, ModelMethod]:
@@ -157,6 +160,7 @@ def _generation(
         return None
     return GenerationView(
         finished=results.output(contract.generated.is_finished.name, view).identifier,
+        chat=contract.generated.chat,
         later=tuple(
             _in_further_runs(each.identifier, passed.get(each.identifier), contract.generated) for each in parameters
         ),

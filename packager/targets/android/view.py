@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from packager.core.chat import ChatTemplate
 from packager.core.values import Package
 from packager.targets.delivery import DeliveryView
 from packager.targets.dimensions import DimensionView
@@ -237,6 +238,7 @@ class GenerationView:
     """property of Output that is 1 after the last run"""
     later: tuple[str, ...]
     """arguments of every run but the first"""
+    chat: ChatTemplate | None
 
 
 @dataclass(frozen=True, kw_only=True)

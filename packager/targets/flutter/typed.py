@@ -55,6 +55,8 @@ def modules(contract: Contract) -> Iterator[str]:
     yield "cancellation"
     if contract.generated:
         yield "generation"
+        if contract.generated.chat:
+            yield "chat"
     else:
         yield "frames"
         if contract.states:
@@ -196,6 +198,7 @@ def _generation(generated: GeneratedOutput, text: Shown, outputs: Mapping[str, s
         text=text.value,
         finished=f"outputs.{outputs[generated.is_finished.identifier]}.data.first != 0",
         has_seed=generated.seed is not None,
+        chat=generated.chat,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from packager.core.chat import ChatTemplate
 from packager.core.values import Package, Sources
 from packager.providers import Provider
 from packager.targets.delivery import DeliveryView
@@ -158,6 +159,7 @@ class GenerationView:
     finished: str
     """expression of whether it was the last run"""
     has_seed: bool
+    chat: ChatTemplate | None
 
 
 @dataclass(frozen=True, kw_only=True)

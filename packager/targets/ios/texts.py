@@ -128,10 +128,12 @@ OF_KINDS: Mapping[type, tuple[str, ...]] = {
 """files of packages with a contract of that kind"""
 OF_LISTS = ("TextLists",)
 """files of packages with a model that takes several texts in a run"""
+OF_CHATS = ("Message",)
+"""files of packages with a model that takes conversations"""
 ALWAYS = (*SHARED, *COREML, *SELF_TEST)
 """names of files that no model's class may have"""
 FILES = (
-    *dict.fromkeys((*ALWAYS, *TRUST, *ENCRYPTION, *DELIVERY, *PROOF, *TUNING, *OF_LISTS)),
+    *dict.fromkeys((*ALWAYS, *TRUST, *ENCRYPTION, *DELIVERY, *PROOF, *TUNING, *OF_LISTS, *OF_CHATS)),
     *dict.fromkeys(name for names in OF_KINDS.values() for name in names),
 )
 """names of all files"""
@@ -162,8 +164,9 @@ def shared_files(view: IosView) -> tuple[str, ...]:
     optional = (*(COREML if view.runtime.uses_coreml else ()), *tests)
     verified = (*(TRUST if view.runtime.trust else ()), *(DELIVERY if view.runtime.delivery else ()))
     lists = OF_LISTS if any(contract.is_batch for contract in view.contracts) else ()
+    chats = OF_CHATS if any(each.generated and each.generated.chat for each in view.contracts) else ()
     proved = PROOF if view.runtime.has_proof else ()
-    every = (*SHARED, *optional, *verified, *proved, *decrypted, *tuned, *_of_kinds(view, OF_KINDS), *lists)
+    every = (*SHARED, *optional, *verified, *proved, *decrypted, *tuned, *_of_kinds(view, OF_KINDS), *lists, *chats)
     return tuple(dict.fromkeys(every))
 
 

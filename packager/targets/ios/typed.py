@@ -166,6 +166,7 @@ def _generation(
             for each in contract.states
             if not each.input.is_static
         },
+        chat=contract.generated.chat,
     )
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from packager.core.chat import ChatTemplate
+
 
 @dataclass(frozen=True, kw_only=True)
 class ParameterView:
@@ -53,6 +55,7 @@ class GenerationView:
     """arguments of each run, with a trailing comma"""
     returned: Mapping[str, str]
     """property of Output -> the state that keeps the value of ONNX Runtime"""
+    chat: ChatTemplate | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,6 +44,7 @@ TYPES = {
     "boxes": ("Box", "Detection"),
     "instances": ("Instance", "InstanceMask"),
     "characters": (),
+    "chat": ("Message", "Role"),
     "decoding": ("PictureOptions",),
     "drawing": (),
     "lists": ("Texts",),
@@ -189,6 +190,7 @@ def _generation(contract: Contract, parameters: Mapping[str, Parameter], seed: s
         given=tuple(_in_each_run(name, each, contract.generated) for name, each in parameters.items()),
         finished=contract.generated.is_finished.identifier,
         seed=seed,
+        chat=contract.generated.chat,
     )
 
 
@@ -289,6 +291,8 @@ def _imports(made: Iterable[Parameter], contract: Contract, *, has_top: bool) ->
     if contract.generated:
         asked["generation"].values.add("generated")
         asked["generation"].types.add("GeneratedText")
+        if contract.generated.chat:
+            asked["chat"] = Asked(values={"promptOf"}, types={"ChatTemplate", "Message"})
     elif contract.states:
         asked["state"] = Asked(values={CARRIED})
     options = {"ClassifyOptions", "ClassifySyncOptions"} if has_top else {"CallOptions"}

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from packager.core.chat import ChatTemplate
+
 
 @dataclass(frozen=True, kw_only=True)
 class ImportView:
@@ -67,6 +69,7 @@ class GenerationView:
     """key of the output that is 1 after the last run"""
     seed: str
     """key of the input for the seed of random choices; empty if there are none"""
+    chat: ChatTemplate | None
 
 
 @dataclass(frozen=True, kw_only=True)

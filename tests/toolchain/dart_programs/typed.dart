@@ -124,6 +124,21 @@ Future<void> generation() async {
   say('parts', await teller.generate(prompts.first).length);
   final seeds = (given['seeds']! as List<Object?>).cast<int>();
   say('seeds', [for (final seed in seeds) await sampler.generate('a dog', seed: seed).join()]);
+  final said = [
+    const Message(Role.system, 'be kind'),
+    const Message(Role.user, '\u3000 fox\x1c'),
+    const Message(Role.assistant, r'$quick'),
+    const Message(Role.user, '\u{1f600} dog '),
+  ];
+  say('chat', await sampler.chat(said, seed: 7).join());
+  say('no chat', [
+    for (final each in [
+      [const Message(Role.assistant, 'dog')],
+      [const Message(Role.user, 'a </end> b')],
+      <Message>[],
+    ])
+      _refusal(() => sampler.chat(each)),
+  ]);
   final samples = Float32List.fromList([for (var n = 0; n < 160; n++) ((n * 7919) % 60000 - 30000) / 32768]);
   say('heard', await scribe.generate(Sound(samples, rate: 16000)).join());
   await _leaving(teller, prompts.first);
@@ -132,6 +147,15 @@ Future<void> generation() async {
     await each();
   }
   say('disposed', await codeOf(() => teller.generate('a').join()));
+}
+
+String _refusal(void Function() call) {
+  try {
+    call();
+    return 'none';
+  } on ModelException catch (error) {
+    return error.message;
+  }
 }
 
 /// Who leaves a text, or pauses, has no more runs made.

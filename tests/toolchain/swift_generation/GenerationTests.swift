@@ -63,6 +63,22 @@ final class GenerationTests: XCTestCase {
         }
     }
 
+    func testAConversationIsGoneOnWith() async throws {
+        let model = try await Sampler.load(options: onCPU)
+        defer { model.close() }
+        let said = [
+            Message(.system, "be kind"), Message(.user, "\u{3000} fox\u{1c}"), Message(.assistant, "$quick"),
+            Message(.user, "\u{1F600} dog "),
+        ]
+        let text = try await whole(model.chat(said, seed: 7))
+        XCTAssertEqual(Array(text.unicodeScalars), Array(try wanted("chat").unicodeScalars))
+        var reasons: [String] = []
+        for each in [[Message(.assistant, "dog")], [Message(.user, "a </end> b")], []] {
+            do { _ = try model.chat(each) } catch ModelError.invalid(let reason) { reasons.append(reason) }
+        }
+        XCTAssertEqual(reasons.joined(separator: "; "), try wanted("refused"))
+    }
+
     func testTheTextOfARecordingIsThatOfPython() async throws {
         let model = try await ScribeModel.load(options: onCPU)
         defer { model.close() }

@@ -1,6 +1,8 @@
 package apps
 
+import com.example.models.Message
 import com.example.models.ModelObserver
+import com.example.models.Role
 import com.example.models.RunEvent
 import com.example.models.Sampler
 import com.example.models.ScribeModel
@@ -36,6 +38,15 @@ fun main(arguments: Array<String>) {
         Sampler.loadBlocking(task.app, task.options).use { model ->
             report("sampled", listOf(0L, 7L, 1L shl 40, -5L).map { model.generate("a dog", it).shown() }.joinToString("/"))
             report("sampled by default", model.generate("a dog").shown())
+            val said = listOf(
+                Message(Role.SYSTEM, "be kind"),
+                Message(Role.USER, "\u3000 fox\u001c"),
+                Message(Role.ASSISTANT, "\$quick"),
+                Message(Role.USER, "\uD83D\uDE00 dog "),
+            )
+            report("chat", model.chat(said).shown() + "/" + model.chat(said, 7).shown())
+            val refused = listOf(Message(Role.ASSISTANT, "dog"), Message(Role.USER, "a </end> b")).map { listOf(it) }
+            report("refused", (refused + listOf(emptyList())).joinToString("; ") { refusal { model.chat(it) } })
         }
         ScribeModel.loadBlocking(task.app, task.options).use { model ->
             val samples = FloatArray(160) { (it * 7919 % 60000 - 30000) / 32768f }
@@ -43,6 +54,9 @@ fun main(arguments: Array<String>) {
         }
     }
 }
+
+private fun refusal(call: () -> Unit): String =
+    runCatching(call).exceptionOrNull().let { if (it is IllegalArgumentException) it.message.orEmpty() else "$it" }
 
 private fun Task.lowMemory() = app.callbacks.forEach { it.onLowMemory() }
 

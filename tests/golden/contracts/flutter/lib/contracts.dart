@@ -16,6 +16,7 @@ export 'src/models/tagger.dart';
 export 'src/runtime/assignment.dart' show ProviderAssignment;
 export 'src/runtime/boxes.dart' show Box, Detection;
 export 'src/runtime/cancellation.dart';
+export 'src/runtime/chat.dart' show Message, Role;
 export 'src/runtime/classes.dart' show Classification;
 export 'src/runtime/entities.dart' show Entity;
 export 'src/runtime/errors.dart';

@@ -111,6 +111,7 @@ export type { PlainModel } from './runtime/plainModel.js';
 export { Similarity } from './runtime/typed/similarity.js';
 export { toWav } from './runtime/typed/sound.js';
 export type { Box, Detection } from './runtime/typed/boxes.js';
+export type { Message, Role } from './runtime/typed/chat.js';
 export type { Classification } from './runtime/typed/classes.js';
 export type { PictureOptions } from './runtime/typed/decoding.js';
 export type { Entity } from './runtime/typed/entities.js';

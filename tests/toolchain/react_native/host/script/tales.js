@@ -31,13 +31,21 @@ async function main() {
   const sampler = await Sampler.load();
   const sampled = [];
   for (const seed of plan.seeds) sampled.push(await whole(sampler.generate('a dog', { seed })));
+  const chatted = await whole(sampler.chat(plan.said, { seed: 7 }));
+  const refused = plan.spoilt.map((each) => {
+    try {
+      return sampler.chat(each);
+    } catch (error) {
+      return `${error.code}: ${error.message}`;
+    }
+  });
   sampler.dispose();
   const scribe = await ScribeModel.load();
   const samples = Float32Array.from({ length: 160 }, (_, n) => (((n * 7919) % 60000) - 30000) / 32768);
   const heard = await whole(scribe.generate({ samples, rate: 16000 }));
   scribe.dispose();
   const embedded = await embeddings(plan.listed.map((units) => String.fromCharCode(...units)));
-  return { told, value, again, sampled, heard, embedded };
+  return { told, value, again, sampled, chatted, refused, heard, embedded };
 }
 
 main()

@@ -40,6 +40,14 @@ public final class Storyteller: TypedModel {
         return AsyncThrowingStream { try await parts.next() }
     }
 
+    /// The next message of a conversation, part by part: `generate` with the prompt that the model's chat template makes
+    /// of it. Special tokens in a text count as such, as in transformers.
+    ///
+    /// - Throws: ``ModelError`` for a conversation that the template does not take.
+    public func chat(_ messages: [Message], seed: Int64 = 0) throws -> AsyncThrowingStream<String, any Error> {
+        try generate(Self.chatTemplate.prompt(messages), seed: seed)
+    }
+
     /// The model's inputs: values of each tensor one after the other, in row-major order.
     ///
     /// A run throws ``ModelError/shape(tensor:count:shape:)`` where values do not fill their shape.
@@ -216,4 +224,20 @@ extension Storyteller {
         var logitsProgress: [Int64] = Shape.filled([4], with: 0)
         var logitsBytes = TextState<Int64>.first([0], 0)
     }
+
+    private static let chatTemplate = ChatTemplate(
+        before: 1,
+        after: 0,
+        hasFirst: false,
+        needsText: true,
+        refused: ["<user>"],
+        pieces: [
+            "^u": ["<user>\n", "m<>", ""],
+            "ua": ["</user>$\n", "m]", ""],
+            "au": ["<user>\n", "m<>", ""],
+            "u$": ["\n"],
+        ],
+        errors: [
+            "^a": "begin with a \"question\"",
+        ])
 }

@@ -48,6 +48,15 @@ public class Storyteller private constructor(loaded: LoadedModel) :
             }
         }
 
+    /**
+     * [generate] with the prompt that the model's chat template makes of a conversation: the next message, part by part.
+     * Special tokens in a text count as such, as in transformers. Throws IllegalArgumentException for a conversation that
+     * the template does not take.
+     */
+    @JvmOverloads
+    public fun chat(messages: List<Message>, seed: Long = 0): Flow<String> =
+        generate(CHAT.prompt(messages), seed)
+
     /** Runs the model on [input] and on what is [carried]. */
     private fun next(input: Input, carried: Carried): Output = Output().also { output ->
         carried.run(session, input, output)
@@ -240,5 +249,22 @@ public class Storyteller private constructor(loaded: LoadedModel) :
         override fun removeOldDownloadsBlocking(context: Context): Unit = super.removeOldDownloadsBlocking(context)
 
         override fun modelOf(loaded: LoadedModel): Storyteller = Storyteller(loaded)
+
+        private val CHAT = ChatTemplate(
+            before = 1,
+            after = 0,
+            hasFirst = false,
+            needsText = true,
+            refused = listOf("<user>"),
+            pieces = mapOf(
+                "^u" to listOf("<user>\n", "m<>", ""),
+                "ua" to listOf("</user>\$\n", "m]", ""),
+                "au" to listOf("<user>\n", "m<>", ""),
+                "u\$" to listOf("\n"),
+            ),
+            errors = mapOf(
+                "^a" to "begin with a \"question\"",
+            ),
+        )
     }
 }

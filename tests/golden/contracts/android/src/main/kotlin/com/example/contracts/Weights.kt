@@ -15,12 +15,12 @@ internal class Weights(private val files: Map<String, Mapped>) {
     /** [model] with every location relative to [WEIGHTS_ROOT]. */
     fun locateIn(model: ByteBuffer): ByteBuffer {
         val bytes = ByteArray(model.capacity()).also { model.duplicate().whole().get(it) }
-        val located = located(Message.MODEL, Reader(bytes, 0, bytes.size))
+        val located = located(Part.MODEL, Reader(bytes, 0, bytes.size))
         return ByteBuffer.allocateDirect(located.size).put(located).whole()
     }
 
     /** Copies the fields of a message, except where references are in them. */
-    private fun located(message: Message, fields: Reader): ByteArray {
+    private fun located(message: Part, fields: Reader): ByteArray {
         val result = Writer()
         val reference = mutableMapOf<String, String>()
         while (fields.hasNext()) {
@@ -28,7 +28,7 @@ internal class Weights(private val files: Map<String, Mapped>) {
             val part = message.part(field.number)
             if (part == null) {
                 result.write(field)
-            } else if (part == Message.REFERENCE) {
+            } else if (part == Part.REFERENCE) {
                 reference += entry(field.content())
             } else {
                 result.write(field.number, located(part, field.content()))
@@ -58,10 +58,10 @@ internal const val WEIGHTS_ROOT = "/"
 private const val EXTERNAL_DATA = 13
 
 /** The messages of onnx.proto on the way to a reference, each with the fields that lead on. */
-private enum class Message {
+private enum class Part {
     MODEL, GRAPH, NODE, ATTRIBUTE, TENSOR, REFERENCE;
 
-    fun part(field: Int): Message? = when {
+    fun part(field: Int): Part? = when {
         this == MODEL && field == 7 -> GRAPH
         this == GRAPH && field == 1 -> NODE
         this == GRAPH && field == 5 -> TENSOR
