@@ -42,6 +42,7 @@ VARIANTS = {
     "int8 weights in blocks of 128": ("weight-only", "bits=8", "block-size=128"),
     "int4 weights in blocks of 32": ("weight-only", "bits=4", "block-size=32"),
     "int4 weights in blocks of 16": ("weight-only", "bits=4", "block-size=16"),
+    "int4 weights in blocks of 32, GPTQ": ("weight-only", "calibration=benchmarks.tasks.language_model:calibration"),
     "int8 weights and activations (`dynamic`)": ("dynamic",),
 }
 PROJECT = """\

@@ -16,7 +16,7 @@ from packager.graph.rewriting.draft import MICROSOFT, Draft
 from packager.graph.rewriting.embeddings import tables_of, with_tables
 from packager.graph.rewriting.layers import WeightedLayer, attribute, fit_layers, inner_layer, is_named
 from packager.graph.traversal import nodes_in
-from packager.quantizers.quantizer import CalibrationKey
+from packager.quantizers.quantizer import Calibration, CalibrationKey
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
@@ -59,6 +59,9 @@ class WeightOnly:
         """Raises SettingError."""
         if self.method == "gptq" and self.calibration is None:
             raise SettingError("method 'gptq' needs a calibration", hint='add calibration = "samples/"')
+        if self.calibration and self.calibration.method != Calibration.method:
+            ignored = f"calibration.method '{self.calibration.method}' would be ignored"
+            raise SettingError(ignored, hint="weight-only needs no ranges: remove it")
 
     @property
     def is_calibrated(self) -> bool:

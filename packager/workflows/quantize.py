@@ -297,7 +297,7 @@ def describe(
         ),
         quantizer=recipe.NAME,
         settings={key: _in_words(value) for key, value in settings_of(recipe).items() if key != "calibration"},
-        calibration=_used(calibration, made) if calibration and made.samples else None,
+        calibration=_used(recipe, calibration, made) if calibration and made.samples else None,
         score=measured.score,
         max_drop=recipe.max_drop if isinstance(recipe, Auto) else request.max_drop,
         latencies=(measured.latency,) if measured.latency else (),
@@ -319,10 +319,12 @@ def _unverified(request: QuantizeRequest) -> str:
     return assumption.unverified if assumption else ""
 
 
-def _used(calibration: Calibration, made: BuiltVariant) -> SamplesUsed:
+def _used(recipe: Recipe, calibration: Calibration, made: BuiltVariant) -> SamplesUsed:
     assert made.samples
     source = calibration.samples if calibration.is_function else Path(calibration.samples).name
     method = made.found.assignment.method if made.found else calibration.method
+    if isinstance(recipe, WeightOnly):
+        method = "gptq"
     return SamplesUsed(source=source, count=made.samples.count, method=method)
 
 

@@ -193,6 +193,8 @@ def test_nodes_that_are_named_take_8_bits() -> None:
         outcome(model, WeightOnly(eight_bits=("q",)))
     with pytest.raises(SettingError, match="needs a calibration"):
         WeightOnly(method="gptq")
+    with pytest.raises(SettingError, match="'entropy' would be ignored"):
+        WeightOnly(calibration=Calibration(samples="not read", method="entropy"))
 
 
 @pytest.mark.parametrize("bits", [4, 8])
