@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import get_args
 
@@ -12,8 +13,9 @@ from packager.files.hashes import sha256_of
 from packager.targets import dimensions
 from packager.targets.dimensions import Sizes
 from packager.targets.golden import tolerances
+from packager.targets.pipelines import ModelMethod, pipeline_views
 from packager.targets.python import naming, storage, typed
-from packager.targets.python.view import MethodView, ModelView, TensorView
+from packager.targets.python.view import MethodView, ModelView, PipelinePage, TensorView
 from packager.vectors import Golden
 
 GOLDEN = "golden.safetensors"
@@ -48,8 +50,39 @@ ARGUMENTS = {"PictureLike": '"photo.jpg"', "Sound": "Sound(samples, rate=16000)"
 """arguments in example code"""
 
 
-def exported(models: Sequence[ModelView]) -> Iterator[str]:
+def pipeline_pages(package: Package, models: Sequence[ModelView]) -> Iterator[PipelinePage]:
+    """The modules of pipelines."""
+    by_class = {each.class_name: each for each in models}
+    methods = {
+        each.name: ModelMethod(
+            class_name=each.class_name,
+            verb=each.method.verb,
+            result=each.method.result,
+            about=each.method.about,
+            has_self_test=bool(each.golden),
+        )
+        for each in models
+        if each.method
+    }
+    names = naming.modules([*(each.name for each in models), *(each.name for each in package.pipelines)])
+    for found in pipeline_views(package.pipelines, methods):
+        members = naming.members((each.identifier for each in found.stages), naming.LOCAL)
+        finder, *readers = (replace(each, identifier=members[each.identifier]) for each in found.stages)
+        words = set(re.findall(r"\w+", " ".join(each.method.result for each in readers)))
+        yield PipelinePage(
+            pipeline=replace(found, finder=finder, readers=tuple(readers)),
+            module=names[found.name],
+            results=tuple(sorted({"Detection", *({*RESULTS} & words)})),
+            models=tuple(
+                sorted({(by_class[name].module, name) for each in found.stages for name in [each.method.class_name]})
+            ),
+        )
+
+
+def exported(models: Sequence[ModelView], pipelines: Sequence[PipelinePage]) -> Iterator[str]:
     """Names that apps import from the package."""
+    for page in pipelines:
+        yield from (page.pipeline.class_name, page.pipeline.item)
     yield from (*RESULTS, *ALWAYS)
     for each in models:
         yield from (each.class_name, f"{each.class_name}Outputs")

@@ -36,7 +36,9 @@ MODELS = PurePosixPath("models")
 @dataclass(frozen=True, kw_only=True)
 class Python:
     NAME: ClassVar[str] = "python"
-    LANGUAGE: ClassVar[Language] = Language(name="Python", adds_nothing_for=("channel", "encryption", "trust"))
+    LANGUAGE: ClassVar[Language] = Language(
+        name="Python", adds_nothing_for=("channel", "encryption", "trust"), has_pipelines=True
+    )
     REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"wheel": f"/{MODELS}/"}
     VERIFIES: ClassVar[bool] = False
@@ -123,6 +125,7 @@ class Python:
             )
             for plan in plans
         )
+        pipelines = tuple(model.pipeline_pages(package, models))
         return PythonView(
             package=package,
             distribution=distribution,
@@ -135,7 +138,8 @@ class Python:
             runtime=self.published_runtime(),
             models=models,
             results=model.RESULTS,
-            exported=tuple(sorted(model.exported(models))),
+            pipelines=pipelines,
+            exported=tuple(sorted(model.exported(models, pipelines))),
             files={path: file for plan in plans for path, file in model.files_of(plan, golden).items()},
             licenses={
                 f"LICENSE-{plan.model.name}.txt": plan.model.license_file for plan in plans if plan.model.license_file
@@ -164,6 +168,7 @@ class Python:
                 home / naming.ENTRY: render("python/package.py.j2", view),
                 home / "py.typed": "\n",
                 **{home / f"{each.module}.py": render("python/model.py.j2", each) for each in view.models},
+                **{home / f"{each.module}.py": render("python/pipeline.py.j2", each) for each in view.pipelines},
                 info / "METADATA": render("python/METADATA.j2", view),
                 info / "WHEEL": "Wheel-Version: 1.0\nGenerator: mobpack\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
             },

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from packager.core.values import Package
 from packager.targets.golden import ToleranceView
+from packager.targets.pipelines import PipelineView
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +139,19 @@ class ModelView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PipelinePage:
+    """The module of one pipeline."""
+
+    pipeline: PipelineView
+    """names of stages are those of attributes"""
+    module: str
+    results: tuple[str, ...]
+    """types of the runtime that it returns"""
+    models: tuple[tuple[str, str], ...]
+    """module and class of each model"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PythonView:
     """View of a whole wheel."""
 
@@ -157,6 +171,7 @@ class PythonView:
     runtime: str
     """requirement of ONNX Runtime"""
     models: tuple[ModelView, ...]
+    pipelines: tuple[PipelinePage, ...]
     results: tuple[str, ...]
     """types that methods return"""
     exported: tuple[str, ...]
