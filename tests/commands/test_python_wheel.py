@@ -22,7 +22,7 @@ from packager.targets.python import Python
 from tests.cases import spoken
 from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.npm.test_react_native_typed import MODELS, given_texts, made, planned
-from tests.toolchain import command, generation_models, stores, typed_texts, wheels
+from tests.toolchain import command, generation_models, stores, typed_models, typed_texts, wheels
 from tests.toolchain.generation_models import PROMPT, SEEDS
 
 PROGRAM = Path(__file__).parents[1] / "toolchain" / "python_programs" / "typed.py"
@@ -241,3 +241,56 @@ def test_a_wheel_that_pip_installs_judges_files_and_itself(tmp_path: Path) -> No
     assert "License-Expression: Apache-2.0\n" in about
     assert typed.returncode == 0, typed.stdout
     assert command.run("verify", folder=tmp_path).returncode == 0
+
+
+SCANNED = """
+import json, sys
+import numpy
+from models import ModelError, Picture, Scan
+
+def line(item, has_chroma):
+    box, seen = item.box.box, item.seen
+    corners = " ".join(f"{each:.1f}" for each in (box.left, box.top, box.right, box.bottom))
+    tint = " ".join(map(str, seen.tint.reshape(-1))) if has_chroma else "-"
+    colour = "null" if item.colour is None else " ".join(f"{each:.6f}" for each in item.colour)
+    pixels = " ".join(map(str, seen.seen.reshape(-1)))
+    return f"{corners} {item.box.score:.6f} | {seen.size.tolist()} {seen.turned} | {pixels} | {tint} | {colour}"
+
+small = numpy.frombuffer(bytes(json.loads(sys.argv[1])), numpy.uint8)
+found = {}
+with Scan.load() as scan:
+    for turn in range(1, 9):
+        rgba = Picture(small[:168].reshape(6, 28)[:, 4:24].reshape(6, 5, 4), orientation=turn)
+        camera = Picture(small[:48].reshape(6, 8), "nv21", turn, small[48:72].reshape(3, 4, 2))
+        found[turn] = [[line(each, False) for each in scan.run(rgba)], [line(each, True) for each in scan.run(camera)]]
+    try:
+        scan.run(small[:36].reshape(9, 4))
+    except ModelError as error:
+        found["many"] = str(error)
+try:
+    scan.run(small[:36].reshape(6, 6))
+except ModelError as error:
+    found["closed"] = error.code.value
+print(json.dumps(found))
+"""
+
+
+def test_a_pipeline_gives_each_model_the_pixels_in_each_box(tmp_path: Path) -> None:
+    store = Store(cache_folder() / "store")
+    names = {each.model for each in typed_models.SCANNER.stages}
+    plans = tuple(each for each in typed_models.plans(tmp_path / "nets", store) if each.model.name in names)
+    package = Package(name="models", version="1.0.0", license="", pipelines=(typed_models.SCANNER,))
+    target = Python()
+    view = target.view(package, plans, Report(parities=()))
+    [wheel] = target.assemble(view, target.render(view), store)
+    small = np.random.default_rng(3).integers(0, 256, 200, np.uint8)
+    done = wheels.run(wheel.path, tmp_path / "site", "-c", SCANNED, json.dumps(small.tolist()))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    pixels, luma = small[:168].reshape(6, 28)[:, 4:24].reshape(6, 5, 4), small[:48].reshape(6, 8, 1)
+    for turn in range(1, 9):
+        rgba, camera = found[str(turn)]
+        assert rgba == typed_models.scanned(plans, pixels, turn)
+        assert camera == typed_models.scanned(plans, luma, turn, small[48:72].reshape(3, 4, 2))
+    assert found["many"] == "[bad_input] pipeline `scan`: 9 boxes, and it takes 8 at most"
+    assert found["closed"] == "closed"

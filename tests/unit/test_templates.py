@@ -78,6 +78,7 @@ VIEWS: dict[str, type] = {
     "python/METADATA.j2": python.PythonView,
     "python/README.md.j2": python.PythonView,
     "python/model.py.j2": python.ModelView,
+    "python/pipeline.py.j2": python.PipelinePage,
     "python/package.py.j2": python.PythonView,
     "report/bench.html.j2": bench_page.BenchPageView,
     "report/tune.html.j2": tune_page.TuningPageView,

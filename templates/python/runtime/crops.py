@@ -31,7 +31,7 @@ def stored(given: PictureLike) -> Picture:
 def at_most(most: int, pipeline: str, boxes: Sequence[Detection]) -> Sequence[Detection]:
     """`boxes`. Raises ModelError `BAD_INPUT` for more than `most`."""
     if len(boxes) > most:
-        words = f"pipeline {pipeline}: {len(boxes)} boxes, and it takes {most} at most"
+        words = f"pipeline `{pipeline}`: {len(boxes)} boxes, and it takes {most} at most"
         raise ModelError(ModelErrorCode.BAD_INPUT, words)
     return boxes
 
