@@ -1,6 +1,6 @@
 """`mobpack check`: plans the files for each provider and proves them, without packaging."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -120,6 +120,7 @@ DEFAULT_TARGET = "android"
 
 
 def document(found: "Examination") -> dict[str, object]:
+    from packager.core.to_json import plain
     from packager.distribution.release.manifest import kernels_entry, parity_entry, partition_entry, plan_entry
 
     return {
@@ -127,7 +128,7 @@ def document(found: "Examination") -> dict[str, object]:
         "partitions": [partition_entry(each) for each in found.report.partitions],
         "kernels": [kernels_entry(each) for each in found.report.kernels],
         "parity": [parity_entry(each) for each in found.report.parities],
-        "pipelines": [asdict(each) for each in found.report.pipelines],
+        "pipelines": [plain(each) for each in found.report.pipelines],
         "failures": [
             {"message": each.message, "node": each.node, "evidence": str(each.evidence or "")}
             for each in found.report.failures
