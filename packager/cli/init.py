@@ -260,7 +260,7 @@ def _contract(model: "Model") -> list[str]:
         _line("# mean = [0.485, 0.456, 0.406]", "as the model was trained, on numbers from 0 to 1"),
         "# std = [0.229, 0.224, 0.225]",
         "",
-        _line(gives, 'others are "boxes", "mask", "picture", "embedding", "text"'),
+        _line(gives, 'others are "boxes", "instances", "mask", "picture", "embedding", "text"'),
         '# kind = "classes"',
         _line('# activation = "softmax"', "what makes probabilities of the model's numbers"),
         _line('# labels = "labels.txt"', "the name of each class on a line of its own"),
