@@ -153,12 +153,17 @@ def fuse(draft: Draft, found: Sequence[Attention], sizes: Sequence[Sizes], turni
     table = writer.table(turning) if turning else None
     total, last = writer.lengths(found[0])
     for each, known in zip(found, sizes, strict=True):
+        size = draft.shape(each.past_key)[-1]
         query, key = (
-            writer.turned(heads, number, table) if table and heads.unturned else writer.flat(heads.name)
+            writer.turned(heads, number, size, table)
+            if table and heads.unturned
+            else writer.flat(heads.name, number * size)
             for heads, number in ((each.query, known.heads), (each.key, known.groups))
         )
-        given = [query, key, writer.flat(each.value.name), each.past_key, each.past_value, last, total]
-        result = draft.unique(f"{each.joined}_fused")
+        value = writer.flat(each.value.name, known.groups * size)
+        given = [query, key, value, each.past_key, each.past_value, last, total]
+        rows = _joined_rows(draft, each.joined, known.heads * size)
+        result = rows or draft.unique(f"{each.joined}_fused")
         writer.add(
             "GroupQueryAttention",
             given,
@@ -168,9 +173,9 @@ def fuse(draft: Draft, found: Sequence[Attention], sizes: Sequence[Sizes], turni
             kv_num_heads=known.groups,
             scale=known.scale,
         )
-        split = writer.integers(0, 0, known.heads, -1)
-        writer.add("Reshape", [result, split], [each.joined])
-    replaced = {name for each in found for name in (each.present_key, each.present_value, each.joined)}
+        if not rows:
+            writer.add("Reshape", [result, writer.integers(0, 0, known.heads, size)], [each.joined])
+    replaced = {name for node in writer.nodes for name in node.output}
     kept = [node for node in draft.graph.node if replaced.isdisjoint(node.output)]
     draft.replace_nodes(_used([*kept, *writer.nodes], draft.outputs))
     draft.import_opset(MICROSOFT)
@@ -197,10 +202,13 @@ class _Fusing:
 
         return self.draft.add("sizes", numpy.array(values, numpy.int64))
 
-    def flat(self, heads: str) -> str:
-        """[1, heads, tokens, size] -> [1, tokens, heads * size]"""
+    def flat(self, heads: str, width: int) -> str:
+        """[1, heads, tokens, size] -> [1, tokens, width]"""
         swapped = self.draft.producers.get(heads)
         rows = swapped.input[0] if swapped and _swaps(swapped, "") else self.new("Transpose", [heads], perm=SWAPPED)
+        split = self.draft.producers.get(rows)
+        if split and split.op_type == "Reshape" and _is_rows(self.draft, split.input[0], width):
+            return str(split.input[0])
         return self.new("Reshape", [rows, self.integers(0, 0, -1)])
 
     def lengths(self, first: Attention) -> tuple[str, str]:
@@ -227,17 +235,30 @@ class _Fusing:
         )
         return turning, cosine, sine, self.integers(0)
 
-    def turned(self, heads: Heads, number: int, table: tuple[Turning, str, str, str]) -> str:
+    def turned(self, heads: Heads, number: int, size: int, table: tuple[Turning, str, str, str]) -> str:
         turning, cosine, sine, begin = table
         partial = {"rotary_embedding_dim": turning.turned} if turning.turned < turning.size else {}
         return self.new(
             "RotaryEmbedding",
-            [self.flat(heads.unturned), begin, cosine, sine],
+            [self.flat(heads.unturned, number * size), begin, cosine, sine],
             domain=MICROSOFT,
             num_heads=number,
             interleaved=0,
             **partial,
         )
+
+
+def _joined_rows(draft: Draft, joined: str, width: int) -> str:
+    """[1, tokens, width], which a Reshape makes of `joined`; empty if something else takes it."""
+    taking = draft.consumers.get(joined, ())
+    only = taking[0] if len(taking) == 1 and taking[0].op_type == "Reshape" else None
+    return str(only.output[0]) if only and _is_rows(draft, only.output[0], width) else ""
+
+
+def _is_rows(draft: Draft, name: str, width: int) -> bool:
+    """Whether `name` has three dimensions, the last of `width` or unknown."""
+    shape = draft.shape(name)
+    return len(shape) == 3 and shape[-1] in (0, width)
 
 
 def _appended(draft: Draft, past: str, present: str) -> str:
