@@ -46,7 +46,7 @@ def predict(
     conversation (.json: [{"role": "user", "content": "Hi"}]), and the text appears as it is made; several prompts, or
     files, make several texts. A picture or a sound that a model makes, or the picture with masks of what it finds, is
     written into the current folder: `photo.y.png` for the output `y` and the file `photo.jpg`, `text-1.y.wav` for the
-    first text.
+    first text. A model with streams answers for each hop of a .wav file, named by its frames.
 
     With --pipeline, the models of a pipeline run one after the other: the first on the picture, the others on the part
     in each box that it finds.
@@ -87,7 +87,8 @@ def _single(answers: "Mapping[str, Any] | None") -> Any:
 
 
 def show(found: "Predicted", console: Any) -> None:
-    console.result(str(found.file) if found.file else " / ".join(map(repr, found.texts)))
+    where = "" if found.frames is None else f" {found.frames[0]}-{found.frames[1]}"
+    console.result(f"{found.file}{where}" if found.file else " / ".join(map(repr, found.texts)))
     for part in found.parts or ():
         click.echo(part, nl=False)
     if found.parts is not None:
@@ -111,7 +112,8 @@ def show_items(items: "Sequence[Item]", console: Any) -> None:
 
 
 def _named(found: "Predicted") -> dict[str, Any]:
-    return {"file": str(found.file)} if found.file else {"texts": list(found.texts)}
+    frames = {} if found.frames is None else {"start": found.frames[0], "end": found.frames[1]}
+    return {"file": str(found.file), **frames} if found.file else {"texts": list(found.texts)}
 
 
 def lines(value: Any) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from packager.contract.audio import SoundInput
+from packager.contract.audio import SoundInput, pieces
 from packager.contract.boxes import Boxes, Instances
 from packager.contract.classes import Classes
 from packager.contract.embedding import Embedding
@@ -77,4 +77,5 @@ __all__ = [
     "TextTokens",
     "Writer",
     "Written",
+    "pieces",
 ]

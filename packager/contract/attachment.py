@@ -26,7 +26,7 @@ from packager.contract import (
     Written,
 )
 from packager.core import names
-from packager.core.contract import FUNCTIONS, Contract, StateInput, TensorInput, TextInput, TypedInput
+from packager.core.contract import FUNCTIONS, AudioInput, Contract, StateInput, TensorInput, TextInput, TypedInput
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.values import Model, Signature, TensorSpec
 from packager.graph import traversal
@@ -100,7 +100,7 @@ def attach(model: Model, tables: Tables) -> Attached:
     tables = _expanded(tables, model.signature, where)
     before = _with_shapes(model, tables, where)
     core = raised(before)
-    return Attached(model=_joined(core, _parts(core, tables, where)), before=before, core=core)
+    return Attached(model=_joined(core, _parts(core, tables, where), where), before=before, core=core)
 
 
 def raised(model: Model) -> Model:
@@ -261,7 +261,19 @@ def _is_alike(found: TensorSpec, wanted: TensorSpec) -> bool:
     return len(found.shape) == len(wanted.shape) and all(a == b for a, b in pairs if isinstance(a, int))
 
 
-def _joined(model: Model, parts: AttachedParts) -> Model:
+def _refuse_unfit_stream(contract: Contract, where: str) -> None:
+    """Raises ConfigError for a sound with a stream that is not all that a run takes, or that a text is made of."""
+    for each in contract.parameters:
+        if isinstance(each, AudioInput) and each.streamed and (contract.generated or not contract.streamed):
+            others = ", ".join(repr(other.identifier) for other in contract.parameters if other is not each)
+            found = "generates a text" if contract.generated else f"also takes {others}"
+            raise ConfigError(
+                f"{where}.inputs.{each.identifier}: stream-hop is for a model that takes sound alone; this one {found}",
+                hint='omit stream-hop, or give other inputs a value, or kind = "state"',
+            )
+
+
+def _joined(model: Model, parts: AttachedParts, where: str) -> Model:
     """The core and the added nodes as one graph."""
     import onnx
 
@@ -278,6 +290,7 @@ def _joined(model: Model, parts: AttachedParts) -> Model:
     proto.graph.node.extend(kept)
     made = models.rebuilt(model, proto)
     contract = replace(_contract(made.signature, parts, outputs), own=model.signature)
+    _refuse_unfit_stream(contract, where)
     passed = [each.spec for each in contract.parameters if isinstance(each, TensorInput)]
     # inputs that the contract prepares do not count
     own = replace(made.traits, has_dynamic_shapes=not all(spec.is_static for spec in passed))

@@ -40,6 +40,18 @@ class ImageInput:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Streamed:
+    """Numbers of a stream of sound: samples at the rate of the model."""
+
+    rate: int
+    """per second"""
+    hop: int
+    """from one run of the model to the next"""
+    length: int
+    """of a run: those of the hop, and before them the last ones of the hops before"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class AudioInput:
     """One recording of any length and rate."""
 
@@ -48,6 +60,12 @@ class AudioInput:
     """float [frames, channels] from -1 to 1, or int16 [frames, channels]"""
     rate: TensorSpec
     """int64, no dimensions: frames per second"""
+    place: TensorSpec | None = None
+    """int64 [3] of a model with streams, zeros for a whole recording: time from the first of `samples` to the first
+    that the model takes, where the unit is a frame divided by the model's rate, with both rates in lowest terms; and
+    numbers of zeros that the model takes before its first sample and after its last one"""
+    streamed: Streamed | None = None
+    """if apps may pass a sound piece by piece"""
 
 
 BETWEEN = -2
@@ -506,6 +524,12 @@ class Contract:
             and len(self.inputs) == 2
             and all(isinstance(each, TextInput) for each in self.inputs)
         )
+
+    @property
+    def streamed(self) -> Streamed | None:
+        """The stream of a model that takes a sound piece by piece, and nothing else."""
+        only = self.parameters[0] if len(self.parameters) == 1 else None
+        return only.streamed if isinstance(only, AudioInput) else None
 
     @property
     def generated(self) -> GeneratedOutput | None:

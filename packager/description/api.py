@@ -63,6 +63,8 @@ class ModelApi:
     """optional parameters of the method besides its parameters: `top`, `seed`"""
     has_chat: bool = False
     """whether the class has `chat`, which takes a conversation"""
+    stream_hop: int | None = None
+    """samples of the model for which `stream` has a result each; null for a model without that method"""
     states: tuple[str, ...] = ()
     """values that the class carries from one run to the next"""
     has_self_test: bool = False

@@ -59,6 +59,7 @@ def _model(plans: Sequence[Plan], golden: Golden) -> ModelApi:
         results=tuple(_result(each) for each in contract.outputs),
         options=_options(contract),
         has_chat=bool(contract.generated and contract.generated.chat),
+        stream_hop=contract.streamed.hop if contract.streamed else None,
         states=tuple(each.identifier for each in contract.states),
         has_self_test=all((model.name, file.sha256) in golden for plan in plans for file in plan.files),
         inputs=model.signature.inputs,

@@ -43,8 +43,9 @@ def _input(typed: TypedInput) -> str:
     match typed:
         case ImageInput():
             return "a picture of any size, pixel format and orientation"
-        case AudioInput():
-            return "a recording of any length and rate"
+        case AudioInput(streamed=streamed):
+            pieces = f", whole or in pieces: a result for each {streamed.hop} samples" if streamed else ""
+            return f"a recording of any length and rate{pieces}"
         case TextInput():
             return "texts of any length, any number of them" if typed.is_batch else "a text of any length"
         case StateInput():

@@ -23,7 +23,7 @@ from packager.contract.results import (
     row,
 )
 from packager.core.console import Console
-from packager.core.contract import Contract, ImageInput, InstancesOutput, SpansOutput
+from packager.core.contract import AudioInput, Contract, ImageInput, InstancesOutput, SpansOutput
 from packager.core.crops import stored_arrays
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.pipeline import Pipeline
@@ -31,13 +31,14 @@ from packager.core.signature import TensorSpec
 from packager.core.values import Model, baseline
 from packager.files.atomic import atomic_file
 from packager.files.store import Store
-from packager.samples import images, wav
+from packager.samples import images, raw, wav
 from packager.samples.folder import CONVERSATION
 from packager.samples.sample import Arrays, SampleSet, arrays_of
 from packager.samples.texts import batch_of, chat_of, prompt_in, sample_of, taken_texts
 from packager.verification import parity, pipelines
 from packager.verification.parity.outcomes import array_of
 from packager.workflows.generation import Prompt, generated, opened
+from packager.workflows.listening import heard
 from packager.workflows.pipelines import pipeline_of
 from packager.workflows.planning import load_model
 from packager.workflows.shared_store import store_of
@@ -59,6 +60,8 @@ class Predicted:
     """by the name of the typed output"""
     parts: Iterator[str] | None = None
     """a generated text, as it is made"""
+    frames: tuple[int, int] | None = None
+    """first frame of a recording that a run of a stream answers for, and the frame after the last"""
     items: tuple["Item", ...] | None = None
     """results of a pipeline; None for a model"""
 
@@ -104,6 +107,9 @@ def predict(
             yield Predicted(file=None, texts=texts, answers=_kept(answers, f"text-{number}"))
         return
     for file in _existing(given):
+        if model.contract.streamed and file.suffix.lower() == ".wav":
+            yield from _heard(model, file, store, console, top)
+            continue
         with console.step(f"run {model.name} on {file.name}"), store.scratch() as scratch:
             answers = _answers(model, samples.given(model, file, scratch), scratch, top, str(file))
         yield Predicted(file=file, answers=_kept(answers, file.stem))
@@ -138,6 +144,22 @@ def _items(pipeline: Pipeline, contracts: Mapping[str, Contract], ran: pipelines
                 made = {each.identifier: answer(each, outputs) for each in contracts[stage.model].outputs}
                 answers[stage.name] = _kept(made, f"{stem}.{number + 1}.{stage.name}")
         yield Item(answers=answers)
+
+
+def _heard(model: Model, file: Path, store: Store, console: Console, top: int | None) -> Iterator[Predicted]:
+    """Answers for every hop of a recording."""
+    assert model.contract is not None
+    (sound,) = model.contract.parameters
+    assert isinstance(sound, AudioInput)
+    samples, rate = raw.sound(file, sound.samples.element)
+    with (
+        console.step(f"run {model.name} on {file.name}"),
+        store.scratch() as scratch,
+        opened(model, scratch) as session,
+    ):
+        for each in heard(model, session, samples, int(rate), scratch, top=top):
+            answers = _kept(each.answers, f"{file.stem}.{each.start}")
+            yield Predicted(file=file, answers=answers, frames=(each.start, each.end))
 
 
 def _kept(answers: Mapping[str, Answer], stem: str) -> dict[str, Answer]:

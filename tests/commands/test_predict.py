@@ -1,6 +1,8 @@
 """`mobpack predict` prints the answers that an app gets."""
 
 import json
+import re
+import shutil
 import wave
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from packager.cli import main
 from packager.samples import wav
 from tests.cases.onnx_text import onnx_model, saved
 from tests.cases.tokenizer_graphs import bert, changed, vocabulary
+from tests.toolchain import models
 
 NET = """(float[batch, 3, 8, 8] x) => (float[batch, 3] logits) <int64[2] axes = {2, 3}>
     { logits = ReduceMean <keepdims = 0> (x, axes) }"""
@@ -322,6 +325,26 @@ def test_sounds_are_written_into_files(project: Path, run: Callable[..., Result]
     rate, samples = sound_of(files[1])
     ids = [vocabulary()[each] for each in ("[CLS]", "dog", "[SEP]")]
     assert (rate, samples) == (22050, [round(32768 * each / 100000) for each in ids])
+
+
+@pytest.mark.usefixtures("project")
+def test_the_command_of_the_page_on_streams_answers_for_each_hop(run: Callable[..., Result]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "streams.md").read_text(encoding="utf-8")
+    [configuration] = re.findall(r"^```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    Path("mobpack.toml").write_text(configuration, encoding="utf-8")
+    shutil.copy(models.silero_vad(), "silero_vad.onnx")
+    tone = numpy.sin(numpy.arange(5000) * numpy.pi / 40) / 2
+    Path("voice.wav").write_bytes(wav.content_of(tone.tolist(), 48000, 1))
+    [command] = re.findall(r"^    mobpack predict (.*)$", page, re.MULTILINE)
+    lines = run(command).stdout.splitlines()
+    assert lines[::2] == [f"voice.wav {part}" for part in ("0-1536", "1536-3072", "3072-4608", "4608-5000")]
+    assert all(re.fullmatch(r"  speech  \[1\]  0\.\d+", line) for line in lines[1::2])
+    [first, *_] = json.loads(run("--json", command).stdout)["predictions"]
+    assert (first["start"], first["end"]) == (0, 1536)
+    text = configuration.replace("value = 16000", "")
+    Path("mobpack.toml").write_text(text, encoding="utf-8")
+    refused = run(command)
+    assert (refused.exit_code, "takes sound alone; this one also takes 'sr'" in refused.stderr) == (2, True)
 
 
 def sound_of(name: str) -> tuple[int, list[int]]:

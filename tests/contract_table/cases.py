@@ -297,6 +297,39 @@ def voice(folder: Path) -> NDArray[np.float32]:
     return (whole.astype(np.float32) / np.float32(32768)).reshape(WINDOWS, WINDOW)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Pushed:
+    """The beginning of the voice in pieces, as if it had another rate."""
+
+    rate: int
+    channels: int
+    cuts: tuple[int, ...]
+    """frames of each piece"""
+
+    @property
+    def line(self) -> str:
+        return " ".join(map(str, (self.rate, self.channels, *self.cuts)))
+
+
+def pushes() -> tuple[Pushed, ...]:
+    """Random cuts, from single frames to all at once."""
+    random = np.random.default_rng(9)
+    rates = ((8000, 1), (16000, 1), (16000, 2), (22050, 1), (44100, 1), (44101, 2), (48000, 1), (96000, 2))
+    return tuple(
+        Pushed(rate=rate, channels=channels, cuts=cuts(random, longest, 24_000 // channels))
+        for rate, channels in rates
+        for longest in (1500, 24_000)
+    )
+
+
+def cuts(random: np.random.Generator, longest: int, whole: int) -> tuple[int, ...]:
+    """Lengths, most of them short, that are `whole` together."""
+    found: list[int] = []
+    while left := whole - sum(found):
+        found.append(min(left, int(longest ** random.random())))
+    return tuple(found)
+
+
 NOISE_DB = 5
 BLOCK = 512
 """samples that the denoiser takes"""

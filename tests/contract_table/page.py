@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.contract_table import cases
-from tests.contract_table.sides import CLEANED, TONE, VOICE, Answer, Answers
+from tests.contract_table.sides import CLEANED, STREAMED, TONE, VOICE, Answer, Answers
 
 PAGE = Path(__file__).parents[2] / "benchmarks" / "results" / "contract_table.md"
 MARKED = re.compile(r"(<!-- table: .* -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
@@ -44,7 +44,7 @@ class Row:
 def rows(python: Answers, others: Sequence[Answers]) -> list[Row]:
     """Raises AssertionError if a side's words differ from Python's, or its error exceeds `MOST`."""
     texts = {each.name: f"\u201c{each.text}\u201d" for each in cases.texts()}
-    sounds = {VOICE: HEARD, TONE: SPOKEN, CLEANED: IN_NOISE}
+    sounds = {VOICE: HEARD, STREAMED: IN_PIECES, TONE: SPOKEN, CLEANED: IN_NOISE}
     asked = {**{each.name: describe(each) for each in cases.pictures()}, **texts, **sounds}
     assert all(set(each) == set(asked) for each in (python, *others))
     return [
@@ -72,6 +72,7 @@ HEARD = (
 )
 
 
+IN_PIECES = "half a second of the voice, pushed to streams in random pieces at seven rates, and a full queue"
 SPOKEN = f"the same voice, whole, at {cases.RATE // 1000} kHz"
 IN_NOISE = f"the same voice in white noise ({cases.NOISE_DB} dB), blocks of {cases.BLOCK} samples, the states carried"
 
@@ -89,6 +90,9 @@ def describe(picture: cases.Picture) -> str:
 def in_words(name: str, answer: Answer) -> str:
     if name == VOICE:
         return f"speech in {sum(score >= SPEECH for score in answer.numbers)} of {len(answer.numbers)}"
+    if name == STREAMED:
+        loudest = max(answer.numbers)
+        return f"{len(answer.numbers)} results with their ranges, the surest of speech {loudest:.3f}; 8 misuses refused"
     if name == TONE:
         steps = len(answer.numbers) // 2
         return f"{steps} steps of {answer.words}; the highest pitch {max(answer.numbers[steps:]):.0f}"

@@ -18,13 +18,18 @@ import onnxruntime
 from PIL import Image
 
 from packager.files.zips import unpack
+from packager.samples import wav
 from tests.contract_table import cases
 from tests.toolchain import command, dart, jsc, jvm, node, swift_packages, wheels
 from tests.toolchain.device import Library, device
 from tests.toolchain.react_native import codegen, native, packages
 
 PROGRAMS = Path(__file__).with_name("programs")
-VOICE, TONE, CLEANED = "voice", "tone", "cleaned"
+VOICE, STREAMED, TONE, CLEANED = "voice", "streamed", "tone", "cleaned"
+MISUSES = ("began", "channels", "finite", "full", "flushed", "closed", "least", "takes")
+"""words of the errors of a stream"""
+DROPPED = 16_000
+"""frames that the stream whose queue is full drops"""
 NOISY = "noisy"
 """file with the blocks that are cleaned"""
 MAKERS, EACH = ("cutter", "enlarger"), 37
@@ -51,7 +56,8 @@ class Asked:
 
     folder: Path
     cases: Path
-    """`cases` with a line for each picture, and a file with the memory of each; `texts` with lines; `voice`"""
+    """`cases` with a line for each picture, and a file with the memory of each; `texts` and `streams` with lines;
+    `voice`"""
 
     @property
     def dist(self) -> Path:
@@ -70,6 +76,8 @@ def prepared(folder: Path) -> Asked:
         each.save(exchange)
     texts = "".join(f"{each.line}\n" for each in cases.texts())
     (exchange / "texts").write_text(texts, encoding="utf-8", newline="\n")
+    streams = "".join(f"{each.line}\n" for each in cases.pushes())
+    (exchange / "streams").write_text(streams, encoding="utf-8", newline="\n")
     voice = cases.voice(folder / "sound")
     (exchange / VOICE).write_bytes(voice.tobytes())
     (exchange / NOISY).write_bytes(cases.noisy(voice).tobytes())
@@ -87,6 +95,7 @@ def python(asked: Asked) -> Answers:
     """`mobpack predict` on files; for models whose state it does not carry, ONNX Runtime on the file."""
     found = {
         VOICE: Answer(words="", numbers=tuple(_heard(asked))),
+        STREAMED: _streamed(asked),
         CLEANED: Answer(words=f"{cases.RATE} 1", numbers=tuple(_cleaned(asked))),
     }
     sound = asked.cases / f"{TONE}.npz"
@@ -170,8 +179,27 @@ def _heard(asked: Asked) -> Iterator[float]:
     carried = np.zeros((2, 1, 128), np.float32)
     for window in np.fromfile(asked.cases / VOICE, np.float32).reshape(cases.WINDOWS, cases.WINDOW, 1):
         given = {"input.samples": window, "input.rate": np.array(cases.RATE), "state": carried}
+        given["input.place"] = np.zeros(3, np.int64)
         [score], carried = session.run(["output.scores", "stateN"], given)
         yield float(score)
+
+
+def _streamed(asked: Asked) -> Answer:
+    """What `mobpack predict` hears in whole files, and in what is left where a queue was full."""
+    voice = np.fromfile(asked.cases / VOICE, np.float32)
+    sounds = [(voice[: sum(each.cuts) * each.channels], each.rate, each.channels) for each in cases.pushes()]
+    sounds.append((voice[DROPPED:24_000], 16_000, 1))
+    files = [asked.cases / f"{number}.wav" for number in range(len(sounds))]
+    for file, (samples, rate, channels) in zip(files, sounds, strict=True):
+        file.write_bytes(wav.content_of(samples.tolist(), rate, channels))
+    found = json.loads(_mobpack("predict", "--json", "--model", "listener", *files, folder=asked.folder))["predictions"]
+    words = [f"{each['start']}-{each['end']}+0" for each in found]
+    last = [each for each in found if each["file"] == str(files[-1])]
+    words[-len(last) :] = [
+        f"{each['start'] + DROPPED}-{each['end'] + DROPPED}+{DROPPED if each is last[0] else 0}" for each in last
+    ]
+    scores = [each["answers"]["output"][0]["score"] for each in found]
+    return Answer(words=" ".join((*words, *MISUSES)), numbers=tuple(scores))
 
 
 def _cleaned(asked: Asked) -> Iterator[float]:

@@ -31,6 +31,7 @@ from packager.core.contract import (
     SoundOutput,
     SpansOutput,
     StateInput,
+    Streamed,
     TensorInput,
     TensorOutput,
     TextInput,
@@ -508,6 +509,8 @@ SOUND = specs(
     ("audio.rate", ElementType.INT64, ()),
 )
 AUDIO = AudioInput(identifier="audio", samples=SOUND[0], rate=SOUND[1])
+PLACE = specs("input", ("audio.place", ElementType.INT64, (3,)))
+PUSHED = replace(AUDIO, place=PLACE[0], streamed=Streamed(rate=16000, hop=512, length=576))
 POINTS = specs(
     "input",
     ("query.text", ElementType.INT32, ("query.characters",)),
@@ -668,7 +671,12 @@ CONTRACTS: tuple[Plan, ...] = (
     typed("detector", PIXELS, FOUND, Contract(inputs=(IMAGE,), outputs=(BOXES,))),
     typed("segmenter", PIXELS, PLACES, Contract(inputs=(IMAGE,), outputs=(MASK,))),
     typed("reader", PIXELS, SYMBOLS, Contract(inputs=(IMAGE,), outputs=(TEXT,))),
-    typed("listener", (*SOUND, *STATES), (*SCORES, *NEXT_STATES), Contract(inputs=(AUDIO, STATE), outputs=(CLASSES,))),
+    typed(
+        "listener",
+        (*SOUND, *PLACE, *STATES),
+        (*SCORES, *NEXT_STATES),
+        Contract(inputs=(PUSHED, STATE), outputs=(CLASSES,)),
+    ),
     typed("embedder", POINTS[:1], VECTOR, Contract(inputs=(QUERY,), outputs=(EMBEDDING,))),
     typed("tagger", POINTS[:1], TAGS, Contract(inputs=(QUERY,), outputs=(SPANS,))),
     typed("ranker", POINTS, FITS, Contract(inputs=(QUERY, DOCUMENT), outputs=(PAIRS,))),

@@ -192,8 +192,8 @@ def test_a_label_with_a_line_break_is_refused() -> None:
         )
 
 
-ANSWERS_AT_ONCE = {"generate", "reset", "allocate"}
-"""functions that neither suspend nor block: they make a Flow, memory, or a first state"""
+ANSWERS_AT_ONCE = {"generate", "reset", "allocate", "stream"}
+"""functions that neither suspend nor block: they make a Flow, memory, a first state, or a stream"""
 FUNCTION = re.compile(
     r"((?:^ +@\w+(?:\(.*\))?\n)*)^ +public (?:open )?(suspend )?fun (?:<[^>]*> )?(\w+)\(", re.MULTILINE
 )

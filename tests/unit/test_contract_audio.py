@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from packager.contract.attachment import Tables, attach
 from packager.contract.audio import SoundInput
 from packager.contract.audio.mel import MelTable, mel_of
+from packager.contract.audio.streaming import pieces
 from packager.contract.kind import AttachedInput
-from packager.core.contract import ADDED, AudioInput
+from packager.core.contract import ADDED, AudioInput, Streamed
 from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
 from packager.graph.writer import Writer
@@ -43,7 +44,10 @@ class Heard:
     def __call__(self, samples: Array, rate: int) -> Array:
         """`samples` are those of one channel, or [frames, channels]."""
         given = samples if samples.ndim == 2 else samples[:, None]
-        return self._ran({"x.samples": given, "x.rate": numpy.array(rate)})[self.attached.value]
+        return self.run({"samples": given, "rate": numpy.array(rate)})
+
+    def run(self, given: dict[str, Array]) -> Array:
+        return self._ran({f"x.{name}": each for name, each in given.items()})[self.attached.value]
 
 
 def noise(*shape: int, seed: int = 0) -> Floats:
@@ -334,3 +338,38 @@ def test_what_has_no_room_for_sound_is_refused() -> None:
 def test_numbers_that_no_spectrogram_has_are_refused(keys: dict[str, object], message: str) -> None:
     with pytest.raises(SettingError, match=re.escape(message)):
         MelTable(**keys)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("rate", "off"), [(8000, 0), (16000, 0), (44100, 0), (44101, 0), (48000, 0), (11025, 5e-7), (22050, 5e-7)]
+)
+@pytest.mark.parametrize("channels", [1, 2])
+def test_the_pieces_of_a_stream_are_parts_of_the_whole_sound(rate: int, off: float, channels: int) -> None:
+    """Bit by bit, unless ONNX Runtime multiplies matrices of one row in another order."""
+    hop, length = 512, 576
+    sound = noise(rate // 4 + 17, channels)
+    whole = Heard(SoundInput(rate=16000), 1, "n")(sound, rate)[0]
+    whole = numpy.concatenate([numpy.zeros(length - hop, numpy.float32), whole, numpy.zeros(hop, numpy.float32)])
+    heard = Heard(SoundInput(rate=16000, stream_hop=hop), 1, length)
+    [typed] = heard.attached.typed
+    assert isinstance(typed, AudioInput)
+    assert typed.streamed == Streamed(rate=16000, hop=hop, length=length)
+    ends = [0]
+    for number, piece in enumerate(pieces(sound, rate, typed.streamed)):
+        found = heard.run({"samples": piece.samples, "rate": numpy.array(rate), "place": numpy.array(piece.place)})[0]
+        numpy.testing.assert_allclose(found, whole[number * hop : number * hop + length], rtol=0, atol=off)
+        assert piece.start == ends[-1] == number * hop * rate // 16000
+        ends.append(piece.end)
+    assert ends[-1] == len(sound)
+    assert len(ends) - 1 == -(-(len(whole) - length) // hop)
+
+
+def test_streams_are_refused_for_models_that_take_no_pieces() -> None:
+    for keys in ({"take": "end"}, {"features": "whisper"}, {"frame": 400}):
+        with pytest.raises(SettingError, match="stream-hop is for a model that takes samples"):
+            SoundInput(rate=16000, stream_hop=10, **keys)
+    with pytest.raises(SettingError, match="stream-hop 0 is less than 1"):
+        SoundInput(rate=16000, stream_hop=0)
+    for shape, words in ((("n",), "a fixed number of samples"), ((100,), "stream-hop is 512, but the model takes 100")):
+        with pytest.raises(ConfigError, match=words):
+            Heard(SoundInput(rate=16000, stream_hop=512), 1, *shape)

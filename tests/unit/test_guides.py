@@ -13,7 +13,10 @@ from tests.contract_table import page
 from tests.golden.stored import GOLDEN
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = [*(DOCS / f"{name}.md" for name in ("contract", "generation", "text")), *sorted((DOCS / "guides").glob("*.md"))]
+PAGES = [
+    *(DOCS / f"{name}.md" for name in ("contract", "generation", "streams", "text")),
+    *sorted((DOCS / "guides").glob("*.md")),
+]
 NAMES = [path.name for path in PAGES]
 
 
@@ -33,7 +36,7 @@ def test_pages_point_to_files_and_define_every_kind() -> None:
     assert set(INPUT_KINDS) <= set(re.findall(r"^### (\w+)$", inputs, re.MULTILINE))
     assert set(OUTPUT_KINDS) - {"tensor"} == set(re.findall(r"^### (\w+)$", outputs, re.MULTILINE))
     lines = page.words(page.written())
-    assert len(lines) == 23
+    assert len(lines) == 24
     assert all(re.search(r"\d", each) for each in lines)
 
 
@@ -70,11 +73,12 @@ def test_configurations_of_the_pages_can_be_loaded(tmp_path: Path) -> None:
         ("text", "generated"),
         ("audio", "generated"),
         ("text", "generated"),
+        ("audio state tensor", "values"),
         ("text", ""),
         ("text", "embedding"),
     ]
     both = [*of_contracts, *of_texts, ("image", "classes")]
-    kinds = [([takes] if takes else [], [gives] if gives else []) for takes, gives in both]
+    kinds = [(takes.split(), gives.split()) for takes, gives in both]
     assert len(configurations()) == len(kinds)
     for block, (takes, gives) in zip(configurations(), kinds, strict=True):
         (tmp_path / "mobpack.toml").write_text(block, encoding="utf-8")

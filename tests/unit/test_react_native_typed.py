@@ -31,6 +31,7 @@ def test_files_and_types_of_contracts_are_those_of_the_package() -> None:
             "Decoders",
             "PixelTensor",
             "Plane",
+            "SoundPiece",
         }
     assert found == {module: set(types) for module, types in typed.TYPES.items()}
 

@@ -15,7 +15,7 @@ def of(name: str) -> tuple[list[str], list[str]]:
 def test_inputs_and_outputs_of_every_kind_are_named() -> None:
     assert of("classifier")[0] == ["image: a picture of any size, pixel format and orientation"]
     assert of("listener")[0] == [
-        "audio: a recording of any length and rate",
+        "audio: a recording of any length and rate, whole or in pieces: a result for each 512 samples",
         "state: what output 'stateN' was in the run before",
     ]
     assert [

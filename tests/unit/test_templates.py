@@ -162,6 +162,7 @@ SHARED = [
         "Decryption",
         *android_sources.TRUST,
         *android_sources.DELIVERY,
+        "SoundStream",
         "TextLists",
         "Values",
         "Weights",

@@ -12,7 +12,7 @@ from packager.contract.audio.resampling import Resampled, resample
 from packager.contract.audio.spectrogram import write_mel
 from packager.contract.audio.timeline import SoundPlace, place_of
 from packager.contract.kind import AttachedInput, Inputs
-from packager.core.contract import AudioInput
+from packager.core.contract import AudioInput, Streamed
 from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
@@ -25,6 +25,7 @@ HIGHEST_HZ = 768_000
 
 RANDOM_SHAPES = ((4000, 1), (6000, 2))
 RANDOM_RATES = (8000, 16000, 44100, 48000)
+RANDOM_PLACES = (0, 7)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +76,10 @@ class SoundInput:
     `librosa`, melspectrogram and power_to_db; `torchaudio`, MelSpectrogram and AmplitudeToDB"""
     mel: MelTable = field(default_factory=MelTable)
     """changes to those defaults"""
+    stream_hop: int | None = None
+    """samples from one run to the next of a stream, for a model of a fixed number of samples that is its only input
+    besides states: apps may push a sound piece by piece. The model gets the samples of each hop, after the last ones of
+    the hops before; the first hop comes after zeros"""
 
     def __post_init__(self) -> None:
         """Raises SettingError."""
@@ -82,9 +87,10 @@ class SoundInput:
             raise SettingError(
                 f"rate {self.rate} is not between 1 and {HIGHEST_HZ}", hint="use, for example, 16000 for speech"
             )
-        for key in ("length", "frame", "hop"):
+        for key in ("length", "frame", "hop", "stream_hop"):
             value = getattr(self, key)
             if value is not None and value < 1:
+                key = key.replace("_", "-")
                 raise SettingError(f"{key} {value} is less than 1", hint="omit it, or use a positive number of samples")
         if not isfinite(self.scale) or self.scale == 0:
             raise SettingError(f"scale {self.scale:g} silences the recording", hint="use 1 for no change")
@@ -94,6 +100,10 @@ class SoundInput:
             raise SettingError(f"frame has no effect with features '{self.features}'", hint="set mel.n-fft instead")
         if self.features == "none" and not self.mel.is_empty:
             raise SettingError("mel has no effect without features", hint='set, for example, features = "torchaudio"')
+        if self.stream_hop and (self._frames or self.take == "end"):
+            raise SettingError(
+                "stream-hop is for a model that takes samples", hint="omit frame, features and take, or stream-hop"
+            )
         _ = self._frames  # validates the frames as well
 
     @property
@@ -114,24 +124,42 @@ class SoundInput:
         element = ElementType.FLOAT if self.format == "float" else ElementType.INT16
         samples = writer.input("samples", element, (f"{spec.name}.frames", f"{spec.name}.channels"))
         rate = writer.input("rate", ElementType.INT64, ())
-        value = self._heard(writer, samples, rate, place)
+        streamed = self._streamed(place)
+        piece = writer.input("place", ElementType.INT64, (3,)) if streamed else None
+        value = self._heard(writer, samples, rate, piece, place)
+        rates = tuple(dict.fromkeys((self.rate, *RANDOM_RATES)))
         return AttachedInput(
-            typed=(AudioInput(identifier=spec.identifier, samples=samples, rate=rate),),
+            typed=(AudioInput(identifier=spec.identifier, samples=samples, rate=rate, place=piece, streamed=streamed),),
             value=_laid(writer, value, spec.element, place.shape),
             rate=self.rate,
             shapes={samples.name: RANDOM_SHAPES},
-            values={rate.name: tuple(dict.fromkeys((self.rate, *RANDOM_RATES)))},
+            values={rate.name: rates, **({piece.name: RANDOM_PLACES} if piece else {})},
         )
 
-    def _heard(self, writer: Writer, samples: TensorSpec, rate: TensorSpec, place: SoundPlace) -> str:
+    def _streamed(self, place: SoundPlace) -> Streamed | None:
+        if self.stream_hop is None:
+            return None
+        if place.length is None:
+            raise ConfigError("stream-hop needs a fixed number of samples", hint="set length as well")
+        if self.stream_hop > place.length:
+            raise ConfigError(
+                f"stream-hop is {self.stream_hop}, but the model takes {place.length} samples",
+                hint=f"use at most {place.length}: samples beyond the hop are those before it",
+            )
+        return Streamed(rate=self.rate, hop=self.stream_hop, length=place.length)
+
+    def _heard(
+        self, writer: Writer, samples: TensorSpec, rate: TensorSpec, piece: TensorSpec | None, place: SoundPlace
+    ) -> str:
         """The model's numbers: double, one-dimensional for samples, [frames, numbers] or its transpose for frames."""
         sound = writer.cast(samples.name, ElementType.DOUBLE)
         writer = writer.hiding(hidden.nothing(writer, sound))
         scale = self.scale / STEPS.get(samples.element, 1)
         mono = _mono(writer, sound)
         mono = mono if scale == 1 else writer.node("Mul", mono, float(scale))
+        at = piece.name if piece else ""
         from_end = self.take == "end"
-        made = resample(writer, mono, rate.name, self.rate, length=place.length, from_end=from_end)
+        made = resample(writer, mono, rate.name, self.rate, length=place.length, from_end=from_end, place=at)
         return self._in_frames(writer, self._filled(writer, made, place.length), place)
 
     def _place(self, spec: TensorSpec) -> SoundPlace:
@@ -149,7 +177,9 @@ class SoundInput:
         shortest = 1 if frames is None else frames.shortest
         wanted = writer.integers(length) if length is not None else writer.node("Max", made.count, [shortest])
         missing = writer.node("Sub", wanted, made.count)
-        pads = (missing, [0]) if self.take == "end" else ([0], missing)
+        pads: tuple[str | list[int], ...] = (missing, [0]) if self.take == "end" else ([0], missing)
+        if made.ahead:
+            pads = (made.ahead, writer.node("Sub", missing, made.ahead))
         return writer.node("Pad", made.value, writer.node("Concat", *pads, axis=0))
 
     def _in_frames(self, writer: Writer, value: str, place: SoundPlace) -> str:

@@ -46,6 +46,8 @@ class Resampled:
     """double, one dimension"""
     count: str
     """int64, one element: number of samples"""
+    ahead: str
+    """int64, one element: number of zeros before them; empty for none"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,24 +62,34 @@ class Grid:
     rounds: str
 
 
-def resample(writer: Writer, mono: str, rate: str, to: int, *, length: int | None, from_end: bool) -> Resampled:
+def resample(
+    writer: Writer, mono: str, rate: str, to: int, *, length: int | None, from_end: bool = False, place: str = ""
+) -> Resampled:
     """`mono`, a one-dimensional double, at the rate `to`; at most `length` samples, the last ones if `from_end`.
 
-    If `rate` equals `to`, or is not a rate at all, the samples are those of `mono`, bit for bit.
+    If `rate` equals `to`, or is not a rate at all, the samples are those of `mono`, bit for bit. `place`, that of
+    AudioInput, may begin later and leaves out samples on both sides.
     """
     ratio = _ratio(writer, rate, to)
     frames = hidden.size(writer, mono)
     total = _divided_up(writer, writer.node("Mul", frames, ratio.target), ratio.source)
     count = total if length is None else writer.node("Min", total, [length])
     first = writer.node("Sub", total, count) if from_end else writer.integers(0)
+    late = ""
+    if place:
+        late, first, behind = (
+            writer.node("Add", writer.node("Slice", place, [at], [at + 1]), writer.nothing) for at in range(3)
+        )
+        count = writer.node("Max", writer.node("Sub", writer.node("Sub", count, first), behind), [0])
     computed = writer.node("Where", ratio.is_same, [0], count)
     copied = writer.node("Sub", count, computed)
-    made = _made(writer, mono, ratio, _grid(writer, ratio, first, computed, to))
+    made = _made(writer, mono, ratio, _grid(writer, ratio, first, computed, to), late)
+    start = writer.node("Add", first, late) if late else first
     parts = (
         writer.node("Slice", writer.cast(made, ElementType.DOUBLE), [0], computed),
-        writer.node("Slice", mono, first, writer.node("Add", first, copied)),
+        writer.node("Slice", mono, start, writer.node("Add", start, copied)),
     )
-    return Resampled(value=writer.node("Concat", *parts, axis=0), count=count)
+    return Resampled(value=writer.node("Concat", *parts, axis=0), count=count, ahead=first if place else "")
 
 
 def _ratio(writer: Writer, rate: str, to: int) -> Ratio:
@@ -116,10 +128,11 @@ def _grid(writer: Writer, ratio: Ratio, first: str, count: str, to: int) -> Grid
     return Grid(size=size, first=first, phases=phases, rounds=_divided_up(writer, groups, phases))
 
 
-def _made(writer: Writer, mono: str, ratio: Ratio, grid: Grid) -> str:
+def _made(writer: Writer, mono: str, ratio: Ratio, grid: Grid, late: str) -> str:
     """float: the concatenated samples of all groups."""
     ahead = writer.node("Mul", hidden.counted(writer, grid.phases), [grid.size])
     ticks = writer.node("Mul", writer.node("Add", ahead, grid.first), ratio.source)
+    ticks = writer.node("Add", ticks, late) if late else ticks
     starts = writer.node("Div", ticks, ratio.target)  # the sample of the recording at or after which a group lies
     phases = writer.node("Mod", ticks, ratio.target)  # its distance to the group, in units of `target`
     width = _width(writer, ratio, grid)

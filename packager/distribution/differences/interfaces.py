@@ -139,6 +139,10 @@ def _method(old: ModelApi, new: ModelApi) -> Found:
     yield from _results(old, new)
     yield from ((Level.MAJOR, f"option {name} is gone") for name in old.options if name not in new.options)
     yield from ((Level.MINOR, f"new option {name}") for name in new.options if name not in old.options)
+    if new.stream_hop is None and old.stream_hop is not None:
+        yield Level.MAJOR, "method stream is gone"
+    elif new.stream_hop != old.stream_hop:
+        yield Level.MINOR, f"method stream gives a result for each {new.stream_hop} samples"
 
 
 def _takes_more(old: Sequence[MethodParameter], new: Sequence[MethodParameter]) -> bool:

@@ -127,7 +127,8 @@ def _tensors(parameter: ImageInput | AudioInput | TextInput | TensorInput, value
             return {spec.name: array for spec, array in zip(specs, made, strict=True)}
         case AudioInput():
             samples, rate = _recording(parameter, value)
-            return {parameter.samples.name: samples, parameter.rate.name: rate}
+            place = {parameter.place.name: numpy.zeros(3, numpy.int64)} if parameter.place else {}
+            return {parameter.samples.name: samples, parameter.rate.name: rate, **place}
         case TextInput():
             texts = [value] if isinstance(value, str) else list(value)
             return {parameter.code_points.name: code_points(texts)}

@@ -55,6 +55,8 @@ LISTS_FILE = "TextLists"
 """file of packages with a model that takes several texts in a run"""
 CHAT_FILE = "Message"
 """file of packages with a model that takes conversations"""
+STREAM_FILE = "SoundStream"
+"""file of packages with a model that takes a sound piece by piece"""
 IN_ROWS = ("count", "row")
 """names used in the bodies of methods that take several texts"""
 
@@ -66,11 +68,12 @@ def files(contracts: Iterable[Contract | None]) -> tuple[str, ...]:
     """The Kotlin files that a package needs for its contracts, sorted."""
     known = [contract for contract in contracts if contract]
     lists = {LISTS_FILE} if any(contract.is_batch for contract in known) else set()
+    streams = {STREAM_FILE} if any(contract.streamed for contract in known) else set()
     parts = [type(part) for contract in known for part in (*contract.parameters, *contract.outputs)]
     needed = {name for part in parts for name in FILES.get(part, ())}
     chats = {CHAT_FILE} if any(each.generated and each.generated.chat for each in known) else set()
     results = {made for each in known for part in each.outputs if isinstance(made := part.DESCRIBED.type, str)}
-    return tuple(sorted(needed | results | lists | chats | {SHARED_FILE})) if known else ()
+    return tuple(sorted(needed | results | lists | chats | streams | {SHARED_FILE})) if known else ()
 
 
 def methods(views: Iterable[ModelView]) -> dict[str, ModelMethod]:
@@ -135,6 +138,7 @@ def _typed(contract: Contract, view: ModelView) -> TypedView:
         labels=results.labels(contract, view),
         lists=_lists(passed, taken, top) if contract.is_batch else (),
         generation=_generation(contract, view, passed, parameters),
+        streamed=contract.streamed,
     )
 
 
@@ -252,7 +256,8 @@ def _values(given: Given, name: str) -> dict[str, str]:
         }
     if isinstance(given, AudioInput):
         kind = "floats" if given.samples.element is ElementType.FLOAT else "shorts"
-        return {given.samples.name: f"{name}.{kind}()", given.rate.name: f"{name}.rateTensor"}
+        place = {given.place.name: f"{name}.placeTensor"} if given.place else {}
+        return {given.samples.name: f"{name}.{kind}()", given.rate.name: f"{name}.rateTensor", **place}
     if isinstance(given, TextInput):
         return {given.code_points.name: f"{name}.codePointTensor()"}
     return {given.spec.name: name}

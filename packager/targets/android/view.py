@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager.core.chat import ChatTemplate
+from packager.core.contract import Streamed
 from packager.core.values import Package
 from packager.targets.delivery import DeliveryView
 from packager.targets.dimensions import DimensionView
@@ -285,6 +286,8 @@ class TypedView:
     """names of lists of the parameters, for a model that takes several texts in a run; empty for others"""
     generation: GenerationView | None
     """None for a model that gives everything at once"""
+    streamed: Streamed | None
+    """None for a model without streams"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,8 +24,9 @@ MODULES = frozenset(name.lower() for name in SYSTEM_MODULES)
 TAKEN = KEYWORDS | TAKEN_PACKAGES | MODULES
 LOCAL = frozenset(
     """
-    cancel cancellation count firstFrame frame generated given isFirst isLast latestOf options outputs pcmTensors
-    rankedBy rankedInLists rowCount rowsOf seed seedTensor some soundTensors source state textTensor textsTensor top
+    cancel cancellation carried count firstFrame frame generated given isFirst isLast latestOf options outputs
+    pcmTensors rankedBy rankedInLists rowCount rowsOf seed seedTensor some soundTensors source state textTensor
+    textsTensor top
     """.split()
 )
 """names that parameters cannot have, because the surrounding code uses them"""

@@ -61,6 +61,8 @@ def modules(contract: Contract) -> Iterator[str]:
         yield "frames"
         if contract.states:
             yield "state"
+        if contract.streamed:
+            yield "stream"
     for parameter in contract.parameters:
         if type(parameter) in MODULES:
             yield MODULES[type(parameter)]
@@ -103,6 +105,7 @@ def typed_view(model: Model, contract: Contract, class_name: str, outputs: Mappi
         states=tuple(_state(each, outputs) for each in contract.states),
         labels=tuple(found for each in contract.outputs for found in labels(each)),
         generation=_generation(contract.generated, results[0], outputs) if contract.generated else None,
+        streamed=contract.streamed,
         lists=_lists(contract.verb, made) if contract.is_batch else None,
         rank=_rank(made) if contract.ranks else None,
     )
@@ -176,6 +179,8 @@ def _fed(name: str, parameter: Parameter) -> Iterator[tuple[str, str]]:
         case AudioInput():
             yield parameter.samples.name, f"{tensors}.samples"
             yield parameter.rate.name, f"{tensors}.rate"
+            if parameter.place:
+                yield parameter.place.name, f"{tensors}.place"
         case TextInput():
             yield parameter.code_points.name, tensors
         case TensorInput():

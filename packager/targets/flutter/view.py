@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from packager.core.chat import ChatTemplate
+from packager.core.contract import Streamed
 from packager.core.values import Package, Sources
 from packager.providers import Provider
 from packager.targets.delivery import DeliveryView
@@ -204,6 +205,7 @@ class TypedView:
     texts: tuple[str, ...]
     """parameters that several results refer to"""
     generation: GenerationView | None
+    streamed: Streamed | None
     lists: ListsView | None
     rank: RankView | None
     states: tuple[StateView, ...]

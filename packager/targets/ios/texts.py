@@ -128,12 +128,14 @@ OF_KINDS: Mapping[type, tuple[str, ...]] = {
 """files of packages with a contract of that kind"""
 OF_LISTS = ("TextLists",)
 """files of packages with a model that takes several texts in a run"""
+OF_STREAMS = ("SoundStream",)
+"""files of packages with a model that takes a sound piece by piece"""
 OF_CHATS = ("Message",)
 """files of packages with a model that takes conversations"""
 ALWAYS = (*SHARED, *COREML, *SELF_TEST)
 """names of files that no model's class may have"""
 FILES = (
-    *dict.fromkeys((*ALWAYS, *TRUST, *ENCRYPTION, *DELIVERY, *PROOF, *TUNING, *OF_LISTS, *OF_CHATS)),
+    *dict.fromkeys((*ALWAYS, *TRUST, *ENCRYPTION, *DELIVERY, *PROOF, *TUNING, *OF_LISTS, *OF_CHATS, *OF_STREAMS)),
     *dict.fromkeys(name for names in OF_KINDS.values() for name in names),
 )
 """names of all files"""
@@ -165,8 +167,10 @@ def shared_files(view: IosView) -> tuple[str, ...]:
     verified = (*(TRUST if view.runtime.trust else ()), *(DELIVERY if view.runtime.delivery else ()))
     lists = OF_LISTS if any(contract.is_batch for contract in view.contracts) else ()
     chats = OF_CHATS if any(each.generated and each.generated.chat for each in view.contracts) else ()
+    streams = OF_STREAMS if any(contract.streamed for contract in view.contracts) else ()
     proved = PROOF if view.runtime.has_proof else ()
-    every = (*SHARED, *optional, *verified, *proved, *decrypted, *tuned, *_of_kinds(view, OF_KINDS), *lists, *chats)
+    kinds = _of_kinds(view, OF_KINDS)
+    every = (*SHARED, *optional, *verified, *proved, *decrypted, *tuned, *kinds, *lists, *chats, *streams)
     return tuple(dict.fromkeys(every))
 
 

@@ -27,13 +27,14 @@ from packager.targets.ios.typed_view import (
     ParameterView,
     ResultView,
     StateView,
+    StreamedView,
     TypedView,
 )
 from packager.targets.ios.view import InputView, OutputView
 
 WIDEST = 120
 """longest line, in characters; longer parameter lists are split"""
-LOCALS = ("output", "tensors", "cancellation", "carried", "answer", "parts", "first", "results")
+LOCALS = ("output", "tensors", "cancellation", "carried", "answer", "parts", "first", "results", "kept")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +87,10 @@ def _view(contract: Contract, tensors: Tensors) -> TypedView:
     declared = tuple(_declared(each, is_labelled=len(given) > 1 or each in more) for each in parameters)
     is_prediction = contract.verb == SEVERAL
     result = "Prediction" if is_prediction else made[0].type
+    is_streamed = contract.streamed is not None and bool(contract.states)
     received = (
         *(f"_ {each.identifier}: {each.type}" for each in parameters),
+        *([f"in {local.kept}: Shared<Carried>? = nil"] if is_streamed else []),
         f"until {local.cancellation}: Cancellation?",
     )
     return TypedView(
@@ -113,7 +116,16 @@ def _view(contract: Contract, tensors: Tensors) -> TypedView:
         more_passed="".join(f", {each.identifier}: {each.identifier}" for each in more),
         lists=_lists(given, more, local, row, count, result) if contract.is_batch else None,
         generation=_generation(contract, tensors, parameters, local.first),
+        streamed=_streamed(contract),
     )
+
+
+def _streamed(contract: Contract) -> StreamedView | None:
+    if contract.streamed is None:
+        return None
+    more = [] if contract.top is None else [str(contract.top)]
+    kept = ["in: carried"] if contract.states else []
+    return StreamedView(form=contract.streamed, passed=", ".join(["sound", *more, *kept]))
 
 
 def _lists(
@@ -338,6 +350,8 @@ def _fed_by(
             shape = f"[{name}.frames, {name}.channels]"
             yield FedView(type="Fed", tensor=given.samples.name, arguments=(f"try {name}.{samples}", shape))
             yield FedView(type="Fed", tensor=given.rate.name, arguments=(f"[Int64({name}.rate)]", "[]"))
+            if given.place:
+                yield FedView(type="Fed", tensor=given.place.name, arguments=(f"{name}.place", "[3]"))
         case TextInput():
             label = "texts" if given.is_batch else "text"
             yield FedView(type="Fed", tensor=given.code_points.name, arguments=(f"{label}: {name}",))

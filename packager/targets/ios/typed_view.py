@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from packager.core.chat import ChatTemplate
+from packager.core.contract import Streamed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +95,16 @@ class LocalsView:
     parts: str
     first: str
     results: str
+    kept: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamedView:
+    """The parts that a model with streams needs besides its method."""
+
+    form: Streamed
+    passed: str
+    """arguments of a run, over `sound`"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,3 +169,5 @@ class TypedView:
     """None for a model that takes one text in a run, or none"""
     generation: GenerationView | None
     """None for a model that gives everything at once"""
+    streamed: StreamedView | None
+    """None for a model without streams"""

@@ -33,6 +33,7 @@ RESULTS = tuple(
 )
 """types that methods return"""
 ALWAYS = (
+    "Heard",
     "LeftOut",
     "Metrics",
     "ModelError",
@@ -45,6 +46,7 @@ ALWAYS = (
     "Ranked",
     "SelfTest",
     SOUND,
+    "SoundStream",
 )
 ARGUMENTS = {"PictureLike": '"photo.jpg"', "Sound": "Sound(samples, rate=16000)", "str": '"some text"'}
 """arguments in example code"""
@@ -153,6 +155,7 @@ def _imports(model: Model, method: MethodView | None, tolerances: bool) -> Itera
     )
     collections = {
         "AsyncIterator": generation,
+        "Callable": contract is not None and contract.streamed is not None,
         "Iterator": generation,
         "Mapping": contract is not None,
         "Sequence": lists or ranks,
@@ -166,6 +169,7 @@ def _imports(model: Model, method: MethodView | None, tolerances: bool) -> Itera
         "pictures": {"PictureLike", "picture_tensors"} & words,
         "results": results & words,
         "sounds": {SOUND, "pcm_tensors", "sound_tensors"} & words,
+        "streams": ["Overflow", "SoundStream", "StreamForm"] if contract and contract.streamed else [],
         "texts": [
             *(["Ranked", "ranked"] if ranks else []),
             *(["row_count"] if lists else []),

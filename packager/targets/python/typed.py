@@ -89,6 +89,7 @@ def method_view(model: Model, contract: Contract, class_name: str) -> MethodView
         else None,
         lists=_lists(verb, made) if contract.is_batch else None,
         ranks=contract.ranks,
+        streamed=contract.streamed,
     )
 
 
@@ -188,6 +189,8 @@ def _fed(name: str, parameter: Parameter, contract: Contract, is_encoded: bool) 
             samples = f"{made}.samples if is_first else {made}.samples[:1]" if is_encoded else f"{made}.samples"
             yield parameter.samples.name, samples
             yield parameter.rate.name, f"{made}.rate"
+            if parameter.place:
+                yield parameter.place.name, f"{made}.place"
         case TextInput():
             yield parameter.code_points.name, f'{made} if is_first else text_tensor("")' if contract.generated else made
         case TensorInput():

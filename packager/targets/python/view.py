@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from packager.core.contract import Streamed
 from packager.core.values import Package
 from packager.targets.golden import ToleranceView
 from packager.targets.pipelines import PipelineView
@@ -108,6 +109,7 @@ class MethodView:
     generation: GenerationView | None
     lists: ListsView | None
     ranks: bool
+    streamed: Streamed | None
 
 
 @dataclass(frozen=True, kw_only=True)

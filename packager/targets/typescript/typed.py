@@ -55,6 +55,7 @@ TYPES = {
     "ranking": ("Ranked",),
     "similarity": (),
     "state": (),
+    "stream": ("Heard", "SoundStream", "StreamOptions", "StreamResults"),
 }
 """files of `runtime/typed/`, and the types of each that apps use"""
 VALUES = {"similarity": ("Similarity",), "sound": ("toWav",)}
@@ -162,6 +163,7 @@ def typed_view(contract: Contract, class_name: str) -> TypedView:
         imports=tuple(_imports(made.values(), contract, has_top=bool(top))),
         lists=_lists(parameters, result=result, sync_options=sync_options) if contract.is_batch else None,
         generation=_generation(contract, parameters, seed),
+        streamed=contract.streamed,
     )
 
 
@@ -244,6 +246,8 @@ def _fed(parameter: Parameter, name: str, local: str) -> Iterator[FedView]:
         case AudioInput():
             yield FedView(key=parameter.samples.identifier, value=f"{local}.samples")
             yield FedView(key=parameter.rate.identifier, value=f"{local}.rate")
+            if parameter.place:
+                yield FedView(key=parameter.place.identifier, value=f"{local}.place")
         case TextInput():
             yield FedView(key=parameter.code_points.identifier, value=local)
         case TensorInput():
@@ -295,6 +299,8 @@ def _imports(made: Iterable[Parameter], contract: Contract, *, has_top: bool) ->
             asked["chat"] = Asked(values={"promptOf"}, types={"ChatTemplate", "Message"})
     elif contract.states:
         asked["state"] = Asked(values={CARRIED})
+    if contract.streamed:
+        asked["stream"] = Asked(values={"streamOf"}, types={"SoundStream", "StreamOptions"})
     options = {"ClassifyOptions", "ClassifySyncOptions"} if has_top else {"CallOptions"}
     if contract.generated and contract.generated.seed:
         asked["generation"].values.add("seedTensor")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from packager.core.chat import ChatTemplate
+from packager.core.contract import Streamed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,6 +166,8 @@ class TypedView:
     """None for a model that takes one text in a run, or none"""
     generation: GenerationView | None
     """None for a model that gives everything at once"""
+    streamed: Streamed | None
+    """None for a model without streams"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,6 +20,8 @@ class ModelErrorCode(Enum):
     """A value does not fit the model."""
     BAD_OPTIONS = "bad_options"
     """An option has an invalid value."""
+    BUSY = "busy"
+    """The queue of a stream has no room."""
     CLOSED = "closed"
     """The model was closed before the call."""
     FORKED = "forked"

@@ -40,16 +40,26 @@ class Sound:
 
 
 @dataclass(frozen=True)
+class SoundPiece(Sound):
+    """A part of a stream."""
+
+    place: tuple[int, int, int]
+    """time from the first sample to the first that the model takes, and zeros before and after those that it takes"""
+
+
+@dataclass(frozen=True)
 class SoundTensors:
     """Tensors that models take of a sound."""
 
     samples: NDArray[Any]
     """one row for each frame"""
     rate: NDArray[numpy.int64]
+    place: NDArray[numpy.int64]
+    """zeros for a whole sound"""
 
     def first_frame(self) -> SoundTensors:
         """For runs that take a sound and do not read it."""
-        return SoundTensors(self.samples[:1], self.rate)
+        return SoundTensors(self.samples[:1], self.rate, self.place)
 
 
 def sound_tensors(name: str, sound: Sound) -> SoundTensors:
@@ -57,13 +67,17 @@ def sound_tensors(name: str, sound: Sound) -> SoundTensors:
     saying what is wrong with the sound."""
     samples = checked(name, sound)
     floats = samples.astype(numpy.float32) / numpy.float32(FULL) if samples.dtype == numpy.int16 else samples
-    return SoundTensors(floats.astype(numpy.float32), numpy.array(sound.rate, numpy.int64))
+    return SoundTensors(floats.astype(numpy.float32), numpy.array(sound.rate, numpy.int64), place_of(sound))
 
 
 def pcm_tensors(name: str, sound: Sound) -> SoundTensors:
     """The tensors of the parameter `name`, for a model that takes whole numbers of 16 bits; what is too loud is cut
     off. Raises ModelError `BAD_INPUT`."""
-    return SoundTensors(whole_of(checked(name, sound)), numpy.array(sound.rate, numpy.int64))
+    return SoundTensors(whole_of(checked(name, sound)), numpy.array(sound.rate, numpy.int64), place_of(sound))
+
+
+def place_of(sound: Sound) -> NDArray[numpy.int64]:
+    return numpy.array(sound.place if isinstance(sound, SoundPiece) else (0, 0, 0), numpy.int64)
 
 
 def checked(name: str, sound: Sound) -> NDArray[Any]:

@@ -1,5 +1,6 @@
 package apps
 
+import com.example.models.Classification
 import com.example.models.Classifier
 import com.example.models.Cleaner
 import com.example.models.Cutter
@@ -15,11 +16,21 @@ import com.example.models.Region
 import com.example.models.RgbaPicture
 import com.example.models.ScribeModel
 import com.example.models.Sound
+import com.example.models.SoundStream
 import com.example.models.Spotter
+import com.example.models.StreamOverflow
 import com.example.models.Tokens
 import com.example.models.Tone
 import com.example.models.YuvConversion
 import device.report
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.async
+import kotlinx.coroutines.awaitAll
+import kotlinx.coroutines.coroutineScope
+import kotlinx.coroutines.flow.map
+import kotlinx.coroutines.flow.toList
+import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.yield
 
 private const val CLASSES = 1000
 private const val EACH = 37
@@ -97,6 +108,7 @@ fun main(arguments: Array<String>) {
         }
         report("voice words", "")
         report("voice numbers", scores.joinToString(" "))
+        listen(model, heard, String(task.bytes("streams").array()).trim().lines().map { it.split(' ').map(String::toInt) })
     }
     Tone.loadBlocking(task.app, task.options).use { model ->
         val heard = FloatArray(task.number("samples")).also { task.floats("voice").get(it) }
@@ -112,6 +124,69 @@ fun main(arguments: Array<String>) {
         }
         report("cleaned words", "${cleaned.last().rate} ${cleaned.last().channels}")
         report("cleaned numbers", cleaned.flatMap { it.toFloatArray().asList() }.joinToString(" "))
+    }
+}
+
+private typealias Found = List<Pair<String, Float>>
+
+private fun listen(model: ListenerModel, voice: FloatArray, lines: List<List<Int>>) {
+    val found = runBlocking(Dispatchers.Default) { lines.map { async { pushed(model, voice, it) } }.awaitAll() }
+    val all = found.flatten() + runBlocking { overflown(model, voice) }
+    report("streamed words", (all.map { it.first } + misused(model, voice)).joinToString(" "))
+    report("streamed numbers", all.joinToString(" ") { "${it.second}" })
+}
+
+/** A stream of a line of the file `streams`: rate, channels, and how many frames each push has. */
+private suspend fun pushed(model: ListenerModel, voice: FloatArray, line: List<Int>): Found = coroutineScope {
+    val (rate, channels) = line
+    val stream = model.stream()
+    val reading = async { collected(stream) }
+    var start = 0
+    for (cut in line.drop(2)) {
+        stream.push(Sound(voice.copyOfRange(start, start + cut * channels), rate, channels))
+        start += cut * channels
+        if (cut % 3 == 0) yield()
+    }
+    stream.flush()
+    val found = reading.await()
+    // The stream is as good as new.
+    stream.reset()
+    stream.push(Sound(voice.copyOf(start), rate, channels))
+    stream.flush()
+    check(collected(stream) == found) { "another sound after reset" }
+    stream.close()
+    found
+}
+
+private suspend fun collected(stream: SoundStream<List<Classification>>): Found =
+    stream.results.map { "${it.start}-${it.end}+${it.dropped}" to it.result.single().score }.toList()
+
+/** A queue of half a second that nobody reads. */
+private suspend fun overflown(model: ListenerModel, voice: FloatArray): Found {
+    val stream = model.stream(queueMs = 500, overflow = StreamOverflow.DROP_OLDEST)
+    for (start in 0 until 24_000 step 1000) stream.push(Sound(voice.copyOfRange(start, start + 1000), 16_000))
+    stream.flush()
+    return collected(stream)
+}
+
+/** What is wrong, by a word of the error's. */
+private fun misused(model: ListenerModel, voice: FloatArray): List<String> {
+    val samples = voice.copyOf(1000)
+    val sound = Sound(samples, 16_000)
+    val calls = mapOf<String, SoundStream<List<Classification>>.() -> Unit>(
+        "began" to { push(Sound(samples, 8000)) },
+        "channels" to { push(Sound(samples, 16_000, 2)) },
+        "finite" to { push(Sound(floatArrayOf(0f, Float.NaN), 16_000)) },
+        "full" to { push(Sound(voice.copyOf(20_000), 16_000)) },
+        "flushed" to { flush(); push(sound) },
+        "closed" to { close(); push(sound) },
+        "least" to { model.stream(queueMs = 0) },
+        "takes" to { model.stream(queueMs = 20).push(sound) },
+    )
+    return calls.map { (word, call) ->
+        val stream = model.stream(queueMs = 1000).apply { push(sound) }
+        val message = runCatching { stream.call() }.exceptionOrNull()?.message ?: "nothing"
+        if (word in message) word else message
     }
 }
 

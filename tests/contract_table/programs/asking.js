@@ -16,6 +16,69 @@ function lines(read, name) {
   return text.trim().split('\n').map((line) => line.split(' '));
 }
 
+/** A stream of a line of the file `streams`: rate, channels, and how many frames each push has. */
+async function pushed(listener, voice, [rate, channels, ...cuts]) {
+  const stream = listener.stream();
+  const reading = collected(stream);
+  let start = 0;
+  for (const cut of cuts) {
+    stream.push({ samples: voice.slice(start, start + cut * channels), rate, channels });
+    start += cut * channels;
+    if (cut % 3 === 0) await null;
+  }
+  stream.flush();
+  const found = await reading;
+  // The stream is as good as new.
+  stream.reset();
+  stream.push({ samples: voice.slice(0, start), rate, channels });
+  stream.flush();
+  const again = await collected(stream);
+  stream.close();
+  if (JSON.stringify(again) !== JSON.stringify(found)) throw new Error('another sound after reset');
+  return found;
+}
+
+async function collected(stream) {
+  const found = [];
+  for await (const { result, start, end, dropped } of stream.results) {
+    found.push({ words: `${start}-${end}+${dropped}`, number: result[0].score });
+  }
+  return found;
+}
+
+/** A queue of half a second that nobody reads. */
+async function overflown(listener, voice) {
+  const stream = listener.stream({ queueMs: 500, overflow: 'drop-oldest' });
+  for (let start = 0; start < 24000; start += 1000) stream.push({ samples: voice.slice(start, start + 1000), rate: 16000 });
+  stream.flush();
+  return collected(stream);
+}
+
+/** What is wrong, by a word of the error's. */
+function misused(listener, voice) {
+  const samples = voice.slice(0, 1000);
+  const calls = {
+    began: (stream) => stream.push({ samples, rate: 8000 }),
+    channels: (stream) => stream.push({ samples, rate: 16000, channels: 2 }),
+    finite: (stream) => stream.push({ samples: Float32Array.of(0, NaN), rate: 16000 }),
+    full: (stream) => stream.push({ samples: voice.slice(0, 20000), rate: 16000 }),
+    flushed: (stream) => (stream.flush(), stream.push({ samples, rate: 16000 })),
+    closed: (stream) => (stream.close(), stream.push({ samples, rate: 16000 })),
+    least: () => listener.stream({ queueMs: 0 }),
+    takes: () => listener.stream({ queueMs: 20 }).push({ samples, rate: 16000 }),
+  };
+  return Object.entries(calls).map(([word, call]) => {
+    const stream = listener.stream({ queueMs: 1000 });
+    stream.push({ samples, rate: 16000 });
+    try {
+      call(stream);
+    } catch ({ message }) {
+      return message.includes(word) || message.includes('from 1 on') ? word : message;
+    }
+    return 'nothing';
+  });
+}
+
 /** The answers by the names of the cases; `read` gives an ArrayBuffer with a file of them. */
 export async function answers(models, { window, rate }, read) {
   const options = { threads: 1 };
@@ -72,6 +135,11 @@ export async function answers(models, { window, rate }, read) {
     scores.push(heard.score);
   }
   answer('voice', '', scores);
+  const streams = lines(read, 'streams').map((line) => line.map(Number));
+  const pieces = await Promise.all(streams.map((line) => pushed(listener, voice, line)));
+  const all = [...pieces.flat(), ...(await overflown(listener, voice))];
+  const words = [...all.map((each) => each.words), ...misused(listener, voice)].join(' ');
+  answer('streamed', words, all.map(({ number }) => number));
   const tone = await models.Tone.load(options);
   const { series, units } = await tone.estimate({ samples: voice, rate });
   const names = Object.keys(series).sort();

@@ -104,6 +104,83 @@ Future<void> texts() async {
   await tokens.dispose();
 }
 
+typedef Listened = SoundStream<List<Classification>>;
+
+Future<void> listen(ListenerModel model, Float32List voice) async {
+  final lines = File('$folder/streams').readAsLinesSync().map((line) => line.split(' ').map(int.parse).toList());
+  final found = await Future.wait(lines.map((line) => pushed(model, voice, line)));
+  final all = [...found.expand((each) => each), ...await overflown(model, voice)];
+  final words = [...all.map((each) => each.$1), ...misused(model, voice)];
+  answer('streamed', words.join(' '), all.map((each) => each.$2));
+}
+
+/// A stream of a line of the file `streams`: rate, channels, and how many frames each push has.
+Future<List<(String, double)>> pushed(ListenerModel model, Float32List voice, List<int> line) async {
+  final [rate, channels, ...cuts] = line;
+  final stream = model.stream();
+  final reading = collected(stream);
+  var start = 0;
+  for (final cut in cuts) {
+    final part = voice.sublist(start, start += cut * channels);
+    stream.push(Sound(part, rate: rate, channels: channels));
+    if (cut % 3 == 0) await null;
+  }
+  stream.flush();
+  final found = await reading;
+  // The stream is as good as new.
+  stream
+    ..reset()
+    ..push(Sound(voice.sublist(0, start), rate: rate, channels: channels))
+    ..flush();
+  final again = await collected(stream);
+  stream.close();
+  if ('$again' != '$found') throw StateError('another sound after reset');
+  return found;
+}
+
+Future<List<(String, double)>> collected(Listened stream) => stream.results
+    .map((each) => ('${each.start}-${each.end}+${each.dropped}', each.result.first.score))
+    .toList();
+
+/// A queue of half a second that nobody reads.
+Future<List<(String, double)>> overflown(ListenerModel model, Float32List voice) {
+  final stream = model.stream(queueMs: 500, overflow: StreamOverflow.dropOldest);
+  for (var start = 0; start < 24000; start += 1000) {
+    stream.push(Sound(voice.sublist(start, start + 1000), rate: 16000));
+  }
+  stream.flush();
+  return collected(stream);
+}
+
+/// What is wrong, by a word of the error's.
+Iterable<String> misused(ListenerModel model, Float32List voice) {
+  final samples = voice.sublist(0, 1000);
+  final sound = Sound(samples, rate: 16000);
+  final calls = <String, void Function(Listened)>{
+    'began': (stream) => stream.push(Sound(samples, rate: 8000)),
+    'channels': (stream) => stream.push(Sound(samples, rate: 16000, channels: 2)),
+    'finite': (stream) => stream.push(Sound(Float32List.fromList([0, double.nan]), rate: 16000)),
+    'full': (stream) => stream.push(Sound(voice.sublist(0, 20000), rate: 16000)),
+    'flushed': (stream) => stream
+      ..flush()
+      ..push(sound),
+    'closed': (stream) => stream
+      ..close()
+      ..push(sound),
+    'least': (_) => model.stream(queueMs: 0),
+    'takes': (_) => model.stream(queueMs: 20).push(sound),
+  };
+  return calls.entries.map((each) {
+    final stream = model.stream(queueMs: 1000)..push(sound);
+    try {
+      each.value(stream);
+    } on ModelException catch (error) {
+      return error.message.contains(each.key) ? each.key : error.message;
+    }
+    return 'nothing';
+  });
+}
+
 Future<void> hear(int rate, int window) async {
   final model = await ListenerModel.load(options);
   final voice = File('$folder/voice').readAsBytesSync().buffer.asFloat32List();
@@ -114,6 +191,7 @@ Future<void> hear(int rate, int window) async {
     scores.add(found.score);
   }
   answer('voice', '', scores);
+  await listen(model, voice);
   await model.dispose();
   final tone = await Tone.load(options);
   final found = await tone.estimate(Sound(voice, rate: rate));

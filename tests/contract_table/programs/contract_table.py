@@ -5,7 +5,8 @@ Arguments: the folder with the cases, and the rate and length of a window of the
 """
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from models import (  # type: ignore[import-not-found]
     Finder,
     ListenerModel,
     Meaning,
+    ModelError,
     Picture,
     Poser,
     ScribeModel,
@@ -114,11 +116,71 @@ def texts() -> None:
             answer(name, "", meaning.embed(text) if model == "meaning" else tokens.predict(text).ids.reshape(-1))
 
 
+def listened(model: Any, voice: Any) -> None:
+    lines = [list(map(int, line.split())) for line in (FOLDER / "streams").read_text(encoding="utf-8").splitlines()]
+    with ThreadPoolExecutor(len(lines)) as threads:
+        found = [each for pieces in threads.map(lambda line: pushed(model, voice, line), lines) for each in pieces]
+    stream = model.stream(queue_ms=500, overflow="drop-oldest")
+    for start in range(0, 24_000, 1000):
+        stream.push(Sound(voice[start : start + 1000], 16_000))
+    stream.flush()
+    found += collected(stream)
+    words = [*(words for words, _ in found), *misused(model, voice)]
+    answer("streamed", " ".join(words), [score for _, score in found])
+
+
+def pushed(model: Any, voice: Any, line: list[int]) -> list[tuple[str, float]]:
+    """A stream of a line of the file `streams`: rate, channels, and how many frames each push has."""
+    rate, channels, *cuts = line
+    stream, start = model.stream(), 0
+    with ThreadPoolExecutor(1) as thread:
+        reading = thread.submit(collected, stream)
+        for cut in cuts:
+            stream.push(Sound(voice[start : start + cut * channels].reshape(-1, channels), rate))
+            start += cut * channels
+        stream.flush()
+        found = reading.result()
+    stream.reset()
+    stream.push(Sound(voice[:start].reshape(-1, channels), rate))
+    stream.flush()
+    assert collected(stream) == found, "the stream is as good as new"
+    stream.close()
+    return found
+
+
+def collected(stream: Any) -> list[tuple[str, float]]:
+    return [(f"{each.start}-{each.end}+{each.dropped}", each.result[0].score) for each in stream.results]
+
+
+def misused(model: Any, voice: Any) -> Iterator[str]:
+    """The errors, by a word of each."""
+    sound = Sound(voice[:1000], 16_000)
+    calls: dict[str, Callable[[Any], Any]] = {
+        "began": lambda stream: stream.push(Sound(voice[:1000], 8000)),
+        "channels": lambda stream: stream.push(Sound(voice[:1000].reshape(-1, 2), 16_000)),
+        "finite": lambda stream: stream.push(Sound(numpy.array([0, numpy.nan]), 16_000)),
+        "full": lambda stream: stream.push(Sound(voice[:20_000], 16_000)),
+        "flushed": lambda stream: (stream.flush(), stream.push(sound)),
+        "closed": lambda stream: (stream.close(), stream.push(sound)),
+        "least": lambda _: model.stream(queue_ms=0),
+        "takes": lambda _: model.stream(queue_ms=20).push(sound),
+    }
+    for word, call in calls.items():
+        stream = model.stream(queue_ms=1000)
+        stream.push(sound)
+        try:
+            call(stream)
+            yield "nothing"
+        except ModelError as error:
+            yield word if word in str(error) else str(error)
+
+
 def sounds() -> None:
     voice = numpy.fromfile(FOLDER / "voice", numpy.float32)
     with ListenerModel.load() as listener:
         scores = [listener.classify(Sound(each, RATE))[0].score for each in voice.reshape(-1, WINDOW)]
-    answer("voice", "", scores)
+        answer("voice", "", scores)
+        listened(listener, voice)
     with Tone.load() as tone:
         found = tone.estimate(Sound(voice, RATE))
     names = sorted(found.series)

@@ -8,13 +8,22 @@ import 'tensor.dart';
 /// A recording of any length and rate, or a sound that a model made; channels are interleaved.
 final class Sound {
   /// Samples from -1 to 1.
-  Sound(Float32List samples, {required this.rate, this.channels = 1}) : _floats = samples, _shorts = null;
+  Sound(Float32List samples, {required this.rate, this.channels = 1})
+    : _floats = samples,
+      _shorts = null,
+      _place = _whole;
 
   /// Whole numbers of 16 bits.
-  Sound.pcm(Int16List samples, {required this.rate, this.channels = 1}) : _floats = null, _shorts = samples;
+  Sound.pcm(Int16List samples, {required this.rate, this.channels = 1})
+    : _floats = null,
+      _shorts = samples,
+      _place = _whole;
+
+  Sound._piece(Float32List samples, this.rate, this.channels, this._place) : _floats = samples, _shorts = null;
 
   final Float32List? _floats;
   final Int16List? _shorts;
+  final List<int> _place;
 
   /// Frames per second, such as 44100.
   final int rate;
@@ -25,11 +34,11 @@ final class Sound {
   /// Samples from -1 to 1.
   Float32List get samples => _floats ?? Float32List.fromList([for (final each in _shorts!) each / _full]);
 
-  Int16List get _whole => _shorts ?? Int16List.fromList([for (final each in _floats!) _quantized(each)]);
+  Int16List get _integers => _shorts ?? Int16List.fromList([for (final each in _floats!) _quantized(each)]);
 
   /// A `.wav` file with whole numbers of 16 bits; what is too loud is cut off.
   Uint8List toWav() {
-    final whole = _whole;
+    final whole = _integers;
     final size = 2 * whole.length;
     final file = ByteData(_header + size);
     final sizes = [2 * channels * rate, (16 << 16) | (2 * channels)];
@@ -43,6 +52,14 @@ final class Sound {
     return file.buffer.asUint8List();
   }
 }
+
+/// The place of a sound that is not a part of a stream.
+const List<int> _whole = [0, 0, 0];
+
+/// A part of a stream: `place` is the time from the first of the samples to the first that the model takes, and the zeros
+/// before and after those that it takes.
+Sound soundPiece(Float32List samples, {required int rate, required int channels, required List<int> place}) =>
+    Sound._piece(samples, rate, channels, place);
 
 /// Bytes of a `.wav` file before its samples.
 const int _header = 44;
@@ -61,13 +78,16 @@ const int _full = 32768;
 
 /// Tensors that models take of a sound.
 final class SoundTensors<Samples extends Object> {
-  SoundTensors._(this.samples, this.rate);
+  SoundTensors._(this.samples, Sound sound) : rate = TensorInput([sound.rate]), place = TensorInput(sound._place);
 
   /// One row for each frame.
   final TensorInput<Samples> samples;
 
   /// Frames per second.
   final TensorInput<List<int>> rate;
+
+  /// Zeros for a whole sound.
+  final TensorInput<List<int>> place;
 }
 
 /// The tensors of `sound`, the parameter `name`, for a model that takes samples from -1 to 1.
@@ -75,7 +95,7 @@ final class SoundTensors<Samples extends Object> {
 /// Throws ModelException `badInput`, saying what is wrong with the sound.
 SoundTensors<Float32List> soundTensors(String name, Sound sound) {
   final shape = _shapeOf(name, sound);
-  return SoundTensors._(TensorInput(sound.samples, shape: shape), _rate(sound));
+  return SoundTensors._(TensorInput(sound.samples, shape: shape), sound);
 }
 
 /// The tensors of `sound` for a model that takes whole numbers of 16 bits; what is too loud is cut off.
@@ -83,10 +103,8 @@ SoundTensors<Float32List> soundTensors(String name, Sound sound) {
 /// Throws ModelException `badInput`, saying what is wrong with the sound.
 SoundTensors<Int16List> pcmTensors(String name, Sound sound) {
   final shape = _shapeOf(name, sound);
-  return SoundTensors._(TensorInput(sound._whole, shape: shape), _rate(sound));
+  return SoundTensors._(TensorInput(sound._integers, shape: shape), sound);
 }
-
-TensorInput<List<int>> _rate(Sound sound) => TensorInput([sound.rate]);
 
 List<int> _shapeOf(String name, Sound sound) {
   final Sound(:rate, :channels) = sound;

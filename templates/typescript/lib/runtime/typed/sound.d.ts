@@ -8,10 +8,17 @@ export interface Sound<Samples extends Float32Array | Int16Array = Float32Array 
     /** 1 by default. */
     readonly channels?: number;
 }
+/** A part of a stream. */
+export interface SoundPiece extends Sound {
+    /** Time from the first of the samples to the first that the model takes, and zeros before and after those it takes. */
+    readonly place: readonly [number, number, number];
+}
 /** Tensors that models take of a sound. */
 export interface SoundTensors<Type extends 'float32' | 'int16'> {
     readonly samples: Shaped<Type, readonly [number, number]>;
     readonly rate: BigInt64Array;
+    /** Zeros for a whole sound. */
+    readonly place: BigInt64Array;
 }
 /**
  * The tensors of a sound, for a model that takes samples from -1 to 1.

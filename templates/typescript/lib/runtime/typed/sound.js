@@ -14,14 +14,14 @@ const [RIFF, WAVE, FMT, DATA] = [0x46464952, 0x45564157, 0x20746d66, 0x61746164]
  * @throws ModelError `bad-input`, saying what is wrong with the sound
  */
 export function soundTensors(what, sound) {
-    const { samples, shape, rate } = checked(what, sound);
+    const { samples, shape, rate, place } = checked(what, sound);
     const data = isWhole(samples) ? Float32Array.from(samples, (sample) => sample / FULL) : samples;
-    return { samples: { data, shape }, rate };
+    return { samples: { data, shape }, rate, place };
 }
 /** The tensors of a sound, for a model that takes whole numbers of 16 bits; what is too loud is cut off. */
 export function pcmTensors(what, sound) {
-    const { samples, shape, rate } = checked(what, sound);
-    return { samples: { data: isWhole(samples) ? samples : Int16Array.from(samples, quantized), shape }, rate };
+    const { samples, shape, rate, place } = checked(what, sound);
+    return { samples: { data: isWhole(samples) ? samples : Int16Array.from(samples, quantized), shape }, rate, place };
 }
 /** The sound of a model: silence where it gives no number. */
 export function soundOf(samples, rate, channels) {
@@ -67,7 +67,13 @@ function checked(what, sound) {
     if (length % channels !== 0) {
         throw refused(what, `has ${String(length)} samples, which is no multiple of its ${String(channels)} channels`);
     }
-    return { samples, shape: [length / channels, channels], rate: BigInt64Array.of(BigInt(rate)) };
+    const [late, ahead, behind] = 'place' in sound ? sound.place : [0, 0, 0];
+    return {
+        samples,
+        shape: [length / channels, channels],
+        rate: BigInt64Array.of(BigInt(rate)),
+        place: BigInt64Array.of(BigInt(late), BigInt(ahead), BigInt(behind)),
+    };
 }
 function checkCount(what, name, count) {
     if (Number.isSafeInteger(count) && count >= 1)

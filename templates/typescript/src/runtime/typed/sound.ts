@@ -14,10 +14,18 @@ export interface Sound<Samples extends Float32Array | Int16Array = Float32Array 
   readonly channels?: number;
 }
 
+/** A part of a stream. */
+export interface SoundPiece extends Sound {
+  /** Time from the first of the samples to the first that the model takes, and zeros before and after those it takes. */
+  readonly place: readonly [number, number, number];
+}
+
 /** Tensors that models take of a sound. */
 export interface SoundTensors<Type extends 'float32' | 'int16'> {
   readonly samples: Shaped<Type, readonly [number, number]>;
   readonly rate: BigInt64Array;
+  /** Zeros for a whole sound. */
+  readonly place: BigInt64Array;
 }
 
 /** Divisor of whole numbers of 16 bits. */
@@ -34,15 +42,15 @@ const [RIFF, WAVE, FMT, DATA] = [0x46464952, 0x45564157, 0x20746d66, 0x61746164]
  * @throws ModelError `bad-input`, saying what is wrong with the sound
  */
 export function soundTensors(what: string, sound: Sound): SoundTensors<'float32'> {
-  const { samples, shape, rate } = checked(what, sound);
+  const { samples, shape, rate, place } = checked(what, sound);
   const data = isWhole(samples) ? Float32Array.from(samples, (sample) => sample / FULL) : samples;
-  return { samples: { data, shape }, rate };
+  return { samples: { data, shape }, rate, place };
 }
 
 /** The tensors of a sound, for a model that takes whole numbers of 16 bits; what is too loud is cut off. */
 export function pcmTensors(what: string, sound: Sound): SoundTensors<'int16'> {
-  const { samples, shape, rate } = checked(what, sound);
-  return { samples: { data: isWhole(samples) ? samples : Int16Array.from(samples, quantized), shape }, rate };
+  const { samples, shape, rate, place } = checked(what, sound);
+  return { samples: { data: isWhole(samples) ? samples : Int16Array.from(samples, quantized), shape }, rate, place };
 }
 
 /** The sound of a model: silence where it gives no number. */
@@ -76,6 +84,7 @@ interface Checked {
   readonly samples: Float32Array | Int16Array;
   readonly shape: readonly [number, number];
   readonly rate: BigInt64Array;
+  readonly place: BigInt64Array;
 }
 
 function checked(what: string, sound: Sound): Checked {
@@ -97,7 +106,13 @@ function checked(what: string, sound: Sound): Checked {
   if (length % channels !== 0) {
     throw refused(what, `has ${String(length)} samples, which is no multiple of its ${String(channels)} channels`);
   }
-  return { samples, shape: [length / channels, channels], rate: BigInt64Array.of(BigInt(rate)) };
+  const [late, ahead, behind] = 'place' in sound ? (sound as SoundPiece).place : [0, 0, 0];
+  return {
+    samples,
+    shape: [length / channels, channels],
+    rate: BigInt64Array.of(BigInt(rate)),
+    place: BigInt64Array.of(BigInt(late), BigInt(ahead), BigInt(behind)),
+  };
 }
 
 function checkCount(what: string, name: string, count: number): void {

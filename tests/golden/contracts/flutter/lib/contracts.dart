@@ -35,6 +35,7 @@ export 'src/runtime/rgba.dart' show RgbaPicture;
 export 'src/runtime/self_test.dart' show OutputTest, SelfTest;
 export 'src/runtime/similarity.dart';
 export 'src/runtime/sound.dart' show Sound;
+export 'src/runtime/stream.dart' show Heard, SoundStream, StreamOverflow;
 export 'src/runtime/tensor.dart' show ElementType, Tensor, TensorInput, TensorSpec;
 export 'src/runtime/text.dart' show Reading;
 export 'src/runtime/typed_model.dart' show TypedModel;

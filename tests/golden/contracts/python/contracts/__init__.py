@@ -10,6 +10,7 @@ from ._runtime.options import LeftOut, ModelInfo, Options
 from ._runtime.pictures import Picture, PictureLike
 from ._runtime.results import Box, Classification, Detection, Entity, Instance, InstanceMask, Keypoint, Mask, NamedValues, Reading, RgbaPicture
 from ._runtime.sounds import Sound
+from ._runtime.streams import Heard, SoundStream
 from ._runtime.texts import Ranked
 from .classifier import Classifier, ClassifierOutputs
 from .listener import ListenerModel, ListenerModelOutputs
@@ -23,6 +24,7 @@ __all__ = [
     "ClassifierOutputs",
     "Detection",
     "Entity",
+    "Heard",
     "Instance",
     "InstanceMask",
     "Keypoint",
@@ -47,4 +49,5 @@ __all__ = [
     "SeveralOutputs",
     "SeveralPrediction",
     "Sound",
+    "SoundStream",
 ]

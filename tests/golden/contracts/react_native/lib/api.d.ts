@@ -51,6 +51,7 @@ export type { Region } from './runtime/typed/planes.js';
 export type { Ranked } from './runtime/typed/ranking.js';
 export type { RgbaPicture } from './runtime/typed/rgba.js';
 export type { Sound } from './runtime/typed/sound.js';
+export type { Heard, SoundStream, StreamOptions, StreamResults } from './runtime/typed/stream.js';
 export type { Reading } from './runtime/typed/text.js';
 export type { NamedValues } from './runtime/typed/values.js';
 /**

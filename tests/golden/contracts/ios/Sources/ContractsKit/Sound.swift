@@ -14,6 +14,9 @@ public struct Sound: Sendable, Hashable {
     public let channels: Int
     /// Number of frames.
     public var frames: Int { count / channels }
+    /// Place of a part of a stream: time from the first of the samples to the first that the model takes, and zeros before
+    /// and after those that it takes. Zeros for a whole sound.
+    let place: [Int64]
     private let stored: Samples
 
     private enum Samples: Sendable, Hashable {
@@ -25,17 +28,22 @@ public struct Sound: Sendable, Hashable {
     ///
     /// - Throws: ``ModelError/invalid(reason:)``: the samples are no multiple of the channels.
     public init(_ samples: [Float], rate: Int, channels: Int = 1) throws {
-        try self.init(.floats(samples), samples.count, rate, channels)
+        try self.init(samples, rate: rate, channels: channels, place: [0, 0, 0])
+    }
+
+    /// A part of a stream.
+    init(_ samples: [Float], rate: Int, channels: Int, place: [Int64]) throws {
+        try self.init(.floats(samples), samples.count, rate, channels, place)
     }
 
     /// A recording of integers of 16 bits; channels are interleaved.
     ///
     /// - Throws: ``ModelError/invalid(reason:)``: the samples are no multiple of the channels.
     public init(_ samples: [Int16], rate: Int, channels: Int = 1) throws {
-        try self.init(.integers(samples), samples.count, rate, channels)
+        try self.init(.integers(samples), samples.count, rate, channels, [0, 0, 0])
     }
 
-    private init(_ samples: Samples, _ count: Int, _ rate: Int, _ channels: Int) throws {
+    private init(_ samples: Samples, _ count: Int, _ rate: Int, _ channels: Int, _ place: [Int64]) throws {
         guard (1000...768_000).contains(rate) else {
             throw ModelError.invalid(reason: "a sound cannot have a rate of \(rate): it must be from 1000 to 768000")
         }
@@ -46,15 +54,18 @@ public struct Sound: Sendable, Hashable {
         stored = samples
         self.rate = rate
         self.channels = channels
+        self.place = place
     }
 
     fileprivate init(made samples: [Float], _ rate: Int, _ channels: Int) {
+        place = [0, 0, 0]
         stored = .floats(samples)
         self.rate = rate
         self.channels = channels
     }
 
     private init(firstFrameOf sound: Sound) {
+        place = sound.place
         switch sound.stored {
         case .floats(let floats): stored = .floats(Array(floats.prefix(sound.channels)))
         case .integers(let integers): stored = .integers(Array(integers.prefix(sound.channels)))

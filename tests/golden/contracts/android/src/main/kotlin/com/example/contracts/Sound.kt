@@ -6,6 +6,7 @@ import java.nio.Buffer
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 import java.nio.FloatBuffer
+import java.nio.LongBuffer
 import java.nio.ShortBuffer
 
 /**
@@ -20,6 +21,7 @@ public class Sound private constructor(
     public val rate: Int,
     /** Samples of a frame. */
     public val channels: Int,
+    private val place: LongArray = LongArray(3),
 ) {
     /** How many samples each channel has. */
     public val frames: Int
@@ -54,6 +56,13 @@ public class Sound private constructor(
     /** [rate], as models take it. */
     internal val rateTensor =
         allocateTensor("rate", Long.SIZE_BYTES).asLongBuffer().put(0, rate.toLong())
+
+    /**
+     * Place of a part of a stream, as models take it: time from the first of the samples to the first that the model
+     * takes, and zeros before and after those that it takes. Zeros for a whole sound.
+     */
+    internal val placeTensor: LongBuffer
+        get() = allocateTensor("place", Long.SIZE_BYTES, place.size).asLongBuffer().put(place).whole()
 
     /** A copy of the samples, from -1 to 1. */
     public fun toFloatArray(): FloatArray = FloatArray(buffer.capacity(), ::float)
@@ -116,13 +125,17 @@ public class Sound private constructor(
         else -> Math.floor(sample.toDouble() * FULL_SCALE + 0.5).coerceIn(-32768.0, 32767.0).toInt().toShort()
     }
 
-    private companion object {
-        const val FULL_SCALE = 32768f
+    internal companion object {
+        private const val FULL_SCALE = 32768f
 
         /** Rates of samples: for others the memory that resampling needs has no bounds. */
-        val RATES = 1_000..768_000
+        private val RATES = 1_000..768_000
 
-        const val WAV_HEADER_BYTES = 44
+        private const val WAV_HEADER_BYTES = 44
+
+        /** A part of a stream. */
+        fun piece(samples: FloatArray, rate: Int, channels: Int, place: LongArray): Sound =
+            Sound(FloatBuffer.wrap(samples), rate, channels, place)
     }
 }
 
