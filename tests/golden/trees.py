@@ -84,11 +84,9 @@ def _is_derived(target: str, case: str, path: PurePosixPath) -> bool:
 
 def _names(made: Packaged) -> dict[str, str]:
     """The names of a package as templates have them."""
-    if isinstance(made, Wrapped | Published | Paged):
+    if isinstance(made, Wrapped | Published | Paged | Wheel):
         names = made.view().names
         views = [names, getattr(names, "android", None), getattr(names, "apple", None)]
-    elif isinstance(made, Wheel):
-        views = [made.view()]
     else:
         views = [made.view().runtime]
     found = {name: getattr(view, name) for name in NAMES for view in views if getattr(view, name, "")}

@@ -75,11 +75,8 @@ VIEWS: dict[str, type] = {
     "ios/swift/Model.swift.j2": swift.ModelView,
     "packs/build.gradle.kts.j2": play.BuildScript,
     "packs/apple/DownloaderExtension.swift.j2": apple.DownloaderExtension,
-    "python/METADATA.j2": python.PythonView,
-    "python/README.md.j2": python.PythonView,
     "python/model.py.j2": python.ModelView,
     "python/pipeline.py.j2": python.PipelinePage,
-    "python/package.py.j2": python.PythonView,
     "report/bench.html.j2": bench_page.BenchPageView,
     "report/tune.html.j2": tune_page.TuningPageView,
     "report/tuned.html.j2": tune_page.TuningPartView,
@@ -197,6 +194,7 @@ SHARED_FLUTTER = [
     if path.suffix == flutter_texts.TEMPLATE and path != flutter_texts.MODEL
 ]
 MODELS_FLUTTER = [str(flutter_texts.ROOT / flutter_texts.MODEL)]
+SHARED_PYTHON = ["python/METADATA.j2", "python/README.md.j2", "python/package.py.j2"]
 PARTIALS = ("android/_providers", "android/_typed", "ios/_providers", "ios/_typed")
 NESTED = (
     flutter.AssetView,
@@ -325,6 +323,7 @@ def test_every_template_has_a_view() -> None:
         *MODELS_NPM,
         *SHARED_FLUTTER,
         *MODELS_FLUTTER,
+        *SHARED_PYTHON,
     }
     partials = {f"{folder}/{path.name}" for folder in PARTIALS for path in (templates_folder() / folder).iterdir()}
     partials |= {f"report/{path.name}" for path in (templates_folder() / "report").glob("_*")}
@@ -358,6 +357,7 @@ def test_templates_and_nested_views_use_every_field() -> None:
         (SHARED_REACT_NATIVE, react_native.NamesView),
         (SHARED_WEB, web.NamesView),
         (SHARED_FLUTTER, flutter.NamesView),
+        (SHARED_PYTHON, python.NamesView),
     ],
 )
 def test_shared_files_use_exactly_the_fields_of_their_view(shared: list[str], printed: type) -> None:

@@ -23,7 +23,7 @@ from packager.files.zips import write_zip
 from packager.render.templates import render
 from packager.targets.layouts import copied
 from packager.targets.python import model, naming
-from packager.targets.python.view import PythonView
+from packager.targets.python.view import NamesView, PythonView
 from packager.targets.target import SBOM, Built, RuntimeRange, Shipped, artifact, runtime_range
 from packager.vectors import NO_VECTORS, Golden
 
@@ -126,24 +126,30 @@ class Python:
             for plan in plans
         )
         pipelines = tuple(model.pipeline_pages(package, models))
-        return PythonView(
-            package=package,
+        licenses = {
+            f"LICENSE-{plan.model.name}.txt": plan.model.license_file for plan in plans if plan.model.license_file
+        }
+        urls = {"Homepage": package.url, "Source": package.scm}
+        names_view = NamesView(
             distribution=distribution,
             version=version,
-            module=module,
-            info=f"{module_file(distribution)}-{version}.dist-info",
             summary=in_one_line(package.description) or f"Models: {', '.join(each.name for each in models)}",
             license=package.license,
-            urls={label: address for label, address in (("Homepage", package.url), ("Source", package.scm)) if address},
+            urls={label: address for label, address in urls.items() if address},
             runtime=self.published_runtime(),
             models=models,
-            results=model.RESULTS,
             pipelines=pipelines,
+            results=model.RESULTS,
             exported=tuple(sorted(model.exported(models, pipelines))),
+            licenses=tuple(licenses),
+        )
+        return PythonView(
+            package=package,
+            names=names_view,
+            module=module,
+            info=f"{module_file(distribution)}-{version}.dist-info",
             files={path: file for plan in plans for path, file in model.files_of(plan, golden).items()},
-            licenses={
-                f"LICENSE-{plan.model.name}.txt": plan.model.license_file for plan in plans if plan.model.license_file
-            },
+            licenses=licenses,
         )
 
     def built(self, view: PythonView, plans: tuple[Plan, ...]) -> Built:
@@ -155,7 +161,7 @@ class Python:
             namespace=view.module,
             oldest_system="",
             runtime_version=shipped_version(),
-            dependency=view.runtime,
+            dependency=view.names.runtime,
             own=None,
             runtime_range=self.allowed_runtimes(),
         )
@@ -165,11 +171,11 @@ class Python:
         runtime = templates_folder() / self.NAME / "runtime"
         return Sources(
             texts={
-                home / naming.ENTRY: render("python/package.py.j2", view),
+                home / naming.ENTRY: render("python/package.py.j2", view.names),
                 home / "py.typed": "\n",
-                **{home / f"{each.module}.py": render("python/model.py.j2", each) for each in view.models},
-                **{home / f"{each.module}.py": render("python/pipeline.py.j2", each) for each in view.pipelines},
-                info / "METADATA": render("python/METADATA.j2", view),
+                **{home / f"{each.module}.py": render("python/model.py.j2", each) for each in view.names.models},
+                **{home / f"{each.module}.py": render("python/pipeline.py.j2", each) for each in view.names.pipelines},
+                info / "METADATA": render("python/METADATA.j2", view.names),
                 info / "WHEEL": "Wheel-Version: 1.0\nGenerator: mobpack\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
             },
             files={
@@ -180,11 +186,11 @@ class Python:
         )
 
     def parts(self, view: PythonView) -> Parts:
-        terms = downloads.pins()["licenses"]
+        names, terms = view.names, downloads.pins()["licenses"]
         return Parts(
-            package=pypi(view.distribution, view.version, view.license, about=view.package.description),
+            package=pypi(names.distribution, names.version, names.license, about=view.package.description),
             libraries=(
-                pypi("onnxruntime", shipped_version(), terms["onnxruntime"], allowed=view.runtime),
+                pypi("onnxruntime", shipped_version(), terms["onnxruntime"], allowed=names.runtime),
                 pypi("numpy", "", "BSD-3-Clause", about="the environment's own"),
             ),
         )
@@ -198,7 +204,7 @@ class Python:
     ) -> tuple[Artifact, ...]:
         """The wheel, with its bill of materials where PEP 770 has it."""
         announce("compress it")
-        name = f"{module_file(view.distribution)}-{view.version}-py3-none-any.whl"
+        name = f"{module_file(view.names.distribution)}-{view.names.version}-py3-none-any.whl"
         places = {SBOM: PurePosixPath(view.info, "sboms") / SBOM, API: PurePosixPath(view.info) / API}
         entries: dict[PurePosixPath, bytes | Path] = {
             places.get(path, path): text.encode() for path, text in sources.texts.items()

@@ -154,18 +154,13 @@ class PipelinePage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PythonView:
-    """View of a whole wheel."""
+class NamesView:
+    """Names and values of a wheel, for all files but those of single models and pipelines."""
 
-    package: Package
     distribution: str
     """name on PyPI"""
     version: str
     """as PEP 440 writes it"""
-    module: str
-    """name that apps import"""
-    info: str
-    """name of the folder with metadata"""
     summary: str
     license: str
     urls: Mapping[str, str]
@@ -178,6 +173,20 @@ class PythonView:
     """types that methods return"""
     exported: tuple[str, ...]
     """names that apps import"""
+    licenses: tuple[str, ...]
+    """names of licence files"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PythonView:
+    """View of a whole wheel."""
+
+    package: Package
+    names: NamesView
+    module: str
+    """name that apps import"""
+    info: str
+    """name of the folder with metadata"""
     files: Mapping[PurePosixPath, Path]
     """files of models by path below the module"""
     licenses: Mapping[str, Path]
