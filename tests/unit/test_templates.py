@@ -75,7 +75,6 @@ VIEWS: dict[str, type] = {
     "ios/swift/Model.swift.j2": swift.ModelView,
     "packs/build.gradle.kts.j2": play.BuildScript,
     "packs/apple/DownloaderExtension.swift.j2": apple.DownloaderExtension,
-    "python/model.py.j2": python.ModelView,
     "python/pipeline.py.j2": python.PipelinePage,
     "report/bench.html.j2": bench_page.BenchPageView,
     "report/tune.html.j2": tune_page.TuningPageView,
@@ -195,6 +194,7 @@ SHARED_FLUTTER = [
 ]
 MODELS_FLUTTER = [str(flutter_texts.ROOT / flutter_texts.MODEL)]
 SHARED_PYTHON = ["python/METADATA.j2", "python/README.md.j2", "python/package.py.j2"]
+MODELS_PYTHON = ["python/model.py.j2"]
 PARTIALS = ("android/_providers", "android/_typed", "ios/_providers", "ios/_typed")
 NESTED = (
     flutter.AssetView,
@@ -324,6 +324,7 @@ def test_every_template_has_a_view() -> None:
         *SHARED_FLUTTER,
         *MODELS_FLUTTER,
         *SHARED_PYTHON,
+        *MODELS_PYTHON,
     }
     partials = {f"{folder}/{path.name}" for folder in PARTIALS for path in (templates_folder() / folder).iterdir()}
     partials |= {f"report/{path.name}" for path in (templates_folder() / "report").glob("_*")}
@@ -367,7 +368,11 @@ def test_shared_files_use_exactly_the_fields_of_their_view(shared: list[str], pr
 
 @pytest.mark.parametrize(
     ("models", "shared", "printed"),
-    [(MODELS_NPM, SHARED_REACT_NATIVE, npm.ModelView), (MODELS_FLUTTER, SHARED_FLUTTER, flutter.ModelView)],
+    [
+        (MODELS_NPM, SHARED_REACT_NATIVE, npm.ModelView),
+        (MODELS_FLUTTER, SHARED_FLUTTER, flutter.ModelView),
+        (MODELS_PYTHON, SHARED_PYTHON, python.ModelView),
+    ],
 )
 def test_files_of_one_model_and_lists_of_models_use_exactly_the_fields_of_their_view(
     models: list[str], shared: list[str], printed: type
