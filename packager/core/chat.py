@@ -56,6 +56,8 @@ def prompt(template: ChatTemplate, messages: Sequence[Message]) -> str:
     if not messages:
         raise ChatError("a conversation needs a message")
     for number, message in enumerate(messages, 1):
+        if message.role not in ROLES:
+            raise ChatError(f"message {number} has the role {message.role!r}, not one of {', '.join(ROLES)}")
         if template.needs_text and not message.text.strip(BLANKS):
             raise ChatError(f"message {number} has no text")
         for each in template.refused:

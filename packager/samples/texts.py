@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packager.core import parsing, user_files
-from packager.core.chat import ROLES, ChatError, ChatTemplate, Message, prompt
+from packager.core.chat import ChatError, ChatTemplate, Message, prompt
 from packager.core.contract import BETWEEN, TextInput
 from packager.core.errors import ConfigError
 from packager.core.values import Model
@@ -54,10 +54,8 @@ def _list(found: object) -> list[object]:
 def _message(found: object, where: str) -> Message:
     if not isinstance(found, dict) or set(found) != {"role", "content"}:
         raise ChatError(f"{where} has not the keys role and content alone")
-    if found["role"] not in ROLES:
-        raise ChatError(f"{where} has the role {found['role']!r}, not one of {', '.join(ROLES)}")
-    if not isinstance(found["content"], str):
-        raise ChatError(f"{where} has a content that is no text")
+    if not isinstance(found["role"], str) or not isinstance(found["content"], str):
+        raise ChatError(f"{where} has a role or a content that is no text")
     return Message(role=found["role"], text=found["content"])
 
 

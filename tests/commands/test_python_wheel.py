@@ -23,7 +23,7 @@ from tests.cases import spoken
 from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.npm.test_react_native_typed import MODELS, given_texts, made, planned
 from tests.toolchain import command, generation_models, stores, typed_models, typed_texts, wheels
-from tests.toolchain.generation_models import PROMPT, SEEDS
+from tests.toolchain.generation_models import CONVERSATION, PROMPT, REFUSED, SAID, SEEDS, SPOILT
 
 PROGRAM = Path(__file__).parents[1] / "toolchain" / "python_programs" / "typed.py"
 
@@ -59,7 +59,8 @@ def said(
     assert wheel.path.name == "typed-1.0.0rc1-py3-none-any.whl"
     texts = folder / "texts.json"
     steps = [0.0 if each != each else each for each in spoken.STEPS]
-    texts.write_text(json.dumps({**given_texts(), "prompt": PROMPT, "seeds": SEEDS, "steps": steps}), encoding="utf-8")
+    given = {**given_texts(), "prompt": PROMPT, "seeds": SEEDS, "steps": steps, "said": SAID, "spoilt": SPOILT}
+    texts.write_text(json.dumps(given), encoding="utf-8")
     done = wheels.run(wheel.path, folder / "site", PROGRAM, texts)
     assert done.returncode == 0, done.stderr
     found: Mapping[str, Any] = json.loads(done.stdout)
@@ -95,6 +96,8 @@ def test_generated_texts_are_those_of_mobpack(
     assert (found["told"], found["told later"]) == (wanted, wanted[0])
     assert found["seeds"] == [sampler.text("a dog", seed) for seed in SEEDS]
     assert found["heard"] == heard.text
+    assert found["chat"] == found["chat later"] == sampler.text(CONVERSATION, 7)
+    assert found["no chat"] == [f"[bad_input] {each}" for each in REFUSED]
 
 
 def test_pictures_reach_the_model_as_they_lie_in_memory(said: Mapping[str, Any]) -> None:

@@ -35,6 +35,7 @@ RESULTS = tuple(
 ALWAYS = (
     "Heard",
     "LeftOut",
+    "Message",
     "Metrics",
     "ModelError",
     "ModelErrorCode",
@@ -153,17 +154,23 @@ def _imports(model: Model, method: MethodView | None, tolerances: bool) -> Itera
             contract and contract.ranks,
         )
     )
+    chats = bool(contract and contract.generated and contract.generated.chat)
     collections = {
         "AsyncIterator": generation,
         "Callable": contract is not None and contract.streamed is not None,
         "Iterator": generation,
         "Mapping": contract is not None,
-        "Sequence": lists or ranks,
+        "Sequence": lists or ranks or chats,
     }
     results = {*RESULTS, *(naming.snake_case(each) for each in FUNCTIONS)}
     own: Mapping[str, Iterable[str]] = {
+        "chat": ["ChatTemplate", "Message"] if chats else [],
         "descriptor": ["Descriptor", "TensorSpec", *(["Tolerance"] if tolerances else [])],
-        "generation": [*(["generated", "streamed"] if generation else []), *({"seed_tensor"} & words)],
+        "generation": [
+            *(["generated", "streamed"] if generation else []),
+            *(["prompt_of"] if chats else []),
+            *({"seed_tensor"} & words),
+        ],
         "model": [*(["Carried"] if states and not generation else []), "Model", "tensor"],
         "options": ["ModelInfo"] if states and not generation else [],
         "pictures": {"PictureLike", "picture_tensors"} & words,

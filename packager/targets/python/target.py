@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
+from packager.core import chat
 from packager.core.characters import in_one_line
 from packager.core.components import Component, Parts, purl
 from packager.core.console import Announce, silent
@@ -180,6 +181,7 @@ class Python:
             },
             files={
                 **{home / RUNTIME / file.name: file for file in sorted(runtime.iterdir()) if file.is_file()},
+                home / RUNTIME / "chat.py": Path(chat.__file__),
                 **{home / MODELS / path: file for path, file in view.files.items()},
                 **{info / "licenses" / name: file for name, file in view.licenses.items()},
             },

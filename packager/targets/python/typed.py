@@ -84,6 +84,7 @@ def method_view(model: Model, contract: Contract, class_name: str) -> MethodView
             points=contract.generated.code_points.name,
             finished=contract.generated.is_finished.name,
             has_seed=contract.generated.seed is not None,
+            chat=contract.generated.chat,
         )
         if contract.generated
         else None,

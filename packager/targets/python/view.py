@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from packager.core.chat import ChatTemplate
 from packager.core.contract import Streamed
 from packager.core.values import Package
 from packager.targets.golden import ToleranceView
@@ -78,6 +79,7 @@ class GenerationView:
     finished: str
     """output that says whether the part is the last one"""
     has_seed: bool
+    chat: ChatTemplate | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy
 from numpy.typing import NDArray
+
+from .chat import ChatError, ChatTemplate, Message, prompt
+from .errors import ModelError, ModelErrorCode
 
 Tensors = Mapping[str, NDArray[Any]]
 
@@ -35,6 +38,14 @@ async def streamed(parts: Iterator[str]) -> AsyncIterator[str]:
     """The same parts, each made in a thread while the event loop goes on."""
     while (part := await asyncio.to_thread(next, parts, None)) is not None:
         yield part
+
+
+def prompt_of(template: ChatTemplate, messages: Sequence[Message]) -> str:
+    """The prompt of a conversation. Raises ModelError for one that the template does not take."""
+    try:
+        return prompt(template, messages)
+    except ChatError as error:
+        raise ModelError(ModelErrorCode.BAD_INPUT, str(error)) from error
 
 
 def text_of(points: NDArray[numpy.int32]) -> str:

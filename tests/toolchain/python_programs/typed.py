@@ -28,6 +28,14 @@ def refused(call: Callable[[], object]) -> str:
     return "done"
 
 
+def refusal(call: Callable[[], object]) -> str:
+    try:
+        call()
+    except typed.ModelError as error:
+        return str(error)
+    return "done"
+
+
 def texts() -> dict[str, Any]:
     tagger, ranker, noter, tokens = (each.load() for each in (typed.Tagger, typed.Ranker, typed.Noter, typed.Tokens))
     embedder, topics, judge = (each.load() for each in (typed.Embedder, typed.Topics, typed.Judge))
@@ -59,7 +67,13 @@ def tales() -> dict[str, Any]:
     teller, sampler, scribe = typed.Teller.load(), typed.Sampler.load(), typed.ScribeModel.load()
     prompts = [GIVEN["prompt"], "", "a dog"]
     samples = ((numpy.arange(160) * 7919 % 60000) - 30000).astype(numpy.int16)
+    said, *spoilt = (
+        [typed.Message(role=role, text=text) for role, text in each] for each in (GIVEN["said"], *GIVEN["spoilt"])
+    )
     return {
+        "chat": "".join(sampler.chat(said, seed=7)),
+        "chat later": "".join(asyncio.run(later(sampler.chat_async(said, seed=7)))),
+        "no chat": [refusal(partial(sampler.chat, each)) for each in spoilt],
         "told": ["".join(teller.generate(each)) for each in prompts],
         "told later": "".join(asyncio.run(later(teller.generate_async(prompts[0])))),
         "seeds": ["".join(sampler.generate("a dog", seed=seed)) for seed in GIVEN["seeds"]],
