@@ -10,8 +10,9 @@ from packager.core import names
 from packager.core.errors import ConfigError, nearest
 
 MEMBERS = frozenset(
-    "bitmap box cancellation close closed context count description found init item items load max maxItems models "
-    "name opened options orientation part picture pipeline run runBlocking selfTest signal stages test use".split()
+    "bitmap box cancellation close closed context count description dispose found init item items load max maxItems "
+    "models name opened options orientation part picture pipeline run runBlocking selfTest signal stages "
+    "test use".split()
 )
 """names in the class of a pipeline in one of the languages"""
 

@@ -190,11 +190,12 @@ MODELS_NPM = [
 SHARED_FLUTTER = [
     str(flutter_texts.ROOT / path)
     for path in flutter_texts.found()
-    if path.suffix == flutter_texts.TEMPLATE and path != flutter_texts.MODEL
+    if path.suffix == flutter_texts.TEMPLATE and path not in (flutter_texts.MODEL, flutter_texts.PIPELINE)
 ]
 MODELS_FLUTTER = [str(flutter_texts.ROOT / flutter_texts.MODEL)]
 SHARED_PYTHON = ["python/METADATA.j2", "python/README.md.j2", "python/package.py.j2"]
 MODELS_PYTHON = ["python/model.py.j2"]
+PIPELINES_FLUTTER = [str(flutter_texts.ROOT / flutter_texts.PIPELINE)]
 PARTIALS = ("android/_providers", "android/_typed", "ios/_providers", "ios/_typed")
 NESTED = (
     flutter.AssetView,
@@ -325,6 +326,7 @@ def test_every_template_has_a_view() -> None:
         *MODELS_FLUTTER,
         *SHARED_PYTHON,
         *MODELS_PYTHON,
+        *PIPELINES_FLUTTER,
     }
     partials = {f"{folder}/{path.name}" for folder in PARTIALS for path in (templates_folder() / folder).iterdir()}
     partials |= {f"report/{path.name}" for path in (templates_folder() / "report").glob("_*")}

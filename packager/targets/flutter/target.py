@@ -22,7 +22,7 @@ from packager.files.zips import Content, ZipLink, unpack, write_zip
 from packager.providers import all_providers
 from packager.targets import included_runtime, signed_list
 from packager.targets.delivery import delivery_view
-from packager.targets.flutter import apple, naming, pages, texts, typed
+from packager.targets.flutter import apple, naming, pages, pipelines, texts, typed
 from packager.targets.flutter.assets import declared, too_large
 from packager.targets.flutter.assets import platforms as platforms_of
 from packager.targets.flutter.license import license_text
@@ -74,7 +74,7 @@ class Flutter:
     NEEDS: ClassVar[tuple[str, ...]] = (ANDROID, IOS)
     NEEDS_ALL: ClassVar[bool] = False
     ALSO: ClassVar[tuple[str, ...]] = (WEB,)
-    LANGUAGE: ClassVar[Language] = Language(name="Dart", adds_nothing_for=("encryption",))
+    LANGUAGE: ClassVar[Language] = Language(name="Dart", has_pipelines=True, adds_nothing_for=("encryption",))
     REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"pub-package": f"{TOP}{MODELS}/"}
     VERIFIES: ClassVar[bool] = True
@@ -283,6 +283,7 @@ def _names(
         runtimes=tuple(SettingView(key=name, value=built[name].dependency) for name in included),
         is_encrypted=bool(package.encryption),
         models=models,
+        pipelines=tuple(pipelines.files(package.pipelines, pub_name, models)),
     )
 
 

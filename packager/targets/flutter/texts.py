@@ -12,6 +12,8 @@ TEMPLATE = ".j2"
 PARTIAL = "_"
 MODEL = PurePosixPath("lib/src/models/model.dart.j2")
 """rendered once per model"""
+PIPELINE = PurePosixPath("lib/src/pipelines/pipeline.dart.j2")
+"""rendered once per pipeline"""
 LIBRARY = PurePosixPath("lib/package.dart.j2")
 """gets the name of the package"""
 OF_TRUST = frozenset({"envelope.dart", "p256.dart", "trust.dart"})
@@ -24,6 +26,8 @@ OF_TUNING = frozenset({"tuning.dart"})
 """names of files that only packages with settings for some chips have"""
 OF_VARIANTS = frozenset({"variants.dart"})
 """names of files that only packages with variants for some chips have"""
+OF_PIPELINES = frozenset({"stages.dart"})
+"""names of files that only packages with pipelines have"""
 ANDROID = PurePosixPath("android")
 DARWIN = PurePosixPath("darwin")
 MANIFEST = ANDROID / "AndroidManifest.xml.j2"
@@ -37,10 +41,14 @@ def texts(names: NamesView) -> dict[PurePosixPath, str]:
     printed = {
         place_of(path, names): render(str(ROOT / path), names)
         for path in found()
-        if path.suffix == TEMPLATE and path != MODEL and not path.name.startswith(PARTIAL) and _ships(path, names)
+        if path.suffix == TEMPLATE
+        and path not in (MODEL, PIPELINE)
+        and not path.name.startswith(PARTIAL)
+        and _ships(path, names)
     }
     models = {MODEL.parent / f"{model.file}.dart": render(str(ROOT / MODEL), model) for model in names.models}
-    return {**printed, **models}
+    pipelines = {PIPELINE.parent / f"{each.file}.dart": render(str(ROOT / PIPELINE), each) for each in names.pipelines}
+    return {**printed, **models, **pipelines}
 
 
 def copies(names: NamesView) -> dict[PurePosixPath, Path]:
@@ -62,6 +70,7 @@ def _ships(path: PurePosixPath, names: NamesView) -> bool:
         and (names.is_encrypted or not parts & OF_ENCRYPTION)
         and (any(each.is_tuned for each in names.models) or not parts & OF_TUNING)
         and (any(each.variants for each in names.models) or not parts & OF_VARIANTS)
+        and (bool(names.pipelines) or not parts & OF_PIPELINES)
     )
 
 

@@ -10,6 +10,7 @@ from packager.core.values import Package, Sources
 from packager.providers import Provider
 from packager.targets.delivery import DeliveryView
 from packager.targets.golden import GoldenSampleView, TestedFileView
+from packager.targets.pipelines import PipelineView
 from packager.targets.signed_list import TrustView
 from packager.targets.swift_runtime import DependencyView
 from packager.targets.xcframework.packaged import PackagedFramework
@@ -279,6 +280,19 @@ class ModelView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PipelineFileView:
+    """The file of one pipeline."""
+
+    package: str
+    """name of the pub package"""
+    file: str
+    """its file's name, without the suffix"""
+    pipeline: PipelineView
+    has_numbers: bool
+    """whether a result has a type of dart:typed_data"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class DeclaredAssetView:
     """An entry of the list of assets in pubspec.yaml."""
 
@@ -369,6 +383,7 @@ class NamesView:
     """by target, the ONNX Runtime that its files were proved with"""
     is_encrypted: bool
     models: tuple[ModelView, ...]
+    pipelines: tuple[PipelineFileView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,6 +40,9 @@ enum PixelFormat {
   final int _bytesPerPixel;
   final List<int> _channels;
   final List<int>? _chroma;
+
+  /// Whether two pixels share a sample of chroma, across and down.
+  bool get hasChroma => _chroma != null;
 }
 
 /// How luma and chroma become red, green and blue: ITU-R's standard, and whether numbers use the full range.

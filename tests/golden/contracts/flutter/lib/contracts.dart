@@ -13,6 +13,7 @@ export 'src/models/segmenter.dart';
 export 'src/models/several.dart';
 export 'src/models/storyteller.dart';
 export 'src/models/tagger.dart';
+export 'src/pipelines/page_reader.dart';
 export 'src/runtime/assignment.dart' show ProviderAssignment;
 export 'src/runtime/boxes.dart' show Box, Detection;
 export 'src/runtime/cancellation.dart';
