@@ -4,21 +4,36 @@ A trial is a run on random caches: without tokens, with a few, and with as many 
 other masks show. What is compared are the logits and all next caches.
 """
 
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager.compile.canonical import flatbuffer_classes
 from packager.core.contract import Contract, TextInput
 from packager.core.signature import ElementType
 from packager.engines.session.refusals import explain, is_onnxruntime_error
-from packager.graph.rewriting.attention import Attention, Sizes, Turning, UnfitError, attentions, fuse, probe
+from packager.files.atomic import atomic_file
+from packager.graph.rewriting.attention import (
+    FUSED,
+    GIVEN,
+    Attention,
+    Sizes,
+    Turning,
+    UnfitError,
+    attentions,
+    fuse,
+    probe,
+)
 from packager.graph.rewriting.draft import Draft, draft_of
 
 if TYPE_CHECKING:
     import numpy
 
+ATTRIBUTES = 4 + 2 * 10
+"""place of `attributes` in the vtable of table Node of ort.fbs: its eleventh field"""
 FEW = 3
 MANY = (4500, 1900, 900, 400)
 """tokens in full caches: the first number that the model takes; windows of attention are mostly shorter"""
@@ -87,6 +102,25 @@ def fused(graph: bytes, data_folder: Path, generating: Generating) -> tuple[byte
         if not is_onnxruntime_error(error):
             raise
         return graph, f"a trial failed: {explain(str(error))}"
+
+
+def drop_later_attributes(path: Path) -> None:
+    """Takes attributes that the fused graph does not give out of an ORT-format file. ONNX Runtime writes all that its
+    own schema has, with their defaults, and older releases refuse a name that theirs lacks."""
+    fbs = flatbuffer_classes()
+    content = bytearray(path.read_bytes())
+    graph = fbs.InferenceSession.InferenceSession.GetRootAsInferenceSession(content, 0).Model().Graph()
+    for node in map(graph.Nodes, range(graph.NodesLength())):
+        if node.OpType() != FUSED.encode():
+            continue
+        attributes = [node.Attributes(index) for index in range(node.AttributesLength())]
+        kept = [each._tab.Pos for each in attributes if each.Name().decode() in GIVEN]
+        start = node._tab.Vector(node._tab.Offset(ATTRIBUTES))
+        struct.pack_into("<I", content, start - 4, len(kept))
+        for index, position in enumerate(kept):
+            struct.pack_into("<I", content, start + 4 * index, position - start - 4 * index)
+    with atomic_file(path) as file:
+        file.write(content)
 
 
 def _fused(graph: bytes, data_folder: Path, generating: Generating) -> bytes:

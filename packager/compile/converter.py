@@ -102,13 +102,18 @@ def convert(job: ConversionJob) -> ConversionResult:
 
 def _with_attention(job: ConversionJob) -> ConversionResult:
     """Converts with fused attention, if the model's can be."""
-    from packager.compile.attention import Generating, fused
+    from packager.compile.attention import Generating, drop_later_attributes, fused
 
     graph, refusal = fused(Path(job.graph).read_bytes(), Path(job.data_folder), Generating(**(job.generating or {})))
     rewritten = Path(job.scratch) / "attention.onnx"
     rewritten.write_bytes(graph)
     words = f"attention is not fused: {refusal}" if refusal else "attention is fused"
-    return replace(_converted(replace(job, graph=str(rewritten))), attention=words)
+    result = _converted(replace(job, graph=str(rewritten)))
+    output = Path(job.output)
+    if not refusal and output.suffix == ".ort":
+        drop_later_attributes(output)
+        load_again(output)
+    return replace(result, attention=words)
 
 
 def _converted(job: ConversionJob) -> ConversionResult:

@@ -16,6 +16,9 @@ from packager.graph.rewriting.order import sort_nodes
 if TYPE_CHECKING:
     from onnx import NodeProto
 
+FUSED = "GroupQueryAttention"
+GIVEN = frozenset({"num_heads", "kv_num_heads", "scale"})
+"""its attributes that the fused graph gives; all others have their defaults"""
 SWAPPED = [0, 2, 1, 3]
 """permutation between [batch, tokens, heads, size] and [batch, heads, tokens, size]"""
 REPEATING = frozenset({"Unsqueeze", "Expand", "Reshape", "Transpose", "Identity", "Cast"})
@@ -165,7 +168,7 @@ def fuse(draft: Draft, found: Sequence[Attention], sizes: Sequence[Sizes], turni
         rows = _joined_rows(draft, each.joined, known.heads * size)
         result = rows or draft.unique(f"{each.joined}_fused")
         writer.add(
-            "GroupQueryAttention",
+            FUSED,
             given,
             [result, each.present_key, each.present_value],
             domain=MICROSOFT,

@@ -49,6 +49,18 @@ class SoundStream(Generic[Result]):
     The model runs when a result is asked for: what has no result yet waits in a queue.
     """
 
+    _pace: _Pace | None
+    _pieces: list[NDArray[Any]]
+    _kept: int
+    """frame that the pieces begin with"""
+    _start: int
+    _end: int
+    _rest: int
+    _ahead: int
+    _dropped: int
+    _is_flushed: bool
+    _step: Callable[[SoundPiece], Result]
+
     def __init__(
         self, form: StreamForm, queue_ms: int, overflow: Overflow, begin: Callable[[], Callable[[Sound], Result]]
     ) -> None:
@@ -161,8 +173,8 @@ class SoundStream(Generic[Result]):
         return heard
 
     def _renew(self) -> None:
-        self._pace: _Pace | None = None
-        self._pieces: list[NDArray[Any]] = []
+        self._pace = None
+        self._pieces = []
         self._kept = self._end = self._dropped = 0
         self._is_flushed = False
         self._start_at(0)
