@@ -185,7 +185,7 @@ def _heard(asked: Asked) -> Iterator[float]:
 
 
 def _streamed(asked: Asked) -> Answer:
-    """What `mobpack predict` hears in whole files, and in what is left where a queue was full."""
+    """Results of `mobpack predict` for whole files, and for the rest where a queue was full."""
     voice = np.fromfile(asked.cases / VOICE, np.float32)
     sounds = [(voice[: sum(each.cuts) * each.channels], each.rate, each.channels) for each in cases.pushes()]
     sounds.append((voice[DROPPED:24_000], 16_000, 1))

@@ -258,7 +258,7 @@ SCANNER = Pipeline(
 def scanned(
     known: Sequence[Plan], pixels: NDArray[np.uint8], orientation: int, chroma: NDArray[np.uint8] | None = None
 ) -> list[str]:
-    """What the pipeline says of a picture by Python: a line for each item, as test apps print it. `chroma` is that of
+    """Items of the pipeline for a picture, by Python: a line for each item, as test apps print it. `chroma` is that of
     a picture whose luma is `pixels`, V before U."""
     models = {each.model.name: each.model for each in known}
     sessions = {

@@ -42,13 +42,15 @@ def test_descriptions_name_the_features_of_their_package_alone() -> None:
 def test_classes_have_the_methods_that_the_description_names(case: str) -> None:
     package = PACKAGES[case]
     api = api_of(package)
-    texts = "".join(text for path, text in package.sources().texts.items() if path.suffix in (".kt", ".swift", ".dart"))
+    texts = "".join(
+        text for path, text in package.sources().texts.items() if path.suffix in (".kt", ".swift", ".dart", ".py")
+    )
     for model in api.models:
         assert re.search(rf"\bclass {model.class_name}\b", texts), model.name
         assert not model.method or re.search(rf"\b{model.method}\(", texts), model.name
         for result in model.results:
             assert result.type.islower() or re.search(rf"\b{result.type}\b", texts), result.type
-    if api.language != "Dart":
+    if api.language not in ("Dart", "Python"):
         for model in api.models:
             tested = re.search(rf"\bclass {model.class_name}\b[^{{]*\bSelfTestingModel\b", texts)
             assert bool(tested) == model.has_self_test, model.name

@@ -100,7 +100,7 @@ class Silent:
 def compensated(
     folder: Path, model: onnx.ModelProto, quantizer: WeightOnly, samples: list[dict[str, NDArray[Any]]]
 ) -> tuple[Outcome, dict[str, NDArray[Any]]]:
-    """What `quantizer` makes with the moments of `samples`, and these."""
+    """Variant that `quantizer` makes with the moments of `samples`, and these."""
     draft = drafted(model, quantizer)
     widths = quantizer.widths(drafted(model, quantizer))
     graph = folder / "graph.onnx"

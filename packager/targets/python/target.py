@@ -181,7 +181,7 @@ class Python:
             },
             files={
                 **{home / RUNTIME / file.name: file for file in sorted(runtime.iterdir()) if file.is_file()},
-                home / RUNTIME / "chat.py": Path(chat.__file__),
+                home / RUNTIME / Path(chat.__file__).name: Path(chat.__file__),
                 **{home / MODELS / path: file for path, file in view.files.items()},
                 **{info / "licenses" / name: file for name, file in view.licenses.items()},
             },
