@@ -76,10 +76,15 @@ struct ChatTemplate: Sendable {
         if needsText && trimmed(text, "<").isEmpty {
             throw ModelError.invalid(reason: "message \(number) has no text")
         }
-        for each in refused where text.range(of: each, options: .literal) != nil {
+        for each in refused where has(text.utf8, each.utf8) {
             throw ModelError.invalid(reason: "message \(number) has '\(each)', which the chat template acts on")
         }
     }
+}
+
+/// Whether `text` has `part`, byte for byte.
+private func has(_ text: String.UTF8View, _ part: String.UTF8View) -> Bool {
+    text.indices.contains { text[$0...].starts(with: part) }
 }
 
 private let newlines = "\n".unicodeScalars
