@@ -26,7 +26,7 @@ __all__ = ["jar"]
 
 
 NO_CLASS_OF_THAT_NAME = (
-    *("Assignment.kt", "CodePoints.kt", "Decryption.kt", "GeneratedText.kt"),
+    *("Assignment.kt", "CodePoints.kt", "Decryption.kt", "GeneratedText.kt", "Stages.kt"),
     *("Tensors.kt", "Trust.kt", "Values.kt"),
 )
 

@@ -1,5 +1,6 @@
 """Views of a model's contract for Swift: the method that takes pictures and sounds and returns labels and boxes."""
 
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -32,6 +33,8 @@ from packager.targets.ios.typed_view import (
 )
 from packager.targets.ios.view import InputView, OutputView
 
+TIED = "\u00a0"
+"""blank at which no line ends"""
 WIDEST = 120
 """longest line, in characters; longer parameter lists are split"""
 LOCALS = ("output", "tensors", "cancellation", "carried", "answer", "parts", "first", "results", "kept")
@@ -276,8 +279,19 @@ def _answer(contract: Contract, made: Sequence[ResultView]) -> tuple[str, ...]:
     if contract.verb != SEVERAL:
         return _wrapped(effect + made[0].value)
     arguments = list(_arguments(made))
-    lines = [f"    {each}{'' if each is arguments[-1] else ','}" for each in arguments]
+    lines = [f"    {line}" for each in arguments for line in _argument(each, is_last=each is arguments[-1])]
     return (f"{effect}Prediction(", *lines, ")")
+
+
+def _argument(text: str, *, is_last: bool) -> tuple[str, ...]:
+    """An argument in a line, or in several where that has no room for it."""
+    end = "" if is_last else ","
+    called, opening, arguments = text.partition("(")
+    if not opening or len(f"            {text}{end}") <= WIDEST:
+        return (f"{text}{end}",)
+    whole = arguments.removesuffix(")").replace(": ", f":{TIED}")
+    lines = textwrap.wrap(whole, WIDEST - len("                "), break_on_hyphens=False)
+    return f"{called}(", *(f"    {line.replace(TIED, ' ')}" for line in lines), f"){end}"
 
 
 def _wrapped(call: str) -> tuple[str, ...]:

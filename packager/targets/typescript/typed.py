@@ -296,7 +296,7 @@ def _imports(made: Iterable[Parameter], contract: Contract, *, has_top: bool) ->
         asked["generation"].values.add("generated")
         asked["generation"].types.add("GeneratedText")
         if contract.generated.chat:
-            asked["chat"] = Asked(values={"promptOf"}, types={"ChatTemplate", "Message"})
+            asked["chat"] = Asked(values={"promptOf"}, types={"Message"})
     elif contract.states:
         asked["state"] = Asked(values={CARRIED})
     if contract.streamed:

@@ -235,9 +235,9 @@ extension Storyteller {
             "^u": ["<user>\n", "m<>", ""],
             "ua": ["</user>$\n", "m]", ""],
             "au": ["<user>\n", "m<>", ""],
-            "u$": ["\n"],
+            "u$": ["\n"]
         ],
         errors: [
-            "^a": "begin with a \"question\"",
+            "^a": "begin with a \"question\""
         ])
 }
