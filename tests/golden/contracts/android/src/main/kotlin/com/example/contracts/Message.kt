@@ -61,7 +61,15 @@ internal class ChatTemplate(
 
 /** [text] without what the marks of a [slot] say: blanks for `<` and `>`, newlines for `[` and `]`. */
 private fun trimmed(text: String, slot: String): String {
-    val first = if ('<' in slot) BLANKS else if ('[' in slot) "\n" else ""
-    val last = if ('>' in slot) BLANKS else if (']' in slot) "\n" else ""
+    val first = cut(slot, '<', '[')
+    val last = cut(slot, '>', ']')
     return text.trimStart { it in first }.trimEnd { it in last }
 }
+
+/** Characters that the marks of a [slot] cut off. */
+private fun cut(slot: String, blanks: Char, newlines: Char): String =
+    when {
+        blanks in slot -> BLANKS
+        newlines in slot -> "\n"
+        else -> ""
+    }

@@ -160,7 +160,7 @@ public class SoundStream<Result> internal constructor(
     }
 
     @Synchronized
-    private fun isOver() = isClosed || isFlushed && start >= end
+    private fun isOver() = isClosed || (isFlushed && start >= end)
 
     /** The result of a run; null when another sound began meanwhile. */
     private fun hear(taken: Taken<Result>): Heard<Result>? {
@@ -168,12 +168,15 @@ public class SoundStream<Result> internal constructor(
         return synchronized(this) { if (taken.step === step) heard(result, taken) else null }
     }
 
+    /** Whether the sound has come up to the frame [until], or its last part has. */
+    private fun hasCome(until: Long) = until <= end || (isFlushed && start < end)
+
     /** The next run, if its sound has come; null otherwise. */
     @Synchronized
     private fun take(): Taken<Result>? {
         val pace = pace ?: return null
         val (first, late) = window(pace)
-        if (isClosed || first + pace.width > end && !(isFlushed && start < end)) return null
+        if (isClosed || !hasCome(first + pace.width)) return null
         val piece = FloatArray(pace.width * pace.channels)
         val from = max(first, kept)
         val to = max(min(first + pace.width, end), from)
