@@ -74,6 +74,12 @@ def maven(notation: str, terms: str, *, kind: str = "", allowed: str = "", sha25
     )
 
 
+def pypi(name: str, version: str, terms: str, *, about: str = "", allowed: str = "") -> Component:
+    """The distribution `name` on PyPI."""
+    link = purl("pypi", name.lower().replace("_", "-"), version)
+    return Component(name=name, version=version, purl=link, license=terms, about=about, allowed=allowed)
+
+
 def npm(
     name: str,
     version: str,

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 from packager.core.characters import in_one_line
 from packager.core.class_names import class_name
-from packager.core.components import Component, Parts, purl
+from packager.core.components import Parts, pypi
 from packager.core.console import Announce, silent
 from packager.core.contract import TensorInput, TypedOutput
 from packager.core.described import Plain
@@ -219,10 +219,6 @@ def digest(content: bytes | Path) -> str:
     """As a wheel's RECORD has it."""
     raw = bytes.fromhex(sha256_of(content)) if isinstance(content, Path) else hashlib.sha256(content).digest()
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
-
-
-def pypi(name: str, version: str, terms: str) -> Component:
-    return Component(name=name, version=version, purl=purl("pypi", name, version), license=terms)
 
 
 def snake_case(text: str) -> str:

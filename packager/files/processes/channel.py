@@ -227,6 +227,15 @@ class Channel:
         self.answers.write(json.dumps(answer) + "\n")
         self.answers.flush()
 
+    def answer(self, work: Callable[[], Mapping[str, object]]) -> None:
+        """Prints what `work` returns, or its failure where that is one of mobpack's."""
+        try:
+            found = work()
+        except MobpackError as error:
+            self.say_failure(error)
+        else:
+            self.say(found)
+
     def say_failure(self, error: MobpackError) -> None:
         """Prints a failure that `raise_failure` raises again in the parent."""
         self.say({"failed": type(error).__name__, "message": error.message, "hint": error.hint})

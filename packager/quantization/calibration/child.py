@@ -19,7 +19,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager.core.errors import ConfigError, MobpackError, ModelError
+from packager.core.errors import ConfigError, ModelError
 from packager.core.parsing import Json
 from packager.engines.session import exact
 from packager.engines.session.refusals import is_refusal
@@ -198,12 +198,12 @@ def samples_of(reader: str, description: Json) -> Iterator[dict[str, Any]]:
 def main() -> int:
     job = CalibrationJob(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     channel = Channel.taken_over()
-    try:
+
+    def work() -> dict[str, object]:
         watch(job, channel)
-    except MobpackError as error:
-        channel.say_failure(error)
-        return 0
-    channel.say({"ok": {}})
+        return {"ok": {}}
+
+    channel.answer(work)
     return 0
 
 

@@ -14,7 +14,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager.core.errors import ConfigError, MobpackError, ModelError
+from packager.core.errors import ConfigError, ModelError
 from packager.core.parsing import Json
 from packager.engines.session.refusals import is_refusal
 from packager.files.processes.channel import Channel
@@ -155,12 +155,12 @@ def _kept(job: MomentsJob, number: int) -> "dict[str, NDArray[Any]]":
 def main() -> int:
     job = MomentsJob(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     channel = Channel.taken_over()
-    try:
+
+    def work() -> dict[str, object]:
         add_up(job, channel)
-    except MobpackError as error:
-        channel.say_failure(error)
-        return 0
-    channel.say({"ok": {}})
+        return {"ok": {}}
+
+    channel.answer(work)
     return 0
 
 

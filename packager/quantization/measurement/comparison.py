@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager.core.errors import MobpackError, ModelError
+from packager.core.errors import ModelError
 from packager.core.parsing import Json
 from packager.engines.session.refusals import is_refusal
 from packager.files.processes.channel import Channel
@@ -125,12 +125,7 @@ def _sums(name: str, one: Any, other: Any, number: int) -> Sums:
 def main() -> int:
     job = ComparisonJob(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     channel = Channel.taken_over()
-    try:
-        totals = compared(job, channel)
-    except MobpackError as error:
-        channel.say_failure(error)
-        return 0
-    channel.say({"sums": {name: astuple(sums) for name, sums in totals.items()}})
+    channel.answer(lambda: {"sums": {name: astuple(sums) for name, sums in compared(job, channel).items()}})
     return 0
 
 

@@ -9,7 +9,7 @@ from typing import get_args
 from packager.core.class_names import class_name
 from packager.core.contract import FUNCTIONS, TypedOutput
 from packager.core.values import Model, Package, Plan, TensorSpec
-from packager.files.hashes import sha256_of
+from packager.files.hashes import known_sha256
 from packager.targets import dimensions
 from packager.targets.dimensions import Sizes
 from packager.targets.golden import tolerances
@@ -128,7 +128,7 @@ def model_view(
         package=package.name,
         version=package.version,
         file=file_name(plan),
-        sha256={path.name: sha256_of(file) for path, file in files_of(plan, golden).items()},
+        sha256={path.name: known_sha256(file) for path, file in files_of(plan, golden).items()},
         settings=plan.cpu.settings,
         runtime_version=runtime_version,
         inputs=input_views,

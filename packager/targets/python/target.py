@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
-from packager.core import chat
+from packager.core import chat, components
 from packager.core.characters import in_one_line
-from packager.core.components import Component, Parts, purl
+from packager.core.components import Parts
 from packager.core.console import Announce, silent
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Plan, Sources
 from packager.description import API, Language
 from packager.engines.environments.runtime import Runtime, shipped_version
-from packager.files.hashes import sha256_of
+from packager.files.hashes import known_sha256
 from packager.files.installed import templates_folder
 from packager.files.processes import downloads
 from packager.files.store import Step, Store
@@ -92,8 +92,11 @@ class Python:
         return ""
 
     def published_runtime(self) -> str:
+        return f"onnxruntime>={self._oldest_runtime()}"
+
+    def _oldest_runtime(self) -> str:
         allowed = self.allowed_runtimes()
-        return f"onnxruntime>={allowed.releases[0] if allowed else shipped_version()}"
+        return allowed.releases[0] if allowed else shipped_version()
 
     def allowed_runtimes(self) -> RuntimeRange | None:
         """Raises SettingError for a range that cannot be proved."""
@@ -117,12 +120,15 @@ class Python:
         distribution = naming.distribution(package.name, self.package)
         module = naming.module(distribution)
         version = naming.version_of(package.version)
-        allowed = self.allowed_runtimes()
-        oldest = allowed.releases[0] if allowed else shipped_version()
         names = naming.modules(plan.model.name for plan in plans)
         models = tuple(
             model.model_view(
-                plan, package, golden, module=names[plan.model.name], package_module=module, runtime_version=oldest
+                plan,
+                package,
+                golden,
+                module=names[plan.model.name],
+                package_module=module,
+                runtime_version=self._oldest_runtime(),
             )
             for plan in plans
         )
@@ -190,10 +196,10 @@ class Python:
     def parts(self, view: PythonView) -> Parts:
         names, terms = view.names, downloads.pins()["licenses"]
         return Parts(
-            package=pypi(names.distribution, names.version, names.license, about=view.package.description),
+            package=components.pypi(names.distribution, names.version, names.license, about=view.package.description),
             libraries=(
-                pypi("onnxruntime", shipped_version(), terms["onnxruntime"], allowed=names.runtime),
-                pypi("numpy", "", "BSD-3-Clause", about="the environment's own"),
+                components.pypi("onnxruntime", shipped_version(), terms["onnxruntime"], allowed=names.runtime),
+                components.pypi("numpy", "", "BSD-3-Clause", about="the environment's own"),
             ),
         )
 
@@ -241,10 +247,4 @@ def recorded(entries: Mapping[PurePosixPath, bytes | Path]) -> Iterator[str]:
 
 
 def key_of(content: bytes | Path) -> str:
-    return sha256_of(content) if isinstance(content, Path) else hashlib.sha256(content).hexdigest()
-
-
-def pypi(name: str, version: str, terms: str, *, about: str = "", allowed: str = "") -> Component:
-    """A distribution on PyPI."""
-    link = purl("pypi", name.lower().replace("_", "-"), version)
-    return Component(name=name, version=version, purl=link, license=terms, about=about, allowed=allowed)
+    return known_sha256(content) if isinstance(content, Path) else hashlib.sha256(content).hexdigest()

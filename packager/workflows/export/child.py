@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from packager.core.errors import MobpackError, ToolError
+from packager.core.errors import ToolError
 from packager.files.processes.channel import Channel
 from packager.workflows.export import sampling, tracing
 from packager.workflows.export.factory import given
@@ -80,13 +80,8 @@ def main() -> int:
     channel = Channel.taken_over()
     warnings.simplefilter("ignore")  # PyTorch's warnings concern its internals
     logging.disable(logging.WARNING)
-    try:
-        with contextlib.chdir(job.folder):  # files that PyTorch writes into the current folder stay out of the user's
-            answer = export(job, lambda text: channel.say({"warn": text}))
-    except MobpackError as error:
-        channel.say_failure(error)
-        return 0
-    channel.say(answer)
+    with contextlib.chdir(job.folder):  # files that PyTorch writes into the current folder stay out of the user's
+        channel.answer(lambda: export(job, lambda text: channel.say({"warn": text})))
     return 0
 
 

@@ -64,15 +64,8 @@ def main() -> int:
     channel = Channel.taken_over()
     warnings.simplefilter("ignore")  # those of frameworks concern their internals
     logging.disable(logging.WARNING)
-    try:
-        with contextlib.chdir(
-            job.folder
-        ):  # files that a framework writes into the current folder stay out of the user's
-            answer = imported(job, channel.say)
-    except MobpackError as error:
-        channel.say_failure(error)
-        return 0
-    channel.say(answer)
+    with contextlib.chdir(job.folder):  # files that a framework writes into the current folder stay out of the user's
+        channel.answer(lambda: imported(job, channel.say))
     return 0
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from packager.core.errors import ConfigError, MobpackError, ToolError
+from packager.core.errors import ConfigError, ToolError
 from packager.files.atomic import NO_SPACE
 from packager.files.processes.channel import Channel
 
@@ -78,12 +78,7 @@ def in_words(repository: str) -> Iterator[None]:
 def main() -> int:
     job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     channel = Channel.taken_over()
-    try:
-        answer = fetched(job) if "names" in job else listed(job)
-    except MobpackError as error:
-        channel.say_failure(error)
-        return 0
-    channel.say(answer)
+    channel.answer(lambda: fetched(job) if "names" in job else listed(job))
     return 0
 
 
