@@ -177,6 +177,7 @@ def test_json_holds_the_plan_and_all_evidence(document: dict[str, Any]) -> None:
         "kernels",
         "parity",
         "partitions",
+        "pipelines",
         "plans",
         "schema-version",
         "warnings",

@@ -96,7 +96,7 @@ class Android:
     prepacking: Literal["auto", "on", "off"] = "auto"
     """whether the CPU prepacks weights at load: a second copy in memory and ten times the loading time, for runs that
     are about 15 % faster; `auto` prepacks unless the model ships as ONNX only, and
-    always weights in blocks"""
+    always weight-only models"""
     float16: Literal["native", "onnx", "float32"] = "native"
     """form of float16 models: `native` for phones that compute in 16 bits; with `onnx`, each phone decides; `float32`
     ships 32 bits"""

@@ -77,7 +77,7 @@ class Web:
     """`auto` and `ort`: ORT format; `onnx`: the unmodified graph, which the runtime optimizes at every load"""
     prepacking: Literal["auto", "on", "off"] = "auto"
     """whether the CPU prepacks weights at load: a second copy in memory, for runs that are faster; `auto` prepacks
-    unless the model ships as ONNX only, and always weights in blocks"""
+    unless the model ships as ONNX only, and always weight-only models"""
     float16: Literal["onnx", "float32"] = "onnx"
     """form of float16 models: with `onnx` the runtime, which has few kernels for 16 bits, converts them at load;
     `float32` ships 32 bits"""
