@@ -92,7 +92,7 @@ def printed(names: NamesView, folder: Path) -> dict[str, str]:
         for root, path in texts.templates(PurePosixPath("web"), updates=True)
         if path.name.startswith(("package.", "updates."))
     }
-    found = {**of_names, **texts.model_texts(names.models)}
+    found = {**of_names, **texts.texts_of_all(names.models, names.pipelines)}
     for path, text in found.items():
         if path.parts[0] == "src":
             (folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -38,7 +38,7 @@ from packager.targets.react_native import texts as react_native_texts
 from packager.targets.react_native import view as react_native
 from packager.targets.typescript import texts as typescript_texts
 from packager.targets.typescript import view as npm
-from packager.targets.typescript.texts import is_of_model
+from packager.targets.typescript.texts import is_of_one
 from packager.targets.web import texts as web_texts
 from packager.targets.web import view as web
 from packager.workflows.xcode import files as xcode_files
@@ -173,20 +173,25 @@ SHARED_SWIFT = [
 SHARED_REACT_NATIVE = [
     str(root / path)
     for root, path in typescript_texts.templates(react_native_texts.ROOT, updates=True)
-    if not is_of_model(path)
+    if not is_of_one(path)
 ]
 """the files that all models of a package share: together they print the view of their target"""
 SHARED_WEB = [
     str(root / path)
     for root, path in typescript_texts.templates(web_texts.ROOT, updates=True)
-    if not is_of_model(path) and path.parts[0] != web_texts.SOURCES
+    if not is_of_one(path) and path.parts[0] != web_texts.SOURCES
 ]
 MODELS_NPM = [
     str(root / path)
     for root, path in typescript_texts.templates(react_native_texts.ROOT, updates=True)
-    if is_of_model(path)
+    if is_of_one(path) and path.parent.name == "models"
 ]
 """the same for the files of one model: its types are not where its values are"""
+PIPELINES_NPM = [
+    str(root / path)
+    for root, path in typescript_texts.templates(react_native_texts.ROOT, updates=True)
+    if is_of_one(path) and path.parent.name == "pipelines"
+]
 SHARED_FLUTTER = [
     str(flutter_texts.ROOT / path)
     for path in flutter_texts.found()
@@ -327,6 +332,7 @@ def test_every_template_has_a_view() -> None:
         *SHARED_PYTHON,
         *MODELS_PYTHON,
         *PIPELINES_FLUTTER,
+        *PIPELINES_NPM,
     }
     partials = {f"{folder}/{path.name}" for folder in PARTIALS for path in (templates_folder() / folder).iterdir()}
     partials |= {f"report/{path.name}" for path in (templates_folder() / "report").glob("_*")}
@@ -372,6 +378,7 @@ def test_shared_files_use_exactly_the_fields_of_their_view(shared: list[str], pr
     ("models", "shared", "printed"),
     [
         (MODELS_NPM, SHARED_REACT_NATIVE, npm.ModelView),
+        (PIPELINES_NPM, SHARED_REACT_NATIVE, npm.PipelineFileView),
         (MODELS_FLUTTER, SHARED_FLUTTER, flutter.ModelView),
         (MODELS_PYTHON, SHARED_PYTHON, python.ModelView),
     ],

@@ -25,7 +25,7 @@ from packager.targets.react_native import naming, runtime, swift_package, texts
 from packager.targets.react_native.headers import without_comments
 from packager.targets.react_native.view import NamesView, ReactNativeView
 from packager.targets.target import Built, OwnRuntime, Shipped, artifact
-from packager.targets.typescript import files, tarball, typed
+from packager.targets.typescript import files, pipelines, tarball, typed
 from packager.targets.typescript import naming as npm
 from packager.targets.typescript.files import Platform
 from packager.targets.typescript.model import model_views
@@ -120,7 +120,9 @@ class ReactNative:
         npm_name = naming.npm_name(package.name, self.package)
         asset_folder = f"mobpack/{module}"
         onnxruntime = included_runtime.linked(android)
-        exports = typed.exports([plan.model.contract for plan in android.plans if plan.model.contract])
+        staged = tuple(pipelines.files(package.pipelines, npm_name, models))
+        contracts = [plan.model.contract for plan in android.plans if plan.model.contract]
+        exports = typed.exports(contracts, has_pipelines=bool(staged))
         has_pictures = any(each.module == "picture" for each in exports)
         return NamesView(
             npm_name=npm_name,
@@ -167,6 +169,7 @@ class ReactNative:
             has_self_test=any(model.golden for model in models),
             platforms=(runtime.platform_view(android), runtime.platform_view(ios)),
             models=models,
+            pipelines=staged,
             has_hooks=True,
             exports=exports,
             has_pictures=has_pictures,

@@ -27,9 +27,9 @@ def texts(view: ReactNativeView) -> dict[PurePosixPath, str]:
     printed = {
         place_of(path, view.names): shared.rendered(root, path, view.names)
         for root, path in shared.templates(ROOT, updates=view.names.delivery is not None)
-        if not shared.is_of_model(path) and _ships(path, view)
+        if not shared.is_of_one(path) and _ships(path, view)
     }
-    return {**printed, **shared.model_texts(view.names.models)}
+    return {**printed, **shared.texts_of_all(view.names.models, view.names.pipelines)}
 
 
 def copies(view: ReactNativeView) -> dict[PurePosixPath, Path]:

@@ -10,7 +10,7 @@ from packager.targets.delivery import DeliveryView
 from packager.targets.signed_list import TrustView
 from packager.targets.swift_runtime import DependencyView
 from packager.targets.typescript.typed_view import ExportView
-from packager.targets.typescript.view import License, ModelView, PlacedFile, PlatformProvidersView
+from packager.targets.typescript.view import License, ModelView, PipelineFileView, PlacedFile, PlatformProvidersView
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +85,7 @@ class NamesView:
     all_providers: tuple[type[Provider], ...]
     platforms: tuple[PlatformProvidersView, ...]
     models: tuple[ModelView, ...]
+    pipelines: tuple[PipelineFileView, ...]
     has_hooks: bool
     """whether models have hooks for React in their own modules"""
     exports: tuple[ExportView, ...]

@@ -5,7 +5,7 @@ import re
 from packager.core.errors import ConfigError, SettingError
 from packager.description import Language
 
-TYPESCRIPT = Language(name="TypeScript", has_shapes_in_types=True, adds_nothing_for=("encryption",))
+TYPESCRIPT = Language(name="TypeScript", has_shapes_in_types=True, has_pipelines=True, adds_nothing_for=("encryption",))
 NPM_NAME = re.compile(r"(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*")
 """validate-npm-package-name, rules for new packages: URL-safe and in lower case"""
 MAX_NPM_NAME = 214

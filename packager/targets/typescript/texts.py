@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from packager.files.installed import templates_folder
 from packager.render.templates import render
-from packager.targets.typescript.view import ModelView
+from packager.targets.typescript.view import ModelView, PipelineFileView
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -18,6 +18,8 @@ SHARED = PurePosixPath("typescript")
 TEMPLATE = ".j2"
 MODEL = "model"
 """`models/model.*`: templates that are rendered once per model"""
+PIPELINE = "pipeline"
+"""`pipelines/pipeline.*`: templates that are rendered once per pipeline"""
 OF_TRUST = frozenset({"trust", "trustBytes", "Signatures"})
 """stems of files that only packages with trusted keys have"""
 OF_UPDATES = frozenset({"delivery", "updates"})
@@ -44,17 +46,20 @@ def templates(own: PurePosixPath, *, updates: bool = False) -> list[Template]:
     ]
 
 
-def is_of_model(path: PurePosixPath) -> bool:
-    return path.parent.name == "models" and path.name.partition(".")[0] == MODEL
+def is_of_one(path: PurePosixPath) -> bool:
+    """Whether a template is rendered once per model or pipeline."""
+    name = path.name.partition(".")[0]
+    return name in (MODEL, PIPELINE) and path.parent.name == f"{name}s"
 
 
-def model_texts(models: Sequence[ModelView]) -> dict[PurePosixPath, str]:
-    """The modules of models, by path in the package."""
+def texts_of_all(models: Sequence[ModelView], pipelines: Sequence[PipelineFileView]) -> dict[PurePosixPath, str]:
+    """The modules of models and pipelines, by path in the package."""
     return {
-        path.parent / path.name.replace(MODEL, model.file, 1).removesuffix(TEMPLATE): rendered(root, path, model)
+        path.parent / path.name.replace(stem, view.file, 1).removesuffix(TEMPLATE): rendered(root, path, view)
+        for stem, views in ((MODEL, models), (PIPELINE, pipelines))
         for root, path in templates(SHARED)
-        if is_of_model(path)
-        for model in models
+        if is_of_one(path) and path.parent.name == f"{stem}s"
+        for view in views
     }
 
 

@@ -54,6 +54,7 @@ TYPES = {
     "planes": ("Region",),
     "ranking": ("Ranked",),
     "similarity": (),
+    "stages": (),
     "state": (),
     "stream": ("Heard", "SoundStream", "StreamOptions", "StreamResults"),
 }
@@ -94,7 +95,7 @@ class Asked:
     types: set[str] = field(default_factory=set)
 
 
-def exports(contracts: Sequence[Contract]) -> tuple[ExportView, ...]:
+def exports(contracts: Sequence[Contract], *, has_pipelines: bool) -> tuple[ExportView, ...]:
     """Files of `runtime/typed/` that a package needs."""
     found = {each.module for contract in contracts for each in typed_view(contract, "").imports}
     if any(isinstance(each, EmbeddingOutput) for contract in contracts for each in contract.outputs):
@@ -103,6 +104,7 @@ def exports(contracts: Sequence[Contract]) -> tuple[ExportView, ...]:
     found |= {"decoding", "drawing", "planes"} if "picture" in found else set()
     found |= {"boxes"} if "instances" in found else set()
     found |= {"characters", "ranking"} if "lists" in found else set()
+    found |= {"stages"} if has_pipelines else set()
     return tuple(
         ExportView(module=module, types=TYPES[module], values=VALUES.get(module, ())) for module in sorted(found)
     )

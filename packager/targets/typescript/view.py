@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager.targets.golden import GoldenSampleView, TestedFileView
+from packager.targets.pipelines import PipelineView
 from packager.targets.tuning import TunedOptionsView
-from packager.targets.typescript.typed_view import TypedView
+from packager.targets.typescript.typed_view import ImportView, TypedView
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,6 +190,22 @@ class ModelView:
     """paths of the files of variants that only some chips open"""
     example: tuple[str, ...]
     """lines of TypeScript that load the model and run it, for the documentation"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PipelineFileView:
+    """The module of one pipeline."""
+
+    npm_name: str
+    file: str
+    """module's file name, without its suffix"""
+    pipeline: PipelineView
+    models: tuple[ImportView, ...]
+    """from `models/`"""
+    typed: tuple[ImportView, ...]
+    """from `runtime/typed/`"""
+    has_limits: bool
+    """whether a stage has a smallest score"""
 
 
 @dataclass(frozen=True, kw_only=True)

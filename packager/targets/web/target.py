@@ -23,7 +23,7 @@ from packager.targets import signed_list
 from packager.targets.delivery import delivery_view
 from packager.targets.layouts import copied
 from packager.targets.target import Built, DefaultProviders, Page, RuntimeRange, Shipped, artifact
-from packager.targets.typescript import naming, tarball, typed
+from packager.targets.typescript import naming, pipelines, tarball, typed
 from packager.targets.typescript.files import Layout, Platform
 from packager.targets.typescript.model import model_views
 from packager.targets.typescript.providers import providers_view
@@ -277,7 +277,9 @@ def _names(
     script: Path,
     binary: Path,
 ) -> NamesView:
-    exports = typed.exports([plan.model.contract for plan in plans if plan.model.contract])
+    staged = tuple(pipelines.files(package.pipelines, npm_name, models))
+    contracts = [plan.model.contract for plan in plans if plan.model.contract]
+    exports = typed.exports(contracts, has_pipelines=bool(staged))
     return NamesView(
         npm_name=npm_name,
         all_providers=all_providers(),
@@ -308,5 +310,6 @@ def _names(
             ),
         ),
         models=models,
+        pipelines=staged,
         exports=exports,
     )

@@ -22,10 +22,10 @@ def texts(view: WebView) -> dict[PurePosixPath, str]:
     printed = {
         path.with_name(path.name.removesuffix(shared.TEMPLATE)): shared.rendered(root, path, view.names)
         for root, path in shared.templates(ROOT, updates=view.names.delivery is not None)
-        if not shared.is_of_model(path) and _ships(path, view)
+        if not shared.is_of_one(path) and _ships(path, view)
     }
-    models = shared.model_texts(view.names.models)
-    return {**printed, **{path: text for path, text in models.items() if path.parts[0] != SOURCES}}
+    ones = shared.texts_of_all(view.names.models, view.names.pipelines)
+    return {**printed, **{path: text for path, text in ones.items() if path.parts[0] != SOURCES}}
 
 
 def copies(view: WebView) -> dict[PurePosixPath, Path]:

@@ -8,7 +8,7 @@ from packager.providers import Provider
 from packager.targets.delivery import DeliveryView
 from packager.targets.signed_list import TrustView
 from packager.targets.typescript.typed_view import ExportView
-from packager.targets.typescript.view import License, ModelView, PlacedFile, PlatformProvidersView
+from packager.targets.typescript.view import License, ModelView, PipelineFileView, PlacedFile, PlatformProvidersView
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +48,7 @@ class NamesView:
     all_providers: tuple[type[Provider], ...]
     platforms: tuple[PlatformProvidersView, ...]
     models: tuple[ModelView, ...]
+    pipelines: tuple[PipelineFileView, ...]
     exports: tuple[ExportView, ...]
     """files for contracts; empty without any"""
 

@@ -52,3 +52,7 @@ export interface PictureTensors {
  * @throws ModelError `bad-input`, saying what is wrong with the picture
  */
 export declare function pictureTensors(what: string, picture: Picture): PictureTensors;
+/** Exif's number of an orientation; another number for what is none. */
+export declare function exifOf(orientation: unknown): number;
+/** Whether pixels share samples of chroma. */
+export declare function hasChroma(format: PixelFormat): boolean;

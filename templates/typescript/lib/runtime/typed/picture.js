@@ -132,8 +132,16 @@ function regionOf(what, { width, height, region }) {
     throw refused(what, `has region ${edges}, which is no part of ${String(width)} x ${String(height)} pixels`);
 }
 function orientationOf(what, orientation) {
-    const index = typeof orientation === 'number' ? orientation - 1 : ORIENTATIONS.indexOf(orientation);
-    if (ORIENTATIONS[index] !== undefined)
-        return BigInt(index + 1);
+    const exif = exifOf(orientation);
+    if (ORIENTATIONS[exif - 1] !== undefined)
+        return BigInt(exif);
     throw refused(what, `has orientation ${String(orientation)}, which is none of 1 to 8 and ${ORIENTATIONS.join(', ')}`);
+}
+/** Exif's number of an orientation; another number for what is none. */
+export function exifOf(orientation) {
+    return typeof orientation === 'number' ? orientation : ORIENTATIONS.indexOf(orientation) + 1;
+}
+/** Whether pixels share samples of chroma. */
+export function hasChroma(format) {
+    return FORMATS[format].chroma !== undefined;
 }

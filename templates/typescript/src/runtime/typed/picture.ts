@@ -222,7 +222,17 @@ function regionOf(what: string, { width, height, region }: Picture): Region {
 }
 
 function orientationOf(what: string, orientation: unknown): bigint {
-  const index = typeof orientation === 'number' ? orientation - 1 : ORIENTATIONS.indexOf(orientation);
-  if (ORIENTATIONS[index] !== undefined) return BigInt(index + 1);
+  const exif = exifOf(orientation);
+  if (ORIENTATIONS[exif - 1] !== undefined) return BigInt(exif);
   throw refused(what, `has orientation ${String(orientation)}, which is none of 1 to 8 and ${ORIENTATIONS.join(', ')}`);
+}
+
+/** Exif's number of an orientation; another number for what is none. */
+export function exifOf(orientation: unknown): number {
+  return typeof orientation === 'number' ? orientation : ORIENTATIONS.indexOf(orientation) + 1;
+}
+
+/** Whether pixels share samples of chroma. */
+export function hasChroma(format: PixelFormat): boolean {
+  return FORMATS[format].chroma !== undefined;
 }

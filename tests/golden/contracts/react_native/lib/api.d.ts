@@ -18,6 +18,7 @@ export { Storyteller, useStoryteller } from './models/storyteller.js';
 export type { StorytellerInputs, StorytellerOutputs, StorytellerTensors, } from './models/storyteller.js';
 export { Several, useSeveral } from './models/several.js';
 export type { SeveralInputs, SeveralOutputs, SeveralPrediction, SeveralTensors, } from './models/several.js';
+export { PageReader, type PageReaderItem } from './pipelines/page-reader.js';
 export type { Provider, Settings, TensorSpec } from './runtime/descriptor.js';
 export { ModelError, type ModelErrorCode } from './runtime/errors.js';
 export type { Frames, FrameSource } from './runtime/frames.js';

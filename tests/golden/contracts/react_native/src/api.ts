@@ -74,6 +74,7 @@ export type {
   SeveralPrediction,
   SeveralTensors,
 } from './models/several.js';
+export { PageReader, type PageReaderItem } from './pipelines/page-reader.js';
 export type { Provider, Settings, TensorSpec } from './runtime/descriptor.js';
 export { ModelError, type ModelErrorCode } from './runtime/errors.js';
 export type { Frames, FrameSource } from './runtime/frames.js';
