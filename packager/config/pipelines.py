@@ -10,7 +10,7 @@ from packager.core import names
 from packager.core.errors import ConfigError, nearest
 
 MEMBERS = frozenset(
-    "bitmap box cancellation close closed context count description dispose found init item items load max maxItems "
+    "bitmap box cancellation close closed context count description dispose found init item items load loadedAfter max maxItems "
     "models name opened options orientation part picture pipeline run runBlocking selfTest signal stages "
     "test use".split()
 )

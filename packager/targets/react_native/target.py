@@ -121,8 +121,7 @@ class ReactNative:
         asset_folder = f"mobpack/{module}"
         onnxruntime = included_runtime.linked(android)
         staged = tuple(pipelines.files(package.pipelines, npm_name, models))
-        contracts = [plan.model.contract for plan in android.plans if plan.model.contract]
-        exports = typed.exports(contracts, has_pipelines=bool(staged))
+        exports = typed.exports(android.plans, has_pipelines=bool(staged))
         has_pictures = any(each.module == "picture" for each in exports)
         return NamesView(
             npm_name=npm_name,
@@ -151,13 +150,7 @@ class ReactNative:
             ios_framework=runtime.framework_path(ios),
             min_ios=ios.oldest_system,
             swift=swift_package.swift_package(
-                module,
-                npm_name,
-                ios,
-                (
-                    *(_path(each, asset_folder) for each in layout.placed() if each.folder != files.ANDROID),
-                    *([_list_path(ios.target, asset_folder)] if package.trust else []),
-                ),
+                module, npm_name, ios, _resources(layout, asset_folder, is_signed=package.trust is not None)
             ),
             min_sdk=int(android.oldest_system),
             compile_sdk=downloads.pins()["android"]["compile-sdk"],
@@ -241,6 +234,12 @@ def _signed_lists(view: ReactNativeView) -> dict[PurePosixPath, str]:
         )
         for platform in ReactNative.NEEDS
     }
+
+
+def _resources(layout: files.Layout, asset_folder: str, *, is_signed: bool) -> tuple[PurePosixPath, ...]:
+    """Files of the Swift package's bundle."""
+    placed = (_path(each, asset_folder) for each in layout.placed() if each.folder != files.ANDROID)
+    return (*placed, *([_list_path(IOS, asset_folder)] if is_signed else []))
 
 
 def _list_path(platform: str, asset_folder: str) -> PurePosixPath:

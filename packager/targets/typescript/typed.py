@@ -19,7 +19,7 @@ from packager.core.contract import (
     TextInput,
     TypedOutput,
 )
-from packager.core.values import ElementType
+from packager.core.values import ElementType, Plan
 from packager.render.templates import ts_string
 from packager.targets.typescript.storage import STORAGE
 from packager.targets.typescript.typed_outputs import labels, shown
@@ -95,8 +95,9 @@ class Asked:
     types: set[str] = field(default_factory=set)
 
 
-def exports(contracts: Sequence[Contract], *, has_pipelines: bool) -> tuple[ExportView, ...]:
+def exports(plans: Sequence[Plan], *, has_pipelines: bool) -> tuple[ExportView, ...]:
     """Files of `runtime/typed/` that a package needs."""
+    contracts = [plan.model.contract for plan in plans if plan.model.contract]
     found = {each.module for contract in contracts for each in typed_view(contract, "").imports}
     if any(isinstance(each, EmbeddingOutput) for contract in contracts for each in contract.outputs):
         found |= {"ranking", "similarity"}

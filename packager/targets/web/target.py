@@ -278,8 +278,7 @@ def _names(
     binary: Path,
 ) -> NamesView:
     staged = tuple(pipelines.files(package.pipelines, npm_name, models))
-    contracts = [plan.model.contract for plan in plans if plan.model.contract]
-    exports = typed.exports(contracts, has_pipelines=bool(staged))
+    exports = typed.exports(plans, has_pipelines=bool(staged))
     return NamesView(
         npm_name=npm_name,
         all_providers=all_providers(),
