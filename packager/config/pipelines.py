@@ -10,8 +10,8 @@ from packager.core import names
 from packager.core.errors import ConfigError, nearest
 
 MEMBERS = frozenset(
-    "bitmap box cancellation close closed context count description dispose found init item items load loadedAfter max maxItems "
-    "models name opened options orientation part picture pipeline run runBlocking selfTest signal stages "
+    "bitmap box cancellation close closed context count description dispose found init item items load loadedAfter max "
+    "maxItems models name opened options orientation part picture pipeline run runBlocking selfTest signal stages "
     "test use".split()
 )
 """names in the class of a pipeline in one of the languages"""

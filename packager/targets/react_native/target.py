@@ -150,7 +150,7 @@ class ReactNative:
             ios_framework=runtime.framework_path(ios),
             min_ios=ios.oldest_system,
             swift=swift_package.swift_package(
-                module, npm_name, ios, _resources(layout, asset_folder, is_signed=package.trust is not None)
+                module, npm_name, ios, _resources(layout, asset_folder, [ios.target] if package.trust else [])
             ),
             min_sdk=int(android.oldest_system),
             compile_sdk=downloads.pins()["android"]["compile-sdk"],
@@ -236,10 +236,10 @@ def _signed_lists(view: ReactNativeView) -> dict[PurePosixPath, str]:
     }
 
 
-def _resources(layout: files.Layout, asset_folder: str, *, is_signed: bool) -> tuple[PurePosixPath, ...]:
-    """Files of the Swift package's bundle."""
+def _resources(layout: files.Layout, asset_folder: str, signed: Sequence[str]) -> tuple[PurePosixPath, ...]:
+    """Files of the Swift package's bundle. `signed` are the platforms with a list of their files."""
     placed = (_path(each, asset_folder) for each in layout.placed() if each.folder != files.ANDROID)
-    return (*placed, *([_list_path(IOS, asset_folder)] if is_signed else []))
+    return (*placed, *(_list_path(each, asset_folder) for each in signed))
 
 
 def _list_path(platform: str, asset_folder: str) -> PurePosixPath:
