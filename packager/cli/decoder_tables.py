@@ -20,9 +20,9 @@ def proposals(model: "Model") -> list[Table]:
     about = Beside.of(model.path)
     inputs = {spec.name for spec in model.signature.inputs}
     outputs = {spec.name: spec for spec in model.signature.outputs}
-    named = about.config.get("architectures")
-    is_named = isinstance(named, list) and any(str(each).endswith(ARCHITECTURES) for each in named)
-    if IDS[0] not in inputs or len(outputs[LOGITS].shape if LOGITS in outputs else ()) != 3 or not is_named:
+    if IDS[0] not in inputs or len(outputs[LOGITS].shape if LOGITS in outputs else ()) != 3:
+        return []
+    if not _is_named(about) and not _has_caches(model):
         return []
     doubt = "" if about.tokenizer else "no tokenizer lies beside the model"
     keys: dict[str, Value] = {"kind": "text", "tokenizer": about.tokenizer or "tokenizer.json"}
@@ -33,6 +33,20 @@ def proposals(model: "Model") -> list[Table]:
         return proved(model, [text, plain], about)
     tables = proved(model, [text, _with_chat(plain, template)], about)
     return tables if not tables[1].doubt else proved(model, [text, _without(plain, tables[1].doubt)], about)
+
+
+def _is_named(about: Beside) -> bool:
+    named = about.config.get("architectures")
+    return isinstance(named, list) and any(str(each).endswith(ARCHITECTURES) for each in named)
+
+
+def _has_caches(model: "Model") -> bool:
+    """Whether the model keeps what it made of earlier tokens, and goes on with nothing but a text."""
+    from packager.contract.generation.caches import caches_of
+    from packager.models.joining import HIDDEN
+
+    names = {spec.name for spec in model.signature.inputs}
+    return HIDDEN not in names and bool(caches_of(model.signature, {}))
 
 
 def _output(about: Beside) -> Table:

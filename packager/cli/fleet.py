@@ -162,11 +162,10 @@ def failure(found: "FleetDocument", page: Path, document: dict[str, object]) -> 
     from packager.core import errors
 
     bad = [each.name for each in found.projects if each.state == "failed"]
-    words = f"{len(bad)} of {len(found.projects)} projects failed: {', '.join(bad[:SHOWN])}"
-    more = f" and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
+    words = f"{len(bad)} of {len(found.projects)} projects failed: {errors.first_of(bad, SHOWN)}"
     kinds = (errors.ConfigError, errors.ModelError, errors.ToolError, errors.ParityError, errors.GateError)
     kind = next((each for each in kinds if found.exit_code == each.EXIT_CODE), errors.InternalError)
-    error = kind(f"{words}{more}" if bad else found.failed_gates[0], hint=f"{page} has all of them")
+    error = kind(words if bad else found.failed_gates[0], hint=f"{page} has all of them")
     error.document = document
     return error
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from packager.cli.text_files import Beside
+from packager.core.errors import first_of
 
 if TYPE_CHECKING:
     from packager.core.signature import TensorSpec
@@ -29,6 +30,8 @@ POOLED = ("Transformer", "Pooling", "Normalize")
 """modules that the model and the kind `embedding` replace"""
 GENERIC = "LABEL_"
 """begins names of classes that nobody named"""
+FEW = 3
+"""inputs that a reason names"""
 AFTER = "it goes with the text above"
 """why the output of a model whose text is in doubt is in doubt as well"""
 
@@ -80,7 +83,7 @@ def _input(ids: "TensorSpec", about: Beside, others: Sequence[str]) -> Table:
         comments["max-length"] = f"tokens, of {file}; longer texts are truncated"
     doubt = about.doubt_on_lowering() or (about.doubt_on_padding() if fixed is not None else "")
     if others:
-        doubt = f"the model also takes {', '.join(others)}, which no text gives"
+        doubt = f"the model also takes {first_of(others, FEW)}, which no text gives"
     if about.tokenizer is None:
         doubt = "no tokenizer lies beside the model"
     return Table(side="inputs", name=ids.name, keys=keys, comments=comments, doubt=doubt)

@@ -14,7 +14,7 @@ BLANKS = (
 """what Python's `strip` takes away"""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Message:
     role: str
     """one of ROLES"""

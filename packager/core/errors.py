@@ -1,7 +1,7 @@
 """Failures that a user can act on: one class and one exit code for each kind."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 SHOWN = 24
@@ -27,8 +27,13 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     close = difflib.get_close_matches(name, names, n=1, cutoff=cutoff)
     if close:
         return f"did you mean '{close[0]}'?"
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"known: {', '.join(names[:SHOWN])}{more}"
+    return f"known: {first_of(names)}"
+
+
+def first_of(names: Sequence[str], most: int = SHOWN) -> str:
+    """The names; of more than `most` the first, and how many there are besides."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 class ConfigError(MobpackError):

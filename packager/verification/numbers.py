@@ -73,7 +73,8 @@ def compare_all(
                 failures.append(refused(checked.parity))
     parities = tuple(each.checked.parity for each in cases)
     found = agreements(cases, references, scratch)
-    for warning in dict.fromkeys(text for one in parities for text in _warnings(one, config)):
+    carried = {plan.model.name: _carried(plan) for plan in plans}
+    for warning in dict.fromkeys(text for one in parities for text in _warnings(one, config, carried[one.model])):
         console.warn(warning, is_measured=True)
     for each in found:
         if each.is_reference_alone:
@@ -299,7 +300,13 @@ def _inputs(
     ]
 
 
-def _warnings(found: Parity, config: Config) -> Iterator[str]:
+def _carried(plan: Plan) -> set[str]:
+    """Outputs that lead to the next run and no further: a text's, for one, hold bytes that are no character yet, which
+    most runs have none of."""
+    return {each.output.name for each in plan.model.contract.states} if plan.model.contract else set()
+
+
+def _warnings(found: Parity, config: Config, carried: set[str]) -> Iterator[str]:
     if found.from_original is not None and found.from_original > FAR and not found.too_far:
         yield (
             f"model '{found.model}': in another precision ({found.variant}) outputs differ by "
@@ -324,8 +331,9 @@ def _warnings(found: Parity, config: Config) -> Iterator[str]:
             "the package treats it as dynamic"
         )
     is_nothing_left = len(found.empty_outputs) == len(found.outputs)
-    if found.empty_outputs and (is_nothing_left or config.model[found.model].outputs):
-        names = ", ".join(f"'{name}'" for name in found.empty_outputs)
+    empty = found.empty_outputs if is_nothing_left else [each for each in found.empty_outputs if each not in carried]
+    if empty and (is_nothing_left or config.model[found.model].outputs):
+        names = ", ".join(f"'{name}'" for name in empty)
         yield (
             f"model '{found.model}': outputs {names} are empty on every sample ({found.samples}): nothing was "
             "compared; set [parity] samples to files in which it finds something"

@@ -72,13 +72,14 @@ def test_a_translator_takes_texts(
     assert {name: table.kind for name, table in tables.items()} == {"input_ids": "text", "logits": "generated"}
 
 
+@pytest.mark.parametrize("named", [{"architectures": ["LlamaForCausalLM"]}, {}], ids=["by name", "by caches"])
 def test_a_language_model_has_its_stop_tokens_and_its_chat_template(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], named: dict[str, Any]
 ) -> None:
     known = Tokenizer.from_file(str(decoders.tokenizer(tmp_path)))
     model = saved(tmp_path / "model.onnx", decoders.decoder(known.get_vocab_size(), kind="llama"))
     for name, content in {
-        "config.json": {"architectures": ["LlamaForCausalLM"], "eos_token_id": 1},
+        "config.json": {**named, "eos_token_id": 1},
         "generation_config.json": {"eos_token_id": [known.token_to_id(decoders.STOP)], "max_new_tokens": 9},
         "tokenizer_config.json": {
             "chat_template": "{% for m in messages %}{{ m.content }}{{ eos_token }}{% endfor %}",

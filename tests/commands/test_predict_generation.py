@@ -196,5 +196,15 @@ def test_a_conversation_is_gone_on_with(
     _, text = plain_greedy(net, tmp_path, "<|im_start|>user\nthe dog<|im_end|>\n<|im_start|>assistant\n")
     found = json.loads(predicted(capsys, monkeypatch, "talk.json", "--json"))
     assert found["predictions"] == [{"file": "talk.json", "generated": text}]
+    with (tmp_path / "mobpack.toml").open("a", encoding="utf-8") as file:
+        file.write('[parity]\nsamples = "talk.json"\n[target.python]\n')
+    monkeypatch.setattr("sys.argv", ["mobpack", "check"])
+    with pytest.raises(SystemExit):
+        main()
+    written = capsys.readouterr()
+    assert ("compared with the original, 1 given" in written.out, "nothing was compared" in written.err) == (
+        True,
+        False,
+    )
     (tmp_path / "talk.json").write_text(json.dumps([{"role": "tool", "content": "x"}]), encoding="utf-8")
     assert "message 1 has the role 'tool'" in predicted(capsys, monkeypatch, "talk.json", "--json")
