@@ -48,6 +48,12 @@ def purl(kind: str, name: str, version: str = "", *, namespace: str = "", **qual
     return f"pkg:{kind}/{path}{end}" + (f"?{given}" if given else "")
 
 
+def generic(name: str, version: str, terms: str, *, about: str = "", allowed: str = "") -> Component:
+    """A package that is in no registry."""
+    link = purl("generic", name, version)
+    return Component(name=name, version=version, purl=link, license=terms, about=about, allowed=allowed)
+
+
 def own_runtime(version: str, terms: str, *, sha256: str = "", platform: str = "") -> Component:
     """An ONNX Runtime of the user's own, which no registry has."""
     return Component(

@@ -57,6 +57,11 @@ def camel_case(text: str) -> str:
     return "".join([words[0][:1].lower() + words[0][1:], *(_capital(word) for word in words[1:])]) if words else ""
 
 
+def snake_case(identifier: str) -> str:
+    """`inputIds` -> `input_ids`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", identifier).lower()
+
+
 def pascal_case(text: str) -> str:
     """`mobile-net v2` -> `MobileNetV2`; empty if `text` has no usable characters."""
     return "".join(_capital(word) for word in _words(text))

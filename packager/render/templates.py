@@ -76,6 +76,7 @@ def environment() -> "Environment":
         ruby_string=ruby_string,
         groovy_string=groovy_string,
         cpp_string=cpp_string,
+        cpp_comment=cpp_comment,
         dart_string=dart_string,
         python_string=python_string,
         python_doc=python_doc,
@@ -218,6 +219,11 @@ def groovy_string(text: str) -> str:
 def cpp_string(text: str) -> str:
     """C++ string literal in UTF-8, with quotes; octal escapes end after three digits."""
     return '"' + "".join(_cpp_byte(byte) for byte in text.encode()) + '"'
+
+
+def cpp_comment(text: str) -> str:
+    """Text safe in a `//` comment: one line of ASCII that does not end in a backslash."""
+    return in_one_line(text).replace("\\", "/").encode("ascii", "replace").decode()
 
 
 def _cpp_byte(byte: int) -> str:

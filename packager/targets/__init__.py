@@ -1,6 +1,7 @@
 """The targets. To add one: a folder and a line here."""
 
 from packager.targets.android import Android
+from packager.targets.cpp import Cpp
 from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
 from packager.targets.python import Python
@@ -30,6 +31,7 @@ TARGETS: dict[str, type[Target]] = {
     Ios.NAME: target_of(Ios),
     Web.NAME: target_of(Web),
     Python.NAME: target_of(Python),
+    Cpp.NAME: target_of(Cpp),
 }
 
 WRAPPERS: dict[str, type[Wrapper]] = {

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
+from packager.targets.cpp import Cpp
 from packager.targets.python import Python
 from packager.targets.web import Web
 from tests.cases.differences_cases import PACKAGE, TENSORS, TYPED, package, texts_of
@@ -17,6 +18,7 @@ FOLDER = Path(__file__).parents[1] / "data" / "published_api"
 UP_TO_A_BODY = r"(?:[^()\n={;]|\((?:[^()]|\([^()]*\))*\))*"
 DECLARATIONS = {
     "Dart": (".dart", rf"^(?: {{0,2}})(?!//|import |export |part |return )[A-Za-z@]{UP_TO_A_BODY}"),
+    "C++": (".h", r"^(?:struct |class |enum class |using |  [A-Za-z][^/]*\()[^{;]*"),
     "Python": (".py", r"^(?:class |    (?:async )?def |    [A-Za-z]\w*: ).*"),
     "Kotlin": (".kt", rf"^ *public {UP_TO_A_BODY}"),
     "Swift": (".swift", rf"^ *(?:public|case) {UP_TO_A_BODY}"),
@@ -34,8 +36,8 @@ def current() -> dict[str, Published]:
     """By target."""
     plans = (TENSORS, TYPED)
     made = [package(language, plans) for language in ("Dart", "Kotlin", "Swift", "TypeScript")]
-    pages, wheel = paged(PACKAGE, Web(), plans), Wheel(package=PACKAGE, target=Python(), plans=plans)
-    targets = [(each.target, each) for each in (*made, pages, wheel)]
+    computers = [Wheel(package=PACKAGE, target=target, plans=plans) for target in (Python(), Cpp())]
+    targets = [(each.target, each) for each in (*made, paged(PACKAGE, Web(), plans), *computers)]
     return {
         target.NAME: Published(target.REVISION, declarations(target.LANGUAGE.name, texts_of(each.sources())))
         for target, each in targets

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from packager import description
 from packager.compile.compile import REPLAY
@@ -61,15 +62,15 @@ from packager.core.values import (
 from packager.engines.environments.runtime import Runtime
 from packager.targets.android import Android
 from packager.targets.android.view import AndroidView
+from packager.targets.cpp import Cpp
 from packager.targets.flutter import Flutter
 from packager.targets.flutter.view import FlutterView
 from packager.targets.ios import Ios
 from packager.targets.ios.view import IosView
 from packager.targets.python import Python
-from packager.targets.python.view import PythonView
 from packager.targets.react_native import ReactNative
 from packager.targets.react_native.view import ReactNativeView
-from packager.targets.target import Built
+from packager.targets.target import Built, Target
 from packager.targets.web import Web
 from packager.targets.web.view import WebView
 from packager.vectors import Allowed, Golden, GoldenFile, GoldenSample, Vectors
@@ -190,14 +191,14 @@ class Paged(Rendered):
 
 @dataclass(frozen=True, kw_only=True)
 class Wheel(Rendered):
-    """A wheel for Python."""
+    """A package for computers: a wheel, or a CMake package."""
 
     package: Package
-    target: Python
+    target: Target
     plans: tuple[Plan, ...]
     golden: Golden = field(default_factory=dict)
 
-    def view(self) -> PythonView:
+    def view(self) -> Any:
         return self.target.view(self.package, self.plans, Report(parities=()), golden=self.golden)
 
     def sources(self) -> Sources:
@@ -786,3 +787,5 @@ PYTHON_CASES = {
         golden=WEB_CASES["contracts"].golden,
     )
 }
+
+CPP_CASES = {"contracts": replace(PYTHON_CASES["contracts"], target=Cpp())}

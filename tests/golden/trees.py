@@ -9,6 +9,7 @@ from packager.targets.react_native.target import HEADERS
 from tests.golden import stored
 from tests.golden.cases import (
     CASES,
+    CPP_CASES,
     FLUTTER_CASES,
     IOS_CASES,
     PYTHON_CASES,
@@ -31,6 +32,7 @@ TREES: Mapping[str, Mapping[str, Packaged]] = {
     "web": WEB_CASES,
     "flutter": FLUTTER_CASES,
     "python": PYTHON_CASES,
+    "cpp": CPP_CASES,
 }
 BASES = {
     "everything": ("image_classifier",),

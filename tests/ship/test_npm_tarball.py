@@ -53,7 +53,7 @@ def test_a_header_has_the_same_bytes_on_every_version_of_python(tmp_path: Path) 
 
 @pytest.mark.parametrize("name", [PurePosixPath("a" * 101), PurePosixPath("a" * 148, "b"), PurePosixPath("c/" * 130)])
 def test_a_path_that_the_format_cannot_hold_is_refused_in_words(name: PurePosixPath, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="the path is too long for an npm package"):
+    with pytest.raises(ConfigError, match="the path is too long for a tarball"):
         tarball.write_tarball(tmp_path / "a.tgz", {name: b""})
     assert list(tmp_path.iterdir()) == []
 
@@ -61,7 +61,7 @@ def test_a_path_that_the_format_cannot_hold_is_refused_in_words(name: PurePosixP
 def test_a_file_that_the_format_cannot_hold_is_refused_in_words(tmp_path: Path) -> None:
     with (tmp_path / "huge").open("wb") as huge:
         huge.truncate(8 * 2**30)  # a hole: it takes no room
-    with pytest.raises(ModelError, match="the limit of a file in an npm package is 8 GiB"):
+    with pytest.raises(ModelError, match="the limit of a file in a tarball is 8 GiB"):
         tarball.write_tarball(tmp_path / "a.tgz", {PurePosixPath("huge"): tmp_path / "huge"})
 
 

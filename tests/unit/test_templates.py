@@ -27,6 +27,7 @@ from packager.targets import dimensions, golden, maven, pipelines, signed_list, 
 from packager.targets.android import aar, gradle, view
 from packager.targets.android import readme as android_readme
 from packager.targets.android import sources as android_sources
+from packager.targets.cpp import view as cpp
 from packager.targets.flutter import texts as flutter_texts
 from packager.targets.flutter import view as flutter
 from packager.targets.ios import package as swift_package
@@ -200,6 +201,12 @@ SHARED_FLUTTER = [
 MODELS_FLUTTER = [str(flutter_texts.ROOT / flutter_texts.MODEL)]
 SHARED_PYTHON = ["python/METADATA.j2", "python/README.md.j2", "python/package.py.j2"]
 MODELS_PYTHON = ["python/model.py.j2"]
+SHARED_CPP = [
+    str(path.relative_to(templates_folder()))
+    for path in sorted((templates_folder() / "cpp").rglob("*.j2"))
+    if not path.name.startswith("model.")
+]
+MODELS_CPP = ["cpp/include/model.h.j2", "cpp/src/model.cpp.j2"]
 PIPELINES_FLUTTER = [str(flutter_texts.ROOT / flutter_texts.PIPELINE)]
 PARTIALS = ("android/_providers", "android/_typed", "ios/_providers", "ios/_typed")
 NESTED = (
@@ -331,6 +338,8 @@ def test_every_template_has_a_view() -> None:
         *MODELS_FLUTTER,
         *SHARED_PYTHON,
         *MODELS_PYTHON,
+        *SHARED_CPP,
+        *MODELS_CPP,
         *PIPELINES_FLUTTER,
         *PIPELINES_NPM,
     }
@@ -367,6 +376,7 @@ def test_templates_and_nested_views_use_every_field() -> None:
         (SHARED_WEB, web.NamesView),
         (SHARED_FLUTTER, flutter.NamesView),
         (SHARED_PYTHON, python.NamesView),
+        (SHARED_CPP, cpp.NamesView),
     ],
 )
 def test_shared_files_use_exactly_the_fields_of_their_view(shared: list[str], printed: type) -> None:
@@ -381,6 +391,7 @@ def test_shared_files_use_exactly_the_fields_of_their_view(shared: list[str], pr
         (PIPELINES_NPM, SHARED_REACT_NATIVE, npm.PipelineFileView),
         (MODELS_FLUTTER, SHARED_FLUTTER, flutter.ModelView),
         (MODELS_PYTHON, SHARED_PYTHON, python.ModelView),
+        (MODELS_CPP, SHARED_CPP, cpp.ModelView),
     ],
 )
 def test_files_of_one_model_and_lists_of_models_use_exactly_the_fields_of_their_view(

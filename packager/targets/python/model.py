@@ -8,6 +8,7 @@ from typing import get_args
 
 from packager.core.class_names import class_name
 from packager.core.contract import FUNCTIONS, TypedOutput
+from packager.core.names import snake_case
 from packager.core.values import Model, Package, Plan, TensorSpec
 from packager.files.hashes import known_sha256
 from packager.targets import dimensions
@@ -162,7 +163,7 @@ def _imports(model: Model, method: MethodView | None, tolerances: bool) -> Itera
         "Mapping": contract is not None,
         "Sequence": lists or ranks or chats,
     }
-    results = {*RESULTS, *(naming.snake_case(each) for each in FUNCTIONS)}
+    results = {*RESULTS, *(snake_case(each) for each in FUNCTIONS)}
     own: Mapping[str, Iterable[str]] = {
         "chat": ["ChatTemplate", "Message"] if chats else [],
         "descriptor": ["Descriptor", "TensorSpec", *(["Tolerance"] if tolerances else [])],

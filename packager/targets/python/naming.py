@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 
 from packager.core.errors import SettingError
+from packager.core.names import snake_case
 
 DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 """a name on PyPI: packaging.python.org, "Names and normalization\""""
@@ -51,11 +52,6 @@ def version_of(version: str) -> str:
     end = f"{PRE_RELEASES[stage]}{int(found[3] or 0)}" if stage else ""
     local = f"+{re.sub('[-_.]', '.', found[4].lower())}" if found[4] else ""
     return ".".join(str(int(part)) for part in found[1].split(".")) + end + local
-
-
-def snake_case(identifier: str) -> str:
-    """`inputIds` -> `input_ids`."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", identifier).lower()
 
 
 def members(identifiers: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:

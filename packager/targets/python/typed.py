@@ -55,7 +55,7 @@ def method_view(model: Model, contract: Contract, class_name: str) -> MethodView
     top = "" if contract.top is None else str(contract.top)
     shown = [_shown(each, texts, top="top" if top else "") for each in contract.outputs]
     is_single = contract.verb != SEVERAL
-    verb = naming.snake_case(contract.verb)
+    verb = core_names.snake_case(contract.verb)
     placed = [texts[getattr(each, field).name] for each in contract.outputs if (field := each.DESCRIBED.text)]
     return MethodView(
         verb=verb,
@@ -116,12 +116,12 @@ def _shown(output: TypedOutput, texts: Mapping[str, str], *, top: str) -> Shown:
     limits = [top or str(most), _number(least)] if described.limits else []
     return Shown(
         type=f"list[{made}]" if described.is_list else made,
-        value=f"{naming.snake_case(described.function)}({', '.join([*tensors, *text, *lines, *numbers, *limits])})",
+        value=f"{core_names.snake_case(described.function)}({', '.join([*tensors, *text, *lines, *numbers, *limits])})",
     )
 
 
 def _constant(output: TypedOutput, field: str) -> str:
-    return f"_{naming.snake_case(output.identifier)}_{field}".upper()
+    return f"_{core_names.snake_case(output.identifier)}_{field}".upper()
 
 
 def _number(value: float) -> str:

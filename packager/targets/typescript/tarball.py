@@ -1,6 +1,6 @@
-"""Writes npm packages (.tgz) whose bytes depend only on the names and bytes inside.
+"""Writes tarballs, such as npm packages (.tgz), whose bytes depend only on the names and bytes inside.
 
-A ustar archive as made by `npm pack`: everything below package/, a fixed date, no user. It is stored, not deflated,
+A ustar archive as made by `npm pack`: everything below one folder, a fixed date, no user. It is stored, not deflated,
 because DEFLATE output varies between machines; see `packager.files.zips`.
 """
 
@@ -34,15 +34,15 @@ LAST_BLOCK = bytes([1, 0, 0, 0xFF, 0xFF])
 """an empty block (RFC 1951, 3.2.4)"""
 
 
-def write_tarball(path: Path, entries: Mapping[PurePosixPath, bytes | Path]) -> Path:
-    """Writes `entries`, sorted by their paths in the package, to `path`, and returns it.
+def write_tarball(path: Path, entries: Mapping[PurePosixPath, bytes | Path], *, top: PurePosixPath = PREFIX) -> Path:
+    """Writes `entries`, sorted by their paths below the folder `top` of the package, to `path`, and returns it.
 
     Raises ConfigError for a path that is too long for the format, ModelError for a file that is too large.
     """
     with atomic_file(path) as file:
         archive = Stored(file)
         for name in sorted(entries, key=str):
-            _write_entry(archive, PREFIX / name, entries[name])
+            _write_entry(archive, top / name, entries[name])
         archive.write(bytes(2 * BLOCK))
         archive.finish()
     return path
@@ -88,7 +88,7 @@ def _header(name: PurePosixPath, size: int) -> bytes:
     """Header of a file: IEEE Std 1003.1, ustar interchange format."""
     if size > MAX_FILE_BYTES:
         raise ModelError(
-            f"{name} has {size:,} bytes: the limit of a file in an npm package is 8 GiB",
+            f"{name} has {size:,} bytes: the limit of a file in a tarball is 8 GiB",
             hint='ship it as ONNX, which splits the weights over several files: format = "onnx"',
         )
     entry = tarfile.TarInfo(str(name))
@@ -97,7 +97,7 @@ def _header(name: PurePosixPath, size: int) -> bytes:
         header = bytearray(entry.tobuf(tarfile.USTAR_FORMAT, encoding="utf-8"))
     except ValueError as error:
         raise ConfigError(
-            f"{name}: the path is too long for an npm package",
+            f"{name}: the path is too long for a tarball",
             hint="shorten the name of the package, the group or the model",
         ) from error
     header[DEVICE] = NO_DEVICE  # versions of Python differ here

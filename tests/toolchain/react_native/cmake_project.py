@@ -65,13 +65,13 @@ def configure(app: BareApp, generated: Generated) -> Configured:
     """Runs React Native's CMakeLists.txt of an app. Raises ToolError when a tool cannot be fetched."""
     react = app.folder / "node_modules" / "react-native" / "ReactAndroid"
     build = app.folder / "cmake"
-    programs = _programs()
+    found = programs()
     done = subprocess.run(
         [
-            programs / "cmake" / "data" / "bin" / "cmake",
+            found / "cmake" / "data" / "bin" / "cmake",
             *("-S", react / "cmake-utils" / "default-app-setup", "-B", build, "-G", "Ninja", *QUIET),
-            f"-DCMAKE_MAKE_PROGRAM={programs / 'bin' / 'ninja'}",
-            *_compiler(programs / "bin" / "compiler"),
+            f"-DCMAKE_MAKE_PROGRAM={found / 'bin' / 'ninja'}",
+            *_compiler(found / "bin" / "compiler"),
             "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
             f"-DREACT_ANDROID_DIR={react}",
             f"-DPROJECT_BUILD_DIR={generated.native.parents[4]}",
@@ -114,7 +114,7 @@ def _commands(database: Path) -> dict[Path, str]:
 
 
 @cache
-def _programs() -> Path:
+def programs() -> Path:
     """A folder of the cache with CMake, Ninja and what stands in for a compiler. Raises ToolError."""
     wheels = [downloads.fetch(name) for name in ("cmake", "ninja")]
     folder = cache_folder() / "cmake" / key_of([*(wheel.name for wheel in wheels), STAND_IN])[:16]
