@@ -788,4 +788,12 @@ PYTHON_CASES = {
     )
 }
 
-CPP_CASES = {"contracts": replace(PYTHON_CASES["contracts"], target=Cpp())}
+CPP_CASES = {
+    "contracts": replace(
+        PYTHON_CASES["contracts"],
+        target=Cpp(),
+        plans=tuple(
+            each for each in WEB_CASES["contracts"].plans if each.model.contract and not each.model.contract.streamed
+        ),
+    )
+}

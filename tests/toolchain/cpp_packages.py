@@ -78,7 +78,7 @@ def compiled(package: Path, runtime: Path, program: Path, compiler: Sequence[str
         libraries = ["-L", str(runtime / "lib"), "-lonnxruntime", "-ldl", "-pthread", "-Wl,--allow-shlib-undefined"]
         _run([*compiler, *options, *map(str, objects), *libraries, "-o", str(folder / "program")])
 
-    content = (package / "include", package / "src", program, *compiler, *options)
+    content: tuple[Path | str, ...] = (package / "include", package / "src", program, *compiler, *options)
     return kept("cpp-package", make, *content, Path(__file__)) / "program"
 
 

@@ -115,6 +115,11 @@ def _refuse(model: Model, contract: Contract) -> None:
             f"model '{model.name}': C++ packages have no conversations (chat) yet",
             hint="build it from a mobpack.toml without chat, and pass the prompt to generate, or leave out target.cpp",
         )
+    if contract.streamed:
+        raise ModelError(
+            f"model '{model.name}': C++ packages have no streams of sound yet",
+            hint="build it from a mobpack.toml without stream-hop, or leave out target.cpp",
+        )
     fed = {each.input.name for each in contract.states}
     for parameter in contract.parameters:
         fed.update(each.name for each in vars(parameter).values() if isinstance(each, TensorSpec))

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "classifier.h"
-#include "listener.h"
 #include "several.h"
 #include "runtime.h"
 
