@@ -42,11 +42,10 @@ def _is_named(about: Beside) -> bool:
 
 def _has_caches(model: "Model") -> bool:
     """Whether the model keeps what it made of earlier tokens, and goes on with nothing but a text."""
-    from packager.contract.generation.caches import caches_of
     from packager.models.joining import HIDDEN
+    from packager.samples.states import states_of
 
-    names = {spec.name for spec in model.signature.inputs}
-    return HIDDEN not in names and bool(caches_of(model.signature, {}))
+    return HIDDEN not in {spec.name for spec in model.signature.inputs} and bool(states_of(model))
 
 
 def _output(about: Beside) -> Table:
