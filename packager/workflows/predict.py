@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,13 +107,13 @@ def predict(
                 answers = _answers(model, sample_of(model, texts, scratch), scratch, top, "this text")
             yield Predicted(file=None, texts=texts, answers=_kept(answers, f"text-{number}"))
         return
-    for file in _existing(given):
+    for stem, file in _by_stem(_existing(given)).items():
         if model.contract.streamed and file.suffix.lower() == ".wav":
-            yield from _heard(model, file, store, console, top)
+            yield from _heard(model, file, stem, store, console, top)
             continue
         with console.step(f"run {model.name} on {file.name}"), store.scratch() as scratch:
             answers = _answers(model, samples.given(model, file, scratch), scratch, top, str(file))
-        yield Predicted(file=file, answers=_kept(answers, file.stem))
+        yield Predicted(file=file, answers=_kept(answers, stem))
 
 
 def predict_pipeline(config: Config, name: str, given: Sequence[str], console: Console) -> Iterator[Predicted]:
@@ -124,13 +125,13 @@ def predict_pipeline(config: Config, name: str, given: Sequence[str], console: C
         pipeline = pipeline_of(name, config.pipeline[name], {each.name: each.contract for each in models})
         by_name, contracts = {each.name: each for each in models}, pipelines.contracts_of(models)
         first = by_name[pipeline.finder.model]
-        for file in _existing(given):
+        for stem, file in _by_stem(_existing(given)).items():
             with console.step(f"run pipeline {name} on {file.name}"), store.scratch() as scratch:
                 (sample,) = samples.given(first, file, scratch).paths
                 picture = stored_arrays(pipelines.taken(contracts[first.name]), arrays_of(sample))
                 compute = pipelines.on_originals({each.name: baseline(each) for each in models}, scratch)
                 ran = pipelines.run(pipeline, contracts, picture, compute)
-                yield Predicted(file=file, answers={}, items=tuple(_items(pipeline, contracts, ran, file.stem)))
+                yield Predicted(file=file, answers={}, items=tuple(_items(pipeline, contracts, ran, stem)))
 
 
 def _items(pipeline: Pipeline, contracts: Mapping[str, Contract], ran: pipelines.Ran, stem: str) -> Iterator[Item]:
@@ -146,7 +147,7 @@ def _items(pipeline: Pipeline, contracts: Mapping[str, Contract], ran: pipelines
         yield Item(answers=answers)
 
 
-def _heard(model: Model, file: Path, store: Store, console: Console, top: int | None) -> Iterator[Predicted]:
+def _heard(model: Model, file: Path, stem: str, store: Store, console: Console, top: int | None) -> Iterator[Predicted]:
     """Answers for every hop of a recording."""
     assert model.contract is not None
     (sound,) = model.contract.parameters
@@ -158,7 +159,7 @@ def _heard(model: Model, file: Path, store: Store, console: Console, top: int | 
         opened(model, scratch) as session,
     ):
         for each in heard(model, session, samples, int(rate), scratch, top=top):
-            answers = _kept(each.answers, f"{file.stem}.{each.start}")
+            answers = _kept(each.answers, f"{stem}.{each.start}")
             yield Predicted(file=file, answers=answers, frames=(each.start, each.end))
 
 
@@ -235,6 +236,17 @@ def _existing(files: Sequence[str]) -> list[Path]:
         if not file.is_file():
             raise ConfigError(f"{file}: {'a folder' if file.is_dir() else 'no such file'}", hint=HINT)
     return [*map(Path, files)]
+
+
+def _by_stem(files: Sequence[Path]) -> dict[str, Path]:
+    """The files by the start of names of what is made of them: `x`, and `x-2` where an earlier file has that name,
+    whatever its case."""
+    found: dict[str, Path] = {}
+    for file in files:
+        taken = {name.casefold() for name in found}
+        names = (file.stem if number == 1 else f"{file.stem}-{number}" for number in count(1))
+        found[next(name for name in names if name.casefold() not in taken)] = file
+    return found
 
 
 def _arrays(model: Model, file: Path, store: Store) -> Arrays:

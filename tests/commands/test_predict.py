@@ -88,8 +88,14 @@ def test_a_picture_that_a_model_makes_is_a_file(run: Callable[..., Result], proj
     assert run("green.png").stdout.splitlines() == ["green.png", "  30 x 20  green.y.png"]
     with Image.open(project / "green.y.png") as made:
         assert (made.mode, made.size, made.getcolors()) == ("RGBA", (30, 20), [(600, (204, 0, 153, 255))])
-    [answer] = json.loads(run("--json", "red.png").stdout)["predictions"]
-    assert answer["answers"] == {"y": {"width": 5, "height": 9, "file": "red.y.png"}}
+    (project / "more").mkdir()
+    (project / "more" / "Green.png").write_bytes((project / "red.png").read_bytes())
+    made = json.loads(run("--json", "green.png", "more/Green.png", "red.png").stdout)["predictions"]
+    files = {"green.y.png": [30, 20], "Green-2.y.png": [5, 9], "red.y.png": [5, 9]}
+    assert {
+        each["answers"]["y"]["file"]: [each["answers"]["y"][side] for side in ("width", "height")] for each in made
+    } == files
+    assert all((project / file).is_file() for file in files)
     (project / "green.y.png").unlink()
     (project / "green.y.png").mkdir()
     refused = run("green.png")
