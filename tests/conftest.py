@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.toolchain import jvm, warm_java
 from tests.toolchain.device import Library, library
 from tests.toolchain.require import fetched, require

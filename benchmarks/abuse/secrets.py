@@ -22,7 +22,8 @@ from packager.files.processes.inherited import MODELS, PIP, users_code
 from packager.measuring.devices import iphones
 from packager.measuring.devices.adb.link import Adb
 from packager.signing.encryption import keys
-from packager.targets.android import gradle, kotlin
+from packager.targets.android import gradle
+from packager.targets.kotlin import kotlin
 
 ROOT = Path(__file__).parents[2]
 REGISTRY = "https://127.0.0.1:9"

@@ -23,6 +23,10 @@ AndroidPins = TypedDict(
 )
 
 
+class JvmPins(TypedDict):
+    onnxruntime: str
+
+
 class PinnedReleases(TypedDict):
     releases: Sequence[str]
 
@@ -63,6 +67,7 @@ Pins = TypedDict(
         "onnxruntime": OnnxRuntimePins,
         "onnxruntime-commits": Mapping[str, str],
         "android": AndroidPins,
+        "jvm": JvmPins,
         "runtime-range": PinnedReleases,
         "ios": IosPins,
         "web": WebPins,

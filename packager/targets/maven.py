@@ -1,4 +1,4 @@
-"""Lays out a Maven repository, on disk or on a server, from which apps get an Android library."""
+"""Lays out a Maven repository, on disk or on a server, from which apps get a library."""
 
 import hashlib
 import re
@@ -18,6 +18,8 @@ METADATA = "maven-metadata.xml"
 VERSION = re.compile(r"<version>\s*([^<\s]+)\s*</version>")
 ALGORITHMS = ("md5", "sha1", "sha256", "sha512")
 PIECE_BYTES = 1 << 20
+AAR = "aar"
+"""packaging of Android's libraries"""
 
 
 class Scope(StrEnum):
@@ -84,6 +86,8 @@ class PomView:
     group: str
     artifact: str
     version: str
+    packaging: str
+    """`aar` or `jar`"""
     name: str
     description: str
     license: str
@@ -123,44 +127,52 @@ def write_repository(
     *,
     coordinates: Coordinates,
     package: Package,
-    aar: Path,
+    library: Path,
     sources_jar: Path | None,
+    javadoc_jar: Path | None = None,
     dependencies: Sequence[Dependency],
     sbom: str = "",
 ) -> tuple[Path, ...]:
     """Writes the library below `folder`, a repository's root, and returns every file written, sorted.
 
     Files of other libraries and versions stay unchanged, and maven-metadata.xml keeps the versions that it lists. A
-    library without generated sources has no `sources_jar`. `sbom`, its bill of materials, gets the classifier that
-    CycloneDX's plug-ins for Maven and Gradle give it.
+    library without generated sources has no `sources_jar`. An .aar gets metadata of Gradle's. `sbom`, its bill of
+    materials, gets the classifier that CycloneDX's plug-ins for Maven and Gradle give it.
     """
     home = folder.joinpath(*coordinates.group.split("."), coordinates.artifact)
     stem = home / coordinates.version / f"{coordinates.artifact}-{coordinates.version}"
     needs = tuple(sorted(dependencies, key=lambda needed: (needed.group, needed.artifact)))
-    written_aar = _copy(aar, Path(f"{stem}.aar"))
+    packaging = library.suffix.removeprefix(".")
+    copied = _copy(library, Path(f"{stem}.{packaging}"))
     written_sources = _copy(sources_jar, Path(f"{stem}-sources.jar")) if sources_jar else None
-    pom = _pom_view(coordinates, package, needs)
-    described = {path: _file(path) for path in (written_aar, written_sources) if path}
-    sources = described[written_sources] if written_sources else None
-    module = _module_view(coordinates, needs, aar=described[written_aar], sources_jar=sources)
+    written_javadoc = _copy(javadoc_jar, Path(f"{stem}-javadoc.jar")) if javadoc_jar else None
+    pom = _pom_view(coordinates, package, needs, packaging)
+    described = {path: _file(path) for path in (copied, written_sources, written_javadoc) if path}
     metadata = _metadata_view(coordinates, versions_in(home / METADATA))
-    for path in (
-        _write(Path(f"{stem}.pom"), render("android/maven/pom.xml.j2", pom)),
-        _write(Path(f"{stem}.module"), render("android/maven/module.json.j2", module)),
-        _write(home / METADATA, render("android/maven/maven-metadata.xml.j2", metadata)),
-    ):
-        described[path] = _file(path)
+    texts = {
+        Path(f"{stem}.pom"): render("android/maven/pom.xml.j2", pom),
+        home / METADATA: render("android/maven/maven-metadata.xml.j2", metadata),
+    }
+    if packaging == AAR:
+        sources = described[written_sources] if written_sources else None
+        module = _module_view(coordinates, needs, aar=described[copied], sources_jar=sources)
+        texts[Path(f"{stem}.module")] = render("android/maven/module.json.j2", module)
+    for path, text in texts.items():
+        described[path] = _file(_write(path, text))
     if sbom:
         path = _write(Path(f"{stem}-cyclonedx.json"), sbom)
         described[path] = _file(path)
     return tuple(sorted([*described, *_write_checksums(described)]))
 
 
-def _pom_view(coordinates: Coordinates, package: Package, dependencies: tuple[Dependency, ...]) -> PomView:
+def _pom_view(
+    coordinates: Coordinates, package: Package, dependencies: tuple[Dependency, ...], packaging: str
+) -> PomView:
     return PomView(
         group=coordinates.group,
         artifact=coordinates.artifact,
         version=coordinates.version,
+        packaging=packaging,
         name=package.name,
         description=package.description,
         license=package.license,

@@ -21,7 +21,7 @@ from packager.distribution.deltas.layout import SPAN_BYTES
 from packager.files.processes import commands
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.cases.delta_vectors import END_BYTE, PATH, add, packed
 from tests.cases.onnx_text import onnx_model
 from tests.cases.trust_vectors import NEXT, NUMBER

@@ -13,7 +13,7 @@ from packager.core.errors import ToolError
 from packager.files.installed import templates_folder
 from packager.files.processes import downloads
 from packager.files.store import Store
-from packager.targets.android import kotlin, units
+from packager.targets.kotlin import kotlin, units
 from tests.cases.android_kotlin import COMPILED, golden_kotlin, golden_module, jar
 from tests.cases.archives import read_zip
 from tests.golden.cases import CASES

@@ -18,7 +18,7 @@ import pytest
 from packager.distribution.release.extract import extract
 from packager.files.hashes import sha256_of
 from packager.files.processes import commands
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.cases.disks import tiny_disk
 from tests.cases.onnx_text import onnx_model
 from tests.toolchain import ecj, jvm, models

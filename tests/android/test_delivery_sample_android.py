@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from packager.files.processes import commands
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.cases.delivery_releases import Published
 from tests.delivery_drivers.kotlin import PASSWORD
 from tests.toolchain import jvm, sample_releases, vision

@@ -5,7 +5,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from packager.targets.android import kotlin as kotlin_compiler_of
+from packager.targets.kotlin import kotlin as kotlin_compiler_of
 from tests.cases.diff_compilers import NEW_PROVIDER, OLD, files_with_errors, says_breaking, write
 from tests.cases.differences_cases import APPS_IN_KOTLIN, CHANGED, app, kotlin_texts
 from tests.toolchain import jvm

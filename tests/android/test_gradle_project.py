@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.cases.gradle_project import text
 
 

@@ -4,7 +4,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.toolchain.require import fetched
 
 GOLDEN = Path(__file__).parents[1] / "golden"

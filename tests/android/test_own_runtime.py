@@ -13,7 +13,7 @@ import numpy as np
 from packager.files.hashes import sha256_of
 from packager.files.processes import downloads
 from packager.files.zips import write_zip
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.cases.archives import read_zip
 from tests.cases.onnx_text import session
 from tests.cases.own_runtime import NET, WORD, cache, dependencies, folder, own_cache, reduced, renamed, store

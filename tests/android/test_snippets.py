@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.android.test_gradle_project import syntax_errors
 from tests.cases.android_kotlin import ROOT as KOTLIN_ROOT
 from tests.cases.snippets import Snippet, body, listed, snippets, split

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from packager.measuring.devices.android_tools import JAVA_FLAGS, PIN, android_tools
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.toolchain import warm_java
 from tests.toolchain.require import fetched
 

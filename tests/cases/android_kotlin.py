@@ -9,7 +9,7 @@ import pytest
 
 from packager.files.installed import templates_folder
 from packager.files.processes import downloads
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.golden.cases import CASES, LISTS
 from tests.toolchain import jvm
 from tests.toolchain.kept import kept

@@ -84,7 +84,7 @@ def _maven(folder: Path, version: str, package: Package, aar: bytes) -> Iterator
         folder / "maven",
         coordinates=Coordinates(group="com.example", artifact="vision", version=version),
         package=package,
-        aar=built / "built.aar",
+        library=built / "built.aar",
         sources_jar=built / "sources.jar",
         dependencies=[],
     )

@@ -112,7 +112,7 @@ def make_release(
         dist / "maven",
         coordinates=maven.Coordinates(group="com.example", artifact=RELEASE.package, version=RELEASE.version),
         package=Package(name=RELEASE.package, version=RELEASE.version, license="MIT"),
-        aar=aar,
+        library=aar,
         sources_jar=None,
         dependencies=(),
     )

@@ -124,7 +124,7 @@ COMPILE = """
 import subprocess
 import sys
 from pathlib import Path
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 folder = Path(sys.argv[1])
 communicate = subprocess.Popen.communicate
 

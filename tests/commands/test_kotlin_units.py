@@ -11,7 +11,7 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.files.store import Store
-from packager.targets.android import kotlin, units
+from packager.targets.kotlin import kotlin, units
 from tests.cases.archives import read_zip
 from tests.toolchain import warm_java
 

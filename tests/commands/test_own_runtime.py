@@ -21,8 +21,9 @@ from packager.files.processes import downloads
 from packager.files.store import Store
 from packager.runtimes import shipping
 from packager.runtimes.shipping import ChosenRuntime
-from packager.targets.android import Android, aar, kotlin
+from packager.targets.android import Android, aar
 from packager.targets.android.view import AndroidView
+from packager.targets.kotlin import kotlin
 from packager.targets.target import PackagedRuntime, artifact
 from packager.workflows import build
 from packager.workflows.planning import adapted

@@ -20,7 +20,7 @@ from threading import Timer
 from typing import Any
 
 from packager.files.processes import commands
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.cases import delivery_releases
 from tests.cases.delivery_language import Language, goes_on, serving
 from tests.cases.delivery_releases import BUNDLED

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from packager.files.hashes import sha256_of
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.cases.android_kotlin import golden_kotlin, golden_module, jar
 from tests.toolchain import jvm, warm_java
 

@@ -15,7 +15,7 @@ from packager.distribution import deltas
 from packager.engines.environments.bionic import builder
 from packager.files.processes import downloads
 from packager.render.templates import write_sources
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from packager.targets.react_native import ReactNative
 from tests.cases.delta_vectors import END_BYTE, PATH, add, copy, packed
 from tests.toolchain import cxx, delivered, jsc, jvm, node, react_native_api, robolectric

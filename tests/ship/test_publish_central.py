@@ -19,7 +19,7 @@ import pytest
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.core.values import Package
 from packager.distribution.publishing import RegistryOutcome, publish, registries
-from packager.distribution.publishing.javadoc import write_javadoc
+from packager.targets.kotlin.javadoc import write_javadoc
 from tests.cases.registries import COMPLETE, Answered, Asked, Server, Waits, parts_of, release, results, serving
 from tests.toolchain.require import require
 

@@ -19,7 +19,7 @@ from packager.files.atomic import atomic_file
 from packager.files.processes import commands, downloads
 from packager.files.user_cache import cache_folder
 from packager.measuring.devices.android_tools import JAVA_FLAGS, android_tools, java
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.cases.archives import read_zip
 from tests.toolchain import jvm
 from tests.toolchain.kept import kept

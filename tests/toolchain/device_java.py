@@ -15,7 +15,7 @@ from pathlib import Path
 from packager.engines.environments import bionic
 from packager.engines.environments.arm64 import Arm64
 from packager.files.user_cache import cache_folder
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.toolchain import jvm
 from tests.toolchain.environments import have
 from tests.toolchain.kept import kept

@@ -13,7 +13,7 @@ from pathlib import Path
 from packager.files.processes import commands
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.toolchain import jvm
 from tests.toolchain.debian_root import make_alone, read_lock, unpack
 from tests.toolchain.kept import kept

@@ -18,7 +18,7 @@ from pathlib import Path
 from packager.core.errors import ToolError
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
 from tests.toolchain.require import require
 

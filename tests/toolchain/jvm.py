@@ -19,7 +19,7 @@ from packager.engines.environments import bionic, onnxruntime_android
 from packager.files.processes import commands
 from packager.files.user_cache import cache_folder
 from packager.files.zips import write_zip
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.toolchain.debian_root import make_alone
 from tests.toolchain.kept import kept
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.toolchain import jvm, maven
 
 LOCK = Path(__file__).with_suffix(".txt")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from packager.cli import commands
 from packager.files.store import Store
-from packager.targets.android import assembly, kotlin, units
+from packager.targets.android import assembly
+from packager.targets.kotlin import kotlin, units
 
 
 def write_none(path: Path, module: units.Module, store: Store) -> Path:

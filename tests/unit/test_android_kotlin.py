@@ -5,7 +5,7 @@ from importlib import metadata
 import pytest
 
 from packager.core.errors import ToolError
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 
 
 def test_missing_compiler_names_the_extra_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,8 @@ from packager.core.errors import ModelError
 from packager.core.findings import Report
 from packager.core.values import ElementType, Plan, Signature, TensorSpec
 from packager.targets.android import Android
-from packager.targets.android.sources import RESOURCES_ROOT
-from packager.targets.android.view import ModelView, TypedView
+from packager.targets.kotlin.sources import RESOURCES_ROOT
+from packager.targets.kotlin.view import ModelView, TypedView
 from tests.golden.cases import (
     AUDIO,
     BOXES,

@@ -15,8 +15,9 @@ from packager.core.values import Choice, ElementType, Package, Signature, Style
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.render.templates import kdoc_code, kotlin_string
-from packager.targets.android import Android, tensors
-from packager.targets.android.view import FileView
+from packager.targets.android import Android
+from packager.targets.kotlin import tensors
+from packager.targets.kotlin.view import FileView
 from tests.golden.cases import PLAIN_FILE, WEIGHTS, choice, plan, reshaped, specs
 
 PACKAGE = Package(name="vision", version="1.0.0", license="")

@@ -12,9 +12,9 @@ from packager.contract.attachment import Attached, Tables
 from packager.core.contract import ADDED, ClassesOutput, ImageInput, StateInput, TensorInput, TensorOutput
 from packager.core.errors import ConfigError, ModelError
 from packager.core.values import Model
-from packager.targets.android import typed as kotlin
 from packager.targets.flutter import naming as dart
 from packager.targets.ios import typed as swift
+from packager.targets.kotlin import typed as kotlin
 from tests.cases.contract_graphs import Ran
 from tests.cases.onnx_text import loaded, onnx_model
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from packager.targets.android.sources import RESOURCES_ROOT
+from packager.targets.kotlin.sources import RESOURCES_ROOT
 from tests.golden.cases import FILES
 from tests.golden.stored import GOLDEN, changed, changes
 from tests.golden.trees import TREES, unreviewed

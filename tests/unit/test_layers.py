@@ -60,7 +60,6 @@ PLUGIN_FAMILIES = {
         "folders",
         "gpg",
         "http",
-        "javadoc",
         "maven_files",
         "multipart",
         "registry",
@@ -78,6 +77,7 @@ PLUGIN_FAMILIES = {
         "ends",
         "golden",
         "included_runtime",
+        "kotlin",
         "layouts",
         "maven",
         "partials",
@@ -198,21 +198,13 @@ def plugin(family: str, module: str) -> str:
 
 
 def test_only_the_family_itself_names_its_plugins() -> None:
-    """Except devices, which compile Kotlin."""
     for family in PLUGIN_FAMILIES:
-        known = {
-            ("measuring.devices.adb.dexing", "targets.android.kotlin"),
-            ("measuring.devices.android_tools", "targets.android.kotlin"),
-            ("measuring.devices.farms.app", "targets.android.kotlin"),
-        }
         wrong = [
             f"{module} imports {imported}"
             for module, targets in imports().items()
             if module != family and not module.startswith(f"{family}.")
             for imported in sorted(targets)
-            if imported.startswith(f"{family}.")
-            and plugin(family, imported) not in PLUGIN_FAMILIES[family]
-            and (module, imported) not in known
+            if imported.startswith(f"{family}.") and plugin(family, imported) not in PLUGIN_FAMILIES[family]
         ]
         assert wrong == []
 

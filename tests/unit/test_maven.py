@@ -45,7 +45,7 @@ def repository(
         folder / "maven",
         coordinates=coordinates,
         package=package or described,
-        aar=folder / "built.aar",
+        library=folder / "built.aar",
         sources_jar=folder / "built-sources.jar",
         dependencies=needs(),
     )
@@ -71,7 +71,7 @@ def test_files_lie_where_maven_looks_for_them_and_are_returned(tmp_path: Path) -
     written = write_repository(
         tmp_path / "maven",
         coordinates=COORDINATES,
-        aar=tmp_path / "x",
+        library=tmp_path / "x",
         package=Package(name="v", version="1.2.0", license=""),
         sources_jar=tmp_path / "x",
         dependencies=[],

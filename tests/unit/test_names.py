@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from packager.core.contract import FUNCTIONS, TypedOutput
 from packager.core.names import AROUND_PARAMETERS, camel_case, identifiers, pascal_case
-from packager.targets.android import typed as kotlin
 from packager.targets.flutter import naming as dart
+from packager.targets.kotlin import typed as kotlin
 from tests.nights import examples
 
 # Kotlin: hard keywords (Kotlin language documentation, "Keywords and operators").

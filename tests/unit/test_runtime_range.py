@@ -43,7 +43,7 @@ def written(folder: Path, allowed: str) -> tuple[str, str]:
         folder / "maven",
         coordinates=Coordinates(group="com.example", artifact="vision", version="1.0.0"),
         package=Package(name="vision", version="1.0.0", license=""),
-        aar=aar,
+        library=aar,
         sources_jar=None,
         dependencies=[needed],
     )

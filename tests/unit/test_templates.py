@@ -24,9 +24,8 @@ from packager.render.templates import environment
 from packager.reporting import views
 from packager.runtimes import recipe
 from packager.targets import dimensions, golden, maven, pipelines, signed_list, swift_runtime, tuning
-from packager.targets.android import aar, gradle, view
+from packager.targets.android import aar, gradle
 from packager.targets.android import readme as android_readme
-from packager.targets.android import sources as android_sources
 from packager.targets.cpp import view as cpp
 from packager.targets.flutter import texts as flutter_texts
 from packager.targets.flutter import view as flutter
@@ -34,6 +33,9 @@ from packager.targets.ios import package as swift_package
 from packager.targets.ios import texts as swift_texts
 from packager.targets.ios import typed_view as swift_typed
 from packager.targets.ios import view as swift
+from packager.targets.jvm import readme as jvm_readme
+from packager.targets.kotlin import sources as android_sources
+from packager.targets.kotlin import view
 from packager.targets.python import view as python
 from packager.targets.react_native import texts as react_native_texts
 from packager.targets.react_native import view as react_native
@@ -74,6 +76,7 @@ VIEWS: dict[str, type] = {
     "ios/runtime/Package.swift.j2": swift_runtime.ManifestView,
     "ios/runtime/README.md.j2": swift_runtime.ReadmeView,
     "ios/swift/Model.swift.j2": swift.ModelView,
+    "jvm/README.md.j2": jvm_readme.JvmReadmeView,
     "packs/build.gradle.kts.j2": play.BuildScript,
     "packs/apple/DownloaderExtension.swift.j2": apple.DownloaderExtension,
     "python/pipeline.py.j2": python.PipelinePage,
@@ -165,6 +168,8 @@ SHARED = [
         "Weights",
     )
 ]
+JVM = templates_folder() / android_sources.FOR_JAVA
+SHARED += [f"{android_sources.FOR_JAVA}/{path.name}" for path in JVM.iterdir()]
 SHARED_SWIFT = [
     "ios/c/inflate.h.j2",
     "ios/c/module.modulemap.j2",
@@ -208,7 +213,7 @@ SHARED_CPP = [
 ]
 MODELS_CPP = ["cpp/include/model.h.j2", "cpp/src/model.cpp.j2"]
 PIPELINES_FLUTTER = [str(flutter_texts.ROOT / flutter_texts.PIPELINE)]
-PARTIALS = ("android/_providers", "android/_typed", "ios/_providers", "ios/_typed")
+PARTIALS = ("android/_providers", "android/_typed", "jvm/_providers", "ios/_providers", "ios/_typed")
 NESTED = (
     flutter.AssetView,
     flutter.FileView,
@@ -277,6 +282,7 @@ NESTED = (
     view.LabelsView,
     android_readme.Parameter,
     android_readme.Usage,
+    jvm_readme.Listed,
     gradle.GradleDependency,
     maven.Attribute,
     maven.Dependency,
@@ -355,6 +361,7 @@ def test_every_template_has_a_view() -> None:
         "android/_files.kt.j2",
         "android/_application.xml.j2",
         "ios/_dependency.swift.j2",
+        "jvm/_picture.kt.j2",
         "runtime/_source.sh.j2",
     }
     assert {PurePosixPath(name).suffix for name in found} == {".j2"}

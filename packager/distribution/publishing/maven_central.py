@@ -18,7 +18,6 @@ from packager.distribution.publishing.addresses import checked, host_of
 from packager.distribution.publishing.credentials import Credentials
 from packager.distribution.publishing.gpg import sign
 from packager.distribution.publishing.http import Http
-from packager.distribution.publishing.javadoc import write_javadoc
 from packager.distribution.publishing.maven_files import Library, checksummed, libraries, pom_fields
 from packager.distribution.publishing.multipart import Form, Part
 from packager.distribution.publishing.registry import PublishingSession, RegistryRequest, State, TransientError
@@ -26,6 +25,7 @@ from packager.distribution.publishing.release import ReleaseToPublish, digest
 from packager.files.atomic import atomic_file
 from packager.files.user_cache import cache_folder
 from packager.files.zips import Content, write_zip
+from packager.targets.kotlin.javadoc import write_javadoc
 
 CREDENTIALS = Credentials(
     username="MOBPACK_CENTRAL_USERNAME",
@@ -112,7 +112,9 @@ class MavenCentral:
                 hint="publish runtimes of your own to a repository of your own: --to maven=https://HOST/PATH",
             )
         title = f"{library.coordinates.group}:{library.stem}"
-        files.append(write_javadoc(folder / f"{library.stem}-javadoc.jar", title, sources))
+        javadoc = folder / f"{library.stem}-javadoc.jar"
+        if all(path.name != javadoc.name for path in files):
+            files.append(write_javadoc(javadoc, title, sources))
         signatures = sign(files, folder, self.gpg_key)
         entries: dict[PurePosixPath, Content] = {}
         for path in (*files, *signatures):

@@ -13,7 +13,7 @@ from packager.engines.environments.environment import make_once
 from packager.files.processes import commands, downloads
 from packager.files.user_cache import cache_folder
 from packager.files.zips import read_entry
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 
 PIN = "android-app-tools"
 FOLDER = "mobsf/StaticAnalyzer/tools"

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from packager.files.zips import ZIP_EPOCH, Content, write_zip
 from packager.render.templates import render
-from packager.targets.android.names import ONNXRUNTIME
+from packager.targets.kotlin.names import ONNXRUNTIME
 from packager.targets.partials import MANIFEST, with_partial
 from packager.targets.target import PackagedRuntime
 

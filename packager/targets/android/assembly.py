@@ -11,9 +11,11 @@ from packager.files.hashes import sha256_of
 from packager.files.processes import downloads
 from packager.files.store import Step, Store
 from packager.render.templates import write_sources
-from packager.targets.android import aar, gradle, kotlin, native, units
+from packager.targets.android import aar, gradle, native
 from packager.targets.android.runtime import allowed, has_telemetry, inside, runtime_name
-from packager.targets.android.sources import (
+from packager.targets.android.view import AndroidView
+from packager.targets.kotlin import kotlin, units
+from packager.targets.kotlin.sources import (
     ASSETS_ROOT,
     CONSUMER_RULES,
     LIBRARIES_ROOT,
@@ -23,7 +25,6 @@ from packager.targets.android.sources import (
     module,
     printed,
 )
-from packager.targets.android.view import AndroidView
 from packager.targets.target import SBOM
 
 ASSEMBLY = Step(
@@ -33,10 +34,10 @@ ASSEMBLY = Step(
         "packager.render.templates",
         "packager.targets.android.aar",
         "packager.targets.android.gradle",
-        "packager.targets.android.kotlin",
+        "packager.targets.kotlin.kotlin",
         "packager.targets.android.runtime",
-        "packager.targets.android.sources",
-        "packager.targets.android.units",
+        "packager.targets.kotlin.sources",
+        "packager.targets.kotlin.units",
     ),
     templates=("android/AndroidManifest.xml.j2", "android/consumer-rules.pro.j2", "android/gradle", "android/stubs"),
 )

@@ -23,7 +23,7 @@ def lay_out(view: AndroidView, artifacts: Sequence[Artifact], dist: Path, sbom: 
         dist / "maven",
         coordinates=maven.Coordinates(group=view.group, artifact=view.package.name, version=view.package.version),
         package=view.package,
-        aar=by_kind["aar"],
+        library=by_kind["aar"],
         sources_jar=by_kind["sources-jar"],
         dependencies=(*runtime, *used),
         sbom=sbom,
@@ -49,7 +49,7 @@ def _maven_runtime(named: maven.Dependency, aar: Path, dist: Path) -> tuple[Path
         dist / "maven",
         coordinates=maven.Coordinates(group=named.group, artifact=named.artifact, version=named.version),
         package=package,
-        aar=aar,
+        library=aar,
         sources_jar=None,
         dependencies=(),
     )

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from packager.render.templates import render
-from packager.targets.android.view import AndroidView, ModelView
+from packager.targets.android.view import AndroidView
+from packager.targets.kotlin.view import ModelView
 from packager.targets.partials import with_partial
 
 PROVIDER = "android/_providers/{}.readme.md.j2"

@@ -9,10 +9,12 @@ from packager.providers import PROVIDERS
 from packager.providers.provider import Start
 from packager.render.templates import kotlin_string
 from packager.targets import delivery, signed_list, tuning
-from packager.targets.android import aar, files, native
-from packager.targets.android.sources import LIBRARIES_ROOT
-from packager.targets.android.view import AndroidView, OptionView, ProviderView, RuntimeView
+from packager.targets.android import aar, native
+from packager.targets.android.view import AndroidView
 from packager.targets.apk import without_end
+from packager.targets.kotlin import files
+from packager.targets.kotlin.sources import LIBRARIES_ROOT
+from packager.targets.kotlin.view import OptionView, ProviderView, RuntimeView
 from packager.targets.target import PackagedRuntime
 
 

@@ -1,6 +1,5 @@
 """The target Android: a library (.aar) whose Kotlin classes load and run the models of a package."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,11 +21,8 @@ from packager.files.processes import downloads
 from packager.files.store import Store
 from packager.providers import CPU, PROVIDERS, provider_of, providers_of
 from packager.targets import delivery, signed_list, tuning
-from packager.targets.android import aar, assembly, files, gradle, kotlin, native, tensors, typed
-from packager.targets.android.files import Files
-from packager.targets.android.golden import golden_views
+from packager.targets.android import aar, assembly, gradle, native
 from packager.targets.android.layout import lay_out
-from packager.targets.android.names import KEYWORDS, ONNXRUNTIME, package_part
 from packager.targets.android.readme import readme
 from packager.targets.android.runtime import (
     has_assignment,
@@ -36,14 +32,19 @@ from packager.targets.android.runtime import (
     runtime_part,
     runtime_view,
 )
-from packager.targets.android.sources import (
+from packager.targets.android.view import AndroidView
+from packager.targets.kotlin import files, kotlin, tensors, typed
+from packager.targets.kotlin.golden import golden_views
+from packager.targets.kotlin.names import ONNXRUNTIME
+from packager.targets.kotlin.packages import all_assets, licenses, namespace_of, refuse_group
+from packager.targets.kotlin.sources import (
     ASSETS_ROOT,
     CONSUMER_RULES,
     MANIFEST,
     README,
     module_texts,
 )
-from packager.targets.android.view import AndroidView, Asset, GoldenView, License, ModelView
+from packager.targets.kotlin.view import ModelView
 from packager.targets.target import (
     Built,
     DefaultProviders,
@@ -115,11 +116,7 @@ class Android:
 
     def __post_init__(self) -> None:
         """Raises SettingError for invalid values."""
-        for part in self.group.split("."):
-            if not re.fullmatch(r"[a-z][a-z0-9_]*", part) or part in KEYWORDS:
-                raise SettingError(
-                    f"group '{self.group}' is not a package name", hint="use a reversed domain: com.example"
-                )
+        refuse_group(self.group)
         for index, provider in enumerate(self.providers):
             if provider not in providers_of(self.NAME):
                 raise SettingError(f"unknown provider '{provider}'", hint=_provider_hint(provider))
@@ -177,7 +174,7 @@ class Android:
         runtime: PackagedRuntime | None = None,
         golden: Golden = NO_VECTORS,
     ) -> AndroidView:
-        namespace = f"{self.group}.{package_part(package.name)}"
+        namespace = namespace_of(self.group, package)
         models = [plan.model for plan in plans]
         variants = {plan.model.name: plan.variants for plan in plans}
         files.refuse_apart(plans, package)
@@ -218,8 +215,8 @@ class Android:
             ),
             models=tuple(model_view(model) for model in models),
             typed_files=typed.files(model.contract for model in models),
-            assets=_assets(laid_out, tested),
-            licenses=_licenses(models),
+            assets=all_assets(laid_out, tested),
+            licenses=licenses(models),
             own=runtime,
             onnxruntime=runtime.coordinates if runtime else self.published_runtime(),
             libraries=kotlin.libraries(),
@@ -325,16 +322,3 @@ def _provider_hint(provider: str) -> str:
     if provider in PROVIDERS:
         return f"Android has {', '.join(providers_of(Android.NAME))}"
     return nearest(provider, providers_of(Android.NAME))
-
-
-def _assets(laid_out: Mapping[str, Files], tested: Mapping[str, Sequence[GoldenView]]) -> tuple[Asset, ...]:
-    """For each model its files, then its golden vectors."""
-    return tuple(
-        asset for name, each in laid_out.items() for asset in (*each.assets, *(view.asset for view in tested[name]))
-    )
-
-
-def _licenses(models: Sequence[Model]) -> tuple[License, ...]:
-    return tuple(
-        License(name=f"LICENSE-{model.name}.txt", file=model.license_file) for model in models if model.license_file
-    )

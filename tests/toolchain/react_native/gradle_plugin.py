@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.files.processes import commands
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.toolchain import jsc, jvm, node
 
 STAND_INS = Path(__file__).with_name("gradle_api")

@@ -11,7 +11,7 @@ from packager.core.errors import ToolError
 from packager.files.atomic import install_once
 from packager.files.processes import commands, downloads
 from packager.files.user_cache import cache_folder
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 from tests.toolchain import jvm
 
 DRIVER = Path(__file__).with_name("groovy_driver")

@@ -16,7 +16,7 @@ from packager.files.store import Step, Store
 from packager.files.zips import read_entry, write_zip
 from packager.measuring.devices import android_tools
 from packager.measuring.devices.android_tools import AndroidTools
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 
 MAIN_CLASS = "dev.mobpack.device.Driver"
 ONNXRUNTIME = "ai.onnxruntime"
@@ -26,13 +26,13 @@ MIN_API = 24
 DRIVER = Step(
     name="device-driver",
     caller=__name__,
-    computed_by=("packager.targets.android.kotlin",),
+    computed_by=("packager.targets.kotlin.kotlin",),
     templates=("device_program",),
     is_shared=False,
 )
 DEXED = Step(name="device-classes", caller=__name__, computed_by=(android_tools.__name__,), is_shared=False)
 LIBRARY = Step(
-    name="device-libraries", caller=__name__, computed_by=("packager.targets.android.kotlin",), is_shared=False
+    name="device-libraries", caller=__name__, computed_by=("packager.targets.kotlin.kotlin",), is_shared=False
 )
 
 

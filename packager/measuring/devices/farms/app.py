@@ -13,7 +13,7 @@ from packager.files.zips import read_entry, write_zip
 from packager.measuring.devices.android_tools import AndroidTools, android_tools
 from packager.measuring.devices.farms.debug_key import DebugKey, debug_key
 from packager.render.templates import render
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 
 TEMPLATES = "device_farm"
 APP_ID = "dev.mobpack.farm"

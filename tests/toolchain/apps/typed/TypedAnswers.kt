@@ -1,6 +1,5 @@
 package apps
 
-import android.graphics.Bitmap
 import com.example.models.Artist
 import com.example.models.Classifier
 import com.example.models.Detector
@@ -106,9 +105,7 @@ private fun masks(task: Task) = Segmenter.loadBlocking(task.app, task.options).u
 private fun paintings(task: Task) = Artist.loadBlocking(task.app, task.options).use { model ->
     val made = model.renderBlocking(Picture(bytes(10, 20, 200, 128, 1, 2, 3, 255, 9, 9, 9, 0), 1, 3))
     report("picture", "${made.width} x ${made.height} ${made.pixels.toList()}")
-    val bitmap = made.toBitmap()
-    val memory = ByteBuffer.allocate(bitmap.getByteCount()).also(bitmap::copyPixelsToBuffer).array()
-    report("picture as a bitmap", "${bitmap.getWidth()} x ${bitmap.getHeight()} ${memory.toList()}")
+    report("picture as a bitmap", asBitmap(made))
 }
 
 private fun severals(task: Task) = Several.loadBlocking(task.app, task.options).use { model ->
@@ -242,9 +239,6 @@ private fun pixel(red: Int, green: Int, blue: Int) = Picture(bytes(red, green, b
 /** A picture whose pixels count from 0. */
 private fun grey(width: Int, height: Int) =
     Picture(bytes(*IntArray(width * height) { it }), width, height, PixelFormat.GREY)
-
-private fun bitmap(red: Int, green: Int, blue: Int) =
-    Bitmap(Bitmap.Config.ARGB_8888, 1, 1, 4, true, true, byteArrayOf(red.toByte(), green.toByte(), blue.toByte(), -1))
 
 private fun <T> later(work: suspend () -> T, then: (T) -> Unit) =
     work.startCoroutine(Continuation(EmptyCoroutineContext) { then(it.getOrThrow()) })

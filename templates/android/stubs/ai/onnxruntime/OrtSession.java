@@ -1,6 +1,8 @@
 package ai.onnxruntime;
 
 import ai.onnxruntime.providers.NNAPIFlags;
+import ai.onnxruntime.providers.OrtCUDAProviderOptions;
+import ai.onnxruntime.providers.OrtTensorRTProviderOptions;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
@@ -41,12 +43,22 @@ public class OrtSession implements AutoCloseable {
     public static class SessionOptions implements AutoCloseable {
         public native void addConfigEntry(String key, String value) throws OrtException;
 
+        public native void addCUDA(OrtCUDAProviderOptions options) throws OrtException;
+
+        public native void addCoreML(Map<String, String> options) throws OrtException;
+
+        public native void addDirectML(int device) throws OrtException;
+
         public native void addExecutionProvider(java.util.List<OrtEpDevice> devices, Map<String, String> options)
             throws OrtException;
 
         public native void addNnapi(EnumSet<NNAPIFlags> flags) throws OrtException;
 
+        public native void addOpenVINO(String device) throws OrtException;
+
         public native void addQnn(Map<String, String> options) throws OrtException;
+
+        public native void addTensorrt(OrtTensorRTProviderOptions options) throws OrtException;
 
         public native void addWebGPU(Map<String, String> options) throws OrtException;
 

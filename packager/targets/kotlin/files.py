@@ -1,6 +1,6 @@
 """Lays out the files of a package's models: the asset of each file, and the providers that open it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -8,9 +8,9 @@ from packager.core.errors import ModelError
 from packager.core.names import file_part
 from packager.core.values import Choice, Package, Plan, Style
 from packager.files.hashes import sha256_of
-from packager.targets.android.view import Asset, FileView, OptionView, WeightsView
 from packager.targets.apk import stored
 from packager.targets.ends import ends_sha256
+from packager.targets.kotlin.view import Asset, FileView, OptionView, WeightsView
 
 MAX_ASSET_BYTES = 2**31 - 1
 """limit of a memory-mapped Java buffer"""
@@ -42,11 +42,14 @@ def refuse_apart(plans: Sequence[Plan], package: Package) -> None:
         )
 
 
-def lay_out(plans: Sequence[Plan], package: Package) -> dict[str, Files]:
-    """Model name -> its files. Raises ModelError if they exceed Android's limits."""
+def lay_out(plans: Sequence[Plan], package: Package, *, is_android: bool = True) -> dict[str, Files]:
+    """Model name -> its files. Raises ModelError if they exceed the platform's limits."""
     names = _names(plans)
-    laid_out = {plan.model.name: _files(plan, names, models_folder(package)) for plan in plans}
-    _refuse_too_large([asset for files in laid_out.values() for asset in files.assets])
+    laid_out = {
+        plan.model.name: _files(plan, names, models_folder(package), stored if is_android else str) for plan in plans
+    }
+    assets = [asset for files in laid_out.values() for asset in files.assets]
+    _refuse_too_large(assets, "Android" if is_android else "Java")
     return laid_out
 
 
@@ -84,15 +87,18 @@ def _free(name: str, *, taken: Iterable[str]) -> str:
     return unique
 
 
-def _files(plan: Plan, names: Mapping[tuple[str, str], str], folder: PurePosixPath) -> Files:
-    """Merges choices with the same file, chips, variant and settings into one view with several providers."""
+def _files(
+    plan: Plan, names: Mapping[tuple[str, str], str], folder: PurePosixPath, placed: Callable[[str], str]
+) -> Files:
+    """Merges choices with the same file, chips, variant and settings into one view with several providers. `placed`
+    makes the path of an asset."""
     users: dict[tuple[str, tuple[str, ...], str, tuple[OptionView, ...]], list[Choice]] = {}
     for choice in plan.choices:
         key = (choice.compiled.sha256, choice.soc_models, choice.variant, _settings(choice))
         users.setdefault(key, []).append(choice)
     assets = {
         each.sha256: Asset(
-            path=stored(f"{folder / names[plan.model.name, each.sha256]}.{each.format}"),
+            path=placed(f"{folder / names[plan.model.name, each.sha256]}.{each.format}"),
             file=each.path,
             sha256=each.sha256,
             ends_sha256=ends_sha256(each.path),
@@ -111,7 +117,10 @@ def _files(plan: Plan, names: Mapping[tuple[str, str], str], folder: PurePosixPa
                 variant=variant,
                 settings=settings,
                 weights=tuple(
-                    WeightsView(name=file.name, asset=_weights(file, folder / names[plan.model.name, sha256], assets))
+                    WeightsView(
+                        name=file.name,
+                        asset=_weights(file, placed(str(folder / names[plan.model.name, sha256] / file.name)), assets),
+                    )
                     for file in choices[0].compiled.data_files
                 ),
             )
@@ -123,27 +132,27 @@ def _settings(choice: Choice) -> tuple[OptionView, ...]:
     return tuple(OptionView(key=key, value=value) for key, value in sorted(choice.compiled.settings.items()))
 
 
-def _weights(file: Path, folder: PurePosixPath, assets: dict[str, Asset]) -> Asset:
+def _weights(file: Path, path: str, assets: dict[str, Asset]) -> Asset:
     """The asset with the bytes of `file`: an existing one, often the CPU's file, or a new one."""
     sha256 = sha256_of(file)
     if sha256 not in assets:
-        path = stored(str(folder / file.name))
         assets[sha256] = Asset(
             path=path, file=file, sha256=sha256, ends_sha256=ends_sha256(file), size_bytes=file.stat().st_size
         )
     return assets[sha256]
 
 
-def _refuse_too_large(assets: Sequence[Asset]) -> None:
+def _refuse_too_large(assets: Sequence[Asset], platform: str) -> None:
     for asset in assets:
         if asset.size_bytes > MAX_ASSET_BYTES:
             raise ModelError(
-                f"{asset.path} has {asset.size_bytes:,} bytes: Android cannot map 2 GiB or more at once",
+                f"{asset.path} has {asset.size_bytes:,} bytes: {platform} cannot map 2 GiB or more at once",
                 hint='ship it as ONNX, which splits the weights over several files: format = "onnx"',
             )
     total = sum(asset.size_bytes for asset in assets)
+    package = "an Android app" if platform == "Android" else "a jar"
     if total > MAX_PACKAGE_BYTES:
         raise ModelError(
-            f"the models of the package have {total:,} bytes together: the limit of an Android app is 4 GiB",
+            f"the models of the package have {total:,} bytes together: the limit of {package} is 4 GiB",
             hint="ship quantized variants, or one package per model",
         )

@@ -3,10 +3,10 @@
 from pathlib import PurePosixPath
 
 from packager.core.values import Package
-from packager.targets.android.files import Files
-from packager.targets.android.view import Asset, GoldenView
 from packager.targets.ends import ends_sha256
 from packager.targets.golden import sample_views, tested_file
+from packager.targets.kotlin.files import Files
+from packager.targets.kotlin.view import Asset, GoldenView
 from packager.vectors import Golden, GoldenFile, Vectors
 
 

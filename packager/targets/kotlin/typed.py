@@ -21,9 +21,10 @@ from packager.core.contract import (
 )
 from packager.core.values import ElementType
 from packager.render.templates import kdoc_code, kotlin_string
-from packager.targets.android import results
-from packager.targets.android.tensors import in_ktlints_order
-from packager.targets.android.view import (
+from packager.targets.dimensions import DimensionView
+from packager.targets.kotlin import results
+from packager.targets.kotlin.tensors import in_ktlints_order
+from packager.targets.kotlin.view import (
     ArgumentView,
     GenerationView,
     InputView,
@@ -32,7 +33,6 @@ from packager.targets.android.view import (
     StateView,
     TypedView,
 )
-from packager.targets.dimensions import DimensionView
 from packager.targets.pipelines import ModelMethod
 
 CALLED = ("answer", "carried", "carry", "inputOf", "output", "part", "run", "runBlocking", "session", "tensors", "turn")
@@ -99,10 +99,11 @@ def with_contract(view: ModelView, contract: Contract | None) -> ModelView:
     """Adds the contract to `view`. Raises ModelError for labels that are not lines of text."""
     if contract is None:
         return view
-    bitmap = ("android.graphics.Bitmap",) if _takes_bitmap(contract) else ()
+    bitmap = "android.graphics.Bitmap" if view.is_android else "java.awt.image.BufferedImage"
+    picture = (bitmap,) if _takes_bitmap(contract) else ()
     flow = ("kotlinx.coroutines.flow.Flow", "kotlinx.coroutines.flow.flow") if contract.generated else ()
     ranks = RANKS if contract.ranks else ()
-    imports = in_ktlints_order({*view.imports, *bitmap, *flow, *ranks})
+    imports = in_ktlints_order({*view.imports, *picture, *flow, *ranks})
     return replace(view, typed=_typed(contract, view), imports=imports)
 
 
@@ -118,7 +119,7 @@ def _typed(contract: Contract, view: ModelView) -> TypedView:
     top = "" if contract.top is None else names.identifiers(["top"], prefix="top", taken=known)[0]
     found = results.results(contract, view, texts, "top" if top else "")
     about = "What the model gives." if is_several else found[0].about
-    example = f"{contract.verb}({', '.join(_example(each) for each in parameters if not each.default)})"
+    example = f"{contract.verb}({', '.join(_example(each, view) for each in parameters if not each.default)})"
     return TypedView(
         verb=contract.verb,
         kotlin_type="Prediction" if is_several else found[0].kotlin_type,
@@ -315,6 +316,7 @@ def _state_sizes(contract: Contract, view: ModelView) -> dict[tuple[str, int], s
     }
 
 
-def _example(parameter: ParameterView) -> str:
-    made = {"Picture": "Picture.of(bitmap)", "Sound": "Sound(samples, rate = 16_000)", "String": '"some text"'}
+def _example(parameter: ParameterView, view: ModelView) -> str:
+    picture = f"Picture.of({'bitmap' if view.is_android else 'image'})"
+    made = {"Picture": picture, "Sound": "Sound(samples, rate = 16_000)", "String": '"some text"'}
     return made.get(parameter.kotlin_type, parameter.identifier)

@@ -1,4 +1,4 @@
-"""The -javadoc.jar of an Android library: its public Kotlin declarations with their comments, as plain HTML pages."""
+"""The -javadoc.jar of a library: its public Kotlin declarations with their comments, as plain HTML pages."""
 
 import re
 import zipfile

@@ -11,15 +11,15 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from packager.files.store import Step, Store
-from packager.targets.android import kotlin
+from packager.targets.kotlin import kotlin
 
 CLASSES = Step(
     name="kotlin",
     caller=__name__,
-    computed_by=("packager.targets.android.kotlin",),
+    computed_by=("packager.targets.kotlin.kotlin",),
     templates=("android/stubs",),
 )
-LIBRARIES = Step(name="kotlin-libraries", caller=__name__, computed_by=("packager.targets.android.kotlin",))
+LIBRARIES = Step(name="kotlin-libraries", caller=__name__, computed_by=("packager.targets.kotlin.kotlin",))
 SHARED = PurePosixPath()
 """Name of the unit of the files that all models share; those of the others are their paths."""
 MODULE_FILE = ".kotlin_module"

@@ -7,7 +7,7 @@ from packager.core.contract import LOWEST, Contract, TypedOutput
 from packager.core.described import Plain
 from packager.core.errors import ModelError
 from packager.render.templates import kdoc_code, kotlin_string
-from packager.targets.android.view import LabelsView, ModelView, OutputView, ResultView
+from packager.targets.kotlin.view import LabelsView, ModelView, OutputView, ResultView
 
 PLAIN = {Plain.NUMBER: "Float", Plain.NUMBERS: "FloatArray", Plain.TEXTS: "Flow<String>"}
 

@@ -12,7 +12,7 @@ from packager.core.errors import ToolError
 from packager.files.installed import templates_folder
 from packager.files.processes import commands, downloads
 from packager.files.zips import read_entry, write_zip
-from packager.targets.android.names import ONNXRUNTIME
+from packager.targets.kotlin.names import ONNXRUNTIME
 
 COMPILER_PACKAGE = "kotlin-jupyter-kernel"
 COROUTINES = ("kotlinx/coroutines/", "META-INF/kotlinx-coroutines-core.kotlin_module")

@@ -8,7 +8,8 @@ from packager.core import names
 from packager.core.errors import ModelError
 from packager.core.values import ElementType, Model, Package, TensorSpec
 from packager.targets import dimensions
-from packager.targets.android.view import (
+from packager.targets.dimensions import Sizes
+from packager.targets.kotlin.view import (
     FileView,
     GoldenView,
     InputView,
@@ -17,7 +18,6 @@ from packager.targets.android.view import (
     SignatureView,
     TensorTypeView,
 )
-from packager.targets.dimensions import Sizes
 
 MAX_PARAMETERS = 240
 """the JVM allows 255 parameters per method, and default arguments use some of them"""

@@ -1,0 +1,313 @@
+"""The target jvm: a jar for Java and Kotlin on servers and desktops, over ONNX Runtime's Java package."""
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import ClassVar, Literal
+
+from packager.core import components
+from packager.core.characters import in_one_line
+from packager.core.class_names import class_name
+from packager.core.components import Parts
+from packager.core.console import Announce, silent
+from packager.core.findings import Report
+from packager.core.names import EXAMPLE_GROUP
+from packager.core.strict_tables import STRICT
+from packager.core.values import Artifact, Model, Package, Plan, Sources
+from packager.description import API, Language
+from packager.engines.environments.runtime import Runtime
+from packager.files.hashes import known_sha256
+from packager.files.processes import downloads
+from packager.files.store import Step, Store
+from packager.files.zips import Content, read_entry, write_zip
+from packager.targets import maven
+from packager.targets.jvm.providers import KNOWN
+from packager.targets.jvm.readme import readme
+from packager.targets.kotlin import files, kotlin, sources, tensors, typed, units
+from packager.targets.kotlin.golden import golden_views
+from packager.targets.kotlin.javadoc import write_javadoc
+from packager.targets.kotlin.names import ONNXRUNTIME
+from packager.targets.kotlin.packages import all_assets, licenses, namespace_of, refuse_group
+from packager.targets.kotlin.view import KotlinView, ModelView, RuntimeView
+from packager.targets.layouts import copied, described
+from packager.targets.target import SBOM, Built, RuntimeRange, Shipped, artifact, runtime_range
+from packager.vectors import NO_VECTORS, Golden
+
+ASSEMBLY = Step(
+    name="jvm",
+    caller=__name__,
+    computed_by=(
+        "packager.files.zips",
+        "packager.targets.kotlin.javadoc",
+        "packager.targets.kotlin.kotlin",
+        "packager.targets.kotlin.units",
+    ),
+    templates=("android/stubs",),
+)
+META_INF = PurePosixPath("META-INF")
+README = PurePosixPath("README.md")
+CPU = "CPU"
+"""constant of the enum Provider"""
+LINE_BYTES = 70
+"""of a line in a manifest of Java's, which may have 72 with its end"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Jvm:
+    NAME: ClassVar[str] = "jvm"
+    LANGUAGE: ClassVar[Language] = Language(
+        name="Kotlin and Java",
+        adds_nothing_for=("channel", "encryption", "trust"),
+        has_pipelines=True,
+        has_sizes=True,
+        may_omit_labels=True,
+        has_own_self_tests=True,
+    )
+    REVISION: ClassVar[tuple[int, int]] = (1, 0)
+    MODELS_IN: ClassVar[Mapping[str, str]] = {"jar": "/mobpack/"}
+    VERIFIES: ClassVar[bool] = False
+    DECRYPTS: ClassVar[bool] = False
+    UPDATES: ClassVar[bool] = False
+    VARIES: ClassVar[bool] = False
+    ABOUT: ClassVar[str] = "a jar for servers and desktops: docs/jvm.md"
+    COMMON: ClassVar[Mapping[str, str]] = {
+        f'group = "{EXAMPLE_GROUP}"': "Maven group and start of the Kotlin package",
+        '# variant = "small"': "which numbers ship; the model's own when absent",
+    }
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
+
+    group: str = EXAMPLE_GROUP
+    """Maven group; with the package's name it forms the package of the Kotlin classes. The artifact is the package's
+    name with `-jvm`"""
+    variant: str = "source"
+    """variant of the models to ship"""
+    providers: tuple[()] = ()
+    """always empty: programs choose providers at load, and the CPU is the last one"""
+    format: Literal["auto", "ort", "onnx"] = "onnx"
+    """`onnx`: the unmodified graph, which every provider reads and ONNX Runtime optimizes for the machine at load;
+    `auto` and `ort`: ORT format"""
+    prepacking: Literal["auto", "on", "off"] = "on"
+    """whether the CPU prepacks weights at load: a second copy in memory, for runs that are faster; `auto` does where
+    the target is `android`, `ios` or `web`"""
+    float16: Literal["onnx", "float32"] = "onnx"
+    """form of float16 models: with `onnx` the runtime, which has few kernels for 16 bits, converts them at load;
+    `float32` ships 32 bits"""
+    runtime_range: str = ""
+    """oldest minor version of ONNX Runtime that a program may bring, for example `1.27`: the build loads every file in
+    each release from there on; default: the release that the package names, or a newer one"""
+
+    def __post_init__(self) -> None:
+        """Raises SettingError for invalid values."""
+        refuse_group(self.group)
+        self.allowed_runtimes()
+
+    @property
+    def soc_models(self) -> tuple[str, ...]:
+        """Always empty: no file is for one chip."""
+        return ()
+
+    @property
+    def environment(self) -> str:
+        return Runtime.NAME
+
+    @property
+    def no_float64(self) -> str:
+        """Always empty: ONNX Runtime for desktops has them."""
+        return ""
+
+    def published_runtime(self) -> str:
+        """Maven coordinates of the ONNX Runtime that the package depends on."""
+        return downloads.pins()["jvm"]["onnxruntime"]
+
+    def _runtime_version(self) -> str:
+        return self.published_runtime().rpartition(":")[2]
+
+    def allowed_runtimes(self) -> RuntimeRange | None:
+        """Raises SettingError for a range that cannot be proved."""
+        return runtime_range(self.runtime_range, self._runtime_version())
+
+    def outside(self) -> str:
+        """mobpack's own compiler makes the jar."""
+        return ""
+
+    def refuse_without_tools(self) -> None:
+        """Looks for the program that compiles Kotlin."""
+        kotlin.find_compiler()
+
+    def view(
+        self,
+        package: Package,
+        plans: tuple[Plan, ...],
+        report: Report,
+        runtime: None = None,
+        golden: Golden = NO_VECTORS,
+    ) -> KotlinView:
+        namespace = namespace_of(self.group, package)
+        models = [plan.model for plan in plans]
+        variants = {plan.model.name: plan.variants for plan in plans}
+        laid_out = files.lay_out(plans, package, is_android=False)
+        tested = {name: golden_views(name, each, package, golden) for name, each in laid_out.items()}
+        for_any = (*(each.constant for each in KNOWN), CPU)
+
+        def model_view(model: Model) -> ModelView:
+            view = tensors.model_view(
+                model,
+                package,
+                files=tuple(replace(each, providers=for_any) for each in laid_out[model.name].views),
+                golden=tested[model.name],
+                kotlin_package=namespace,
+                class_name=class_name(model.name),
+                runtime_version=self._runtime_version(),
+                onnxruntime=ONNXRUNTIME,
+                reshaped=report.reshaped_outputs(model.name, self.variant, *variants[model.name]),
+            )
+            return typed.with_contract(replace(view, is_android=False), model.contract)
+
+        typed_files = typed.files(model.contract for model in models)
+        return KotlinView(
+            package=package,
+            group=self.group,
+            namespace=namespace,
+            runtime=RuntimeView(
+                kotlin_package=namespace,
+                is_android=False,
+                onnxruntime=ONNXRUNTIME,
+                providers=KNOWN,
+                library="",
+                has_self_test=any(tested.values()),
+            ),
+            models=tuple(model_view(model) for model in models),
+            typed_files=(*typed_files, *(["Images"] if "Picture" in typed_files else [])),
+            assets=all_assets(laid_out, tested),
+            licenses=licenses(models),
+            onnxruntime=self.published_runtime(),
+            libraries=kotlin.libraries(),
+            allowed_runtimes=self.allowed_runtimes(),
+        )
+
+    def built(self, view: KotlinView, plans: tuple[Plan, ...]) -> Built:
+        return Built(
+            target=self.NAME,
+            plans=plans,
+            providers=(),
+            variant=self.variant,
+            namespace=view.namespace,
+            oldest_system="",
+            runtime_version=self._runtime_version(),
+            dependency=self.published_runtime(),
+            own=None,
+            runtime_range=view.allowed_runtimes,
+        )
+
+    def render(self, view: KotlinView) -> Sources:
+        """Texts and models, laid out as a module of a Maven project."""
+        package = view.package
+        summary = in_one_line(package.description) or f"Models: {', '.join(each.name for each in view.models)}"
+        texts = {**sources.module_texts(view), README: readme(view, _artifact(view), summary)}
+        return Sources(
+            texts=dict(sorted(texts.items())),
+            files={sources.RESOURCES_ROOT / asset.path: asset.file for asset in view.assets},
+        )
+
+    def parts(self, view: KotlinView) -> Parts:
+        terms = downloads.pins()["licenses"]
+        allowed = view.allowed_runtimes.maven if view.allowed_runtimes else ""
+        own = components.maven(f"{view.group}:{_artifact(view)}:{view.package.version}", "")
+        return Parts(
+            package=replace(own, license=view.package.license, about=view.package.description),
+            libraries=(
+                components.maven(view.onnxruntime, terms["onnxruntime"], allowed=allowed),
+                *(components.maven(library, terms["kotlin"]) for library in view.libraries),
+            ),
+        )
+
+    def project(self, view: KotlinView, sources: Sources, store: Store) -> Sources:
+        """The sources in the folders that Maven and Gradle look for them in."""
+        return sources
+
+    def assemble(
+        self, view: KotlinView, given: Sources, store: Store, announce: Announce = silent
+    ) -> tuple[Artifact, ...]:
+        """The jar, and those of its sources and its documentation."""
+        stem = f"{_artifact(view)}-{view.package.version}"
+        inputs = [
+            stem,
+            {str(path): text for path, text in given.texts.items()},
+            {str(path): known_sha256(file) for path, file in given.files.items()},
+            {each.name: known_sha256(each.file) for each in view.licenses},
+            kotlin.compiler_version(),
+            kotlin.stubs(),
+        ]
+
+        def make(folder: Path) -> None:
+            announce("compile its Kotlin")
+            with store.scratch() as work:
+                classes = units.write_classes(work / "classes.jar", sources.module(view, given), store)
+                write_zip(folder / f"{stem}.jar", _entries(view, given, classes))
+            texts = {path: text.encode() for path, text in sources.kotlin_files(given).items()}
+            written = write_zip(folder / f"{stem}-sources.jar", texts)
+            write_javadoc(folder / f"{stem}-javadoc.jar", f"{view.group}:{stem}", written)
+
+        made = store.results(ASSEMBLY, inputs, make)
+        names = {"jar": f"{stem}.jar", "sources-jar": f"{stem}-sources.jar", "javadoc-jar": f"{stem}-javadoc.jar"}
+        return tuple(artifact(made / name, target=self.NAME, kind=kind) for kind, name in names.items())
+
+    def layout(self, view: KotlinView, artifacts: Sequence[Artifact], dist: Path, sbom: str = "") -> list[Shipped]:
+        """The jars, and a Maven repository with them."""
+        by_kind = {each.kind: each.path for each in artifacts}
+        allowed = view.allowed_runtimes.maven if view.allowed_runtimes else ""
+        written = maven.write_repository(
+            dist / "maven",
+            coordinates=maven.Coordinates(group=view.group, artifact=_artifact(view), version=view.package.version),
+            package=view.package,
+            library=by_kind["jar"],
+            sources_jar=by_kind["sources-jar"],
+            javadoc_jar=by_kind["javadoc-jar"],
+            dependencies=(
+                maven.dependency(view.onnxruntime, scope=maven.Scope.RUNTIME, allowed=allowed),
+                *(maven.dependency(library, scope=maven.Scope.COMPILE) for library in view.libraries),
+            ),
+            sbom=sbom,
+        )
+        suffixes = {f".{algorithm}" for algorithm in maven.ALGORITHMS}
+        found = [
+            described(path, dist, target=self.NAME, kind="maven") for path in written if path.suffix not in suffixes
+        ]
+        return [*copied(artifacts, dist, self.NAME), *found]
+
+
+def _artifact(view: KotlinView) -> str:
+    """Android's library of the package has its name alone, and one repository may have both."""
+    return f"{view.package.name}-jvm"
+
+
+def _entries(view: KotlinView, given: Sources, classes: Path) -> Mapping[PurePosixPath, Content]:
+    """The content of the jar: classes, models, and the texts about the package in a folder of its own in META-INF,
+    which other jars do not have."""
+    home = META_INF / view.namespace
+    with zipfile.ZipFile(classes) as archive:
+        found: dict[PurePosixPath, Content] = {
+            PurePosixPath(name): read_entry(archive, name) for name in archive.namelist()
+        }
+    found[META_INF / "MANIFEST.MF"] = _manifest(view).encode()
+    found |= {path.relative_to(sources.RESOURCES_ROOT): file for path, file in given.files.items()}
+    found |= {home / path.name: given.texts[path].encode() for path in (README, API, SBOM) if path in given.texts}
+    return found | {home / each.name: each.file for each in view.licenses}
+
+
+def _manifest(view: KotlinView) -> str:
+    """An automatic module: ONNX Runtime is one, and modules that name others must not depend on those."""
+    fields = {
+        "Manifest-Version": "1.0",
+        "Automatic-Module-Name": view.namespace,
+        "Implementation-Title": view.package.name,
+        "Implementation-Version": view.package.version,
+    }
+    return "".join(f"{_folded(f'{key}: {value}')}\r\n" for key, value in fields.items()) + "\r\n"
+
+
+def _folded(line: str) -> str:
+    """A long line goes on in the next, which begins with a space."""
+    parts = [line[at : at + LINE_BYTES - 1] for at in range(0, len(line), LINE_BYTES - 1)]
+    return "\r\n ".join(parts)
