@@ -219,7 +219,7 @@ OWN = """
     Running RunOptions RuntimeException Safetensors Sampled SampleFile Samples SampleTest Schema SealedBox
     SealedFile SecretKeySpec SecurityException SeedOptions Seen SelfTest SelfTester SelfTestingModel Serialization
     Session SessionOptions Sessions SessionSettings Setting SHA256 Shaped Shared SharedMemory ShortBuffer Signature
-    Signed SignedList Similarity SoundPiece SoundStream SoundTensors Source SourceKind Spec Specialization Start
+    Signed SignedList Similarity SoundPiece SoundStream SoundTensors Source SourceKind Spec Specialization Stages Start
     Stated Statement Stay StorageManager StreamForm StreamOptions StreamOverflow StreamResults StreamStep StructStat
     StructTimespec Subject SymmetricKey SystemPictures Taken Targets Tensor TensorInfo TensorInput Tensors
     TensorSpec TensorType TestedFile TextLists TextPart Texts TextState ThreadingOptions ThreadPoolExecutor Threads

@@ -4,6 +4,7 @@ The models are tiny and show what reaches them. CoreVideo, CoreGraphics, ImageIO
 the names and the behaviour of what generated code uses: a pixel buffer has no address unless it is locked.
 """
 
+import json
 import re
 import shutil
 from collections.abc import Sequence
@@ -41,13 +42,15 @@ from packager.core.contract import (
 from packager.core.findings import Report
 from packager.core.values import ElementType, Model, Package, Plan, TensorSpec
 from packager.files.hashes import sha256_of
+from packager.files.store import Store
+from packager.files.user_cache import cache_folder
 from packager.graph.writer import onnx_type
 from packager.render.templates import write_sources
 from packager.targets.ios import Ios
-from tests.cases import spoken
+from tests.cases import pipeline_cases, spoken
 from tests.cases.onnx_text import loaded, onnx_model, saved, weight
 from tests.golden.cases import choice, on_ios, specs, typed
-from tests.toolchain import typed_texts
+from tests.toolchain import typed_models, typed_texts
 from tests.toolchain.swift_dependency import write_runtime
 from tests.toolchain.swift_packages import Outcomes, compiled, write_values
 
@@ -115,9 +118,11 @@ def package(folder: Path) -> Path:
             attached,
         )
     )
-    plans += tuple(of_lists(model, folder / "models") for model in typed_texts.lists(folder / "lists"))
+    plans += tuple(of_graph(model, folder / "models") for model in typed_texts.lists(folder / "lists"))
+    plans += tuple(of_graph(each.model, folder / "models") for each in scanner(folder))
     target = Ios(providers=())
-    view = target.view(Package(name=NAME, version="1.0.0", license=""), plans, Report(parities=()))
+    described = Package(name=NAME, version="1.0.0", license="", pipelines=(typed_models.SCANNER,))
+    view = target.view(described, plans, Report(parities=()))
     made = folder / "package" / NAME
     write_sources(target.render(view), made)
     write_runtime(view, folder / "package")
@@ -144,7 +149,13 @@ def tested(package: Path, scratch: Path) -> Outcomes:
     """Compile the package with its tests, and run them."""
     [model] = package.glob("Sources/*/Resources/Models/attached/*.onnx")
     ids = [number for each in typed_texts.ids() for number in (len(each), *each)]
+    places = [[*size, turn, *edges] for size, turn, edges in pipeline_cases.PLACES]
+    items = json.dumps(pipeline_cases.all_scanned(scanner(scratch / "scanner"))).encode()
     given = {
+        "small": pipeline_cases.SMALL,
+        "items": np.frombuffer(items, np.uint8),
+        "places": np.array(places, np.float32),
+        "cuts": np.array(pipeline_cases.cut(), np.int32),
         "attached.scores": scores(model),
         "texts": typed_texts.written(),
         "wav": np.frombuffer(spoken.wav_file(), np.uint8),
@@ -359,8 +370,15 @@ def tokens(folder: Path) -> Plan:
     return shipped("tokens", model.signature.inputs, model.signature.outputs, model.contract, path)
 
 
-def of_lists(model: Model, folder: Path) -> Plan:
-    """A model that takes several texts in a run."""
+def scanner(folder: Path) -> list[Plan]:
+    """The models of a pipeline."""
+    used = {each.model for each in typed_models.SCANNER.stages}
+    known = typed_models.plans(folder / "scanner", Store(cache_folder() / "store"))
+    return [each for each in known if each.model.name in used]
+
+
+def of_graph(model: Model, folder: Path) -> Plan:
+    """A model that another test has made."""
     assert model.contract
     path = saved(folder / model.name / "plain.onnx", onnx.ModelProto.FromString(model.graph))
     return shipped(model.name, model.signature.inputs, model.signature.outputs, model.contract, path)

@@ -158,9 +158,11 @@ def test_module_that_swift_could_not_import_is_refused_in_words() -> None:
 
 
 def test_class_with_the_name_of_its_module_is_refused_in_words() -> None:
-    swift.refuse_classes("AcmeKit", ["net", "acme"])
+    swift.refuse_classes("AcmeKit", ["net", "acme"], ["acme"])
     with pytest.raises(ConfigError, match="'AcmeKit' is the class of model 'acme-kit', too") as caught:
-        swift.refuse_classes("AcmeKit", ["net", "acme-kit"])
+        swift.refuse_classes("AcmeKit", ["net", "acme-kit"], [])
+    with pytest.raises(ConfigError, match="'AcmeKit' is the class of pipeline 'acme-kit', too"):
+        swift.refuse_classes("AcmeKit", ["net"], ["acme-kit"])
     assert caught.value.hint == 'for example: module = "AcmeModels"'
 
 

@@ -76,6 +76,7 @@ VIEWS: dict[str, type] = {
     "ios/runtime/Package.swift.j2": swift_runtime.ManifestView,
     "ios/runtime/README.md.j2": swift_runtime.ReadmeView,
     "ios/swift/Model.swift.j2": swift.ModelView,
+    "ios/swift/Pipeline.swift.j2": swift.PipelineFileView,
     "jvm/README.md.j2": jvm_readme.JvmReadmeView,
     "packs/build.gradle.kts.j2": play.BuildScript,
     "packs/apple/DownloaderExtension.swift.j2": apple.DownloaderExtension,

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from packager.core import class_names, names
 from packager.core.apple import SYSTEM_MODULES
-from packager.core.class_names import class_name
+from packager.core.class_names import class_name, pipeline_class_name
 from packager.core.errors import ConfigError, SettingError
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*")
@@ -40,11 +40,15 @@ def module_name(package: str, given: str = "") -> str:
     return given
 
 
-def refuse_classes(module: str, models: Iterable[str]) -> None:
+def refuse_classes(module: str, models: Iterable[str], pipelines: Iterable[str]) -> None:
     """Raises ConfigError for a class with the name of the module that it is in: Swift cannot tell the two apart."""
-    for model in models:
-        if class_name(model).lower() == module.lower():
+    classes = {
+        **{f"model '{each}'": class_name(each) for each in models},
+        **{f"pipeline '{each}'": pipeline_class_name(each) for each in pipelines},
+    }
+    for owner, found in classes.items():
+        if found.lower() == module.lower():
             raise ConfigError(
-                f"target.ios.module: '{module}' is the class of model '{model}', too",
+                f"target.ios.module: '{module}' is the class of {owner}, too",
                 hint=f'for example: module = "{module.removesuffix(SUFFIX)}{SUFFIX_BESIDE_APPLE}"',
             )

@@ -24,11 +24,11 @@ from packager.files.zips import Content, ZipLink, write_zip
 from packager.providers import CPU, PROVIDERS, providers_of
 from packager.targets import privacy, signed_list, swift_runtime, tuning
 from packager.targets.delivery import delivery_view
-from packager.targets.ios import files, package, swift, tensors, texts
+from packager.targets.ios import files, package, pipelines, swift, tensors, texts
 from packager.targets.ios.golden import golden_views
 from packager.targets.ios.layout import lay_out
 from packager.targets.ios.runtime import runtime_view
-from packager.targets.ios.view import IosView, License, RuntimeView
+from packager.targets.ios.view import GoldenView, IosView, License, ModelView, RuntimeView
 from packager.targets.target import Built, DefaultProviders, RuntimeRange, Shipped, artifact, runtime_range
 from packager.targets.xcframework.layout import version_key
 from packager.targets.xcframework.packaged import PackagedFramework
@@ -46,7 +46,12 @@ SCRIPT = PurePosixPath("scripts/make-xcframework.sh")
 class Ios:
     NAME: ClassVar[str] = "ios"
     LANGUAGE: ClassVar[Language] = Language(
-        name="Swift", has_sizes=True, names_own_providers=True, has_own_self_tests=True, observes=("channel",)
+        name="Swift",
+        has_sizes=True,
+        has_pipelines=True,
+        names_own_providers=True,
+        has_own_self_tests=True,
+        observes=("channel",),
     )
     REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"swift-package": "/Resources/Models/"}
@@ -160,7 +165,7 @@ class Ios:
         module = swift.module_name(package.name, self.module)
         contracts = tuple(plan.model.contract for plan in plans if plan.model.contract)
         linked = swift_runtime.framework_view(runtime)
-        swift.refuse_classes(module, (plan.model.name for plan in plans))
+        swift.refuse_classes(module, (plan.model.name for plan in plans), (each.name for each in package.pipelines))
         laid_out = files.lay_out(plans)
         tested = {name: golden_views(name, each, golden) for name, each in laid_out.items()}
         shared = runtime_view(
@@ -178,6 +183,7 @@ class Ios:
             has_variants=any(choice.variant for plan in plans for choice in plan.choices),
         )
         _refuse_double(shared)
+        models = self._models(package, plans, report, laid_out, tested, linked.version)
         return IosView(
             package=package,
             runtime=shared,
@@ -189,18 +195,8 @@ class Ios:
             own=runtime,
             min_ios=self.min_ios or swift_runtime.oldest_ios(runtime),
             min_macos=self.min_macos or downloads.pins()["ios"]["min-macos"],
-            models=tuple(
-                tensors.model_view(
-                    plan.model,
-                    package,
-                    files=laid_out[plan.model.name].views,
-                    golden=tested[plan.model.name],
-                    class_name=class_name(plan.model.name),
-                    runtime_version=linked.version,
-                    reshaped=report.reshaped_outputs(plan.model.name, self.variant, *plan.variants),
-                )
-                for plan in plans
-            ),
+            models=models,
+            pipelines=pipelines.files(package.pipelines, models),
             resources=tuple(
                 resource
                 for name, each in laid_out.items()
@@ -208,6 +204,28 @@ class Ios:
             ),
             licenses=_licenses(plans),
             contracts=contracts,
+        )
+
+    def _models(
+        self,
+        package: Package,
+        plans: Sequence[Plan],
+        report: Report,
+        laid_out: Mapping[str, files.Files],
+        tested: Mapping[str, tuple[GoldenView, ...]],
+        runtime_version: str,
+    ) -> tuple[ModelView, ...]:
+        return tuple(
+            tensors.model_view(
+                plan.model,
+                package,
+                files=laid_out[plan.model.name].views,
+                golden=tested[plan.model.name],
+                class_name=class_name(plan.model.name),
+                runtime_version=runtime_version,
+                reshaped=report.reshaped_outputs(plan.model.name, self.variant, *plan.variants),
+            )
+            for plan in plans
         )
 
     def built(self, view: IosView, plans: tuple[Plan, ...]) -> Built:

@@ -130,12 +130,16 @@ OF_LISTS = ("TextLists",)
 """files of packages with a model that takes several texts in a run"""
 OF_STREAMS = ("SoundStream",)
 """files of packages with a model that takes a sound piece by piece"""
+OF_PIPELINES = ("Stages",)
+"""files of packages with pipelines"""
 OF_CHATS = ("Message",)
 """files of packages with a model that takes conversations"""
 ALWAYS = (*SHARED, *COREML, *SELF_TEST)
 """names of files that no model's class may have"""
 FILES = (
-    *dict.fromkeys((*ALWAYS, *TRUST, *ENCRYPTION, *DELIVERY, *PROOF, *TUNING, *OF_LISTS, *OF_CHATS, *OF_STREAMS)),
+    *dict.fromkeys(
+        (*ALWAYS, *TRUST, *ENCRYPTION, *DELIVERY, *PROOF, *TUNING, *OF_LISTS, *OF_CHATS, *OF_STREAMS, *OF_PIPELINES)
+    ),
     *dict.fromkeys(name for names in OF_KINDS.values() for name in names),
 )
 """names of all files"""
@@ -145,6 +149,8 @@ def texts(view: IosView) -> dict[PurePosixPath, str]:
     """Sources of the package by path."""
     home, shared = package.sources(view.runtime.module), view.runtime
     printed = {home / f"{model.class_name}.swift": render("ios/swift/Model.swift.j2", model) for model in view.models}
+    for each in view.pipelines:
+        printed[home / f"{each.pipeline.class_name}.swift"] = render("ios/swift/Pipeline.swift.j2", each)
     for name in shared_files(view):
         printed[home / f"{name}.swift"] = render(f"ios/swift/{name}.swift.j2", shared)
     c_home = package.sources(shared.c_module)
@@ -168,9 +174,10 @@ def shared_files(view: IosView) -> tuple[str, ...]:
     lists = OF_LISTS if any(contract.is_batch for contract in view.contracts) else ()
     chats = OF_CHATS if any(each.generated and each.generated.chat for each in view.contracts) else ()
     streams = OF_STREAMS if any(contract.streamed for contract in view.contracts) else ()
+    staged = OF_PIPELINES if view.pipelines else ()
     proved = PROOF if view.runtime.has_proof else ()
     kinds = _of_kinds(view, OF_KINDS)
-    every = (*SHARED, *optional, *verified, *proved, *decrypted, *tuned, *kinds, *lists, *chats, *streams)
+    every = (*SHARED, *optional, *verified, *proved, *decrypted, *tuned, *kinds, *lists, *chats, *streams, *staged)
     return tuple(dict.fromkeys(every))
 
 
@@ -193,6 +200,7 @@ def _documentation(view: IosView) -> str:
             has_self_test=_has_self_test(view),
             values=_of_kinds(view, VALUES),
             models=view.models,
+            pipelines=view.pipelines,
         ),
     )
 
@@ -215,6 +223,7 @@ def _readme(view: IosView) -> str:
             has_pictures=view.runtime.has_pictures,
             channel=view.runtime.delivery.channel if view.runtime.delivery else "",
             models=view.models,
+            pipelines=view.pipelines,
         ),
     )
 

@@ -10,6 +10,7 @@ from packager.targets.delivery import DeliveryView
 from packager.targets.dimensions import DimensionView
 from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.targets.ios.typed_view import TypedView
+from packager.targets.pipelines import PipelineView
 from packager.targets.signed_list import TrustView
 from packager.targets.swift_runtime import DependencyView, FrameworkView
 from packager.targets.tuning import ChipView
@@ -203,6 +204,13 @@ class ModelView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PipelineFileView:
+    """The file of one pipeline."""
+
+    pipeline: PipelineView
+
+
+@dataclass(frozen=True, kw_only=True)
 class TestsView:
     """Unit tests in the package."""
 
@@ -230,6 +238,7 @@ class ReadmeView:
     channel: str
     """where newer models come from; empty for a package whose models come with the app alone"""
     models: tuple[ModelView, ...]
+    pipelines: tuple[PipelineFileView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,6 +251,7 @@ class DocumentationView:
     values: tuple[str, ...]
     """types of the contracts' parameters and results"""
     models: tuple[ModelView, ...]
+    pipelines: tuple[PipelineFileView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,6 +267,7 @@ class IosView:
     package: Package
     runtime: RuntimeView
     models: tuple[ModelView, ...]
+    pipelines: tuple[PipelineFileView, ...]
     framework: FrameworkView
     dependency: DependencyView
     has_runtime: bool

@@ -156,7 +156,12 @@ final class ContractTableTests: XCTestCase {
             ("began", { try $0.push(Sound(samples, rate: 8000)) }),
             ("channels", { try $0.push(Sound(samples, rate: 16_000, channels: 2)) }),
             ("finite", { try $0.push(Sound([0, Float.nan], rate: 16_000)) }),
-            ("full", { try $0.push(Sound(Array(voice[..<20_000]), rate: 16_000)) }),
+            ("full", {
+                do { try $0.push(Sound(Array(voice[..<20_000]), rate: 16_000)) } catch {
+                    XCTAssertEqual(error as? ModelError, .busy(model: "ListenerModel"))
+                    throw error
+                }
+            }),
             ("flushed", { $0.flush(); try $0.push(Sound(samples, rate: 16_000)) }),
             ("closed", { $0.close(); try $0.push(Sound(samples, rate: 16_000)) }),
             ("least", { _ in _ = try model.stream(queueMs: 0) }),

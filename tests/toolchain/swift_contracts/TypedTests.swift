@@ -756,3 +756,179 @@ private final class Counter: @unchecked Sendable {
         lock.withLock { count += more }
     }
 }
+
+final class PipelineTests: XCTestCase {
+    /// Notes what models of a pipeline do.
+    private final class Watching: ModelObserver, Sendable {
+        let events = Shared<[String]>([])
+        let atRun = Shared<[String: @Sendable () -> Void]>([:])
+        let atLoad = Shared<[String: @Sendable () -> Void]>([:])
+
+        func onLoad(_ event: LoadEvent) { atLoad.inTurn { $0[event.model] }?() }
+
+        func onRun(_ event: RunEvent) {
+            events.change { $0.append(event.model) }
+            atRun.inTurn { $0[event.model] }?()
+        }
+
+        func onRelease(_ event: ReleaseEvent) { events.change { $0.append("-\(event.model)") } }
+
+        func taken() -> [String] {
+            events.inTurn { events in
+                defer { events = [] }
+                return events
+            }
+        }
+    }
+
+    private let small = (try? values("small", of: UInt8.self)) ?? []
+
+    private func rows(_ count: Int) throws -> Picture {
+        try Picture(Array(small.prefix(16 * count)), width: 4, height: count)
+    }
+
+    private func watched() -> (Watching, Options) {
+        let watching = Watching()
+        var options = onCPU
+        options.observer = watching
+        return (watching, options)
+    }
+
+    private func line(_ item: ScanItem, hasChroma: Bool) -> String {
+        let (found, seen) = (item.box, item.seen)
+        let corners = [found.box.left, found.box.top, found.box.right, found.box.bottom]
+        let words = corners.map { String(format: "%.1f", $0) }.joined(separator: " ")
+        func listed(_ numbers: [UInt8]) -> String { numbers.map(String.init).joined(separator: " ") }
+        return [
+            "\(words) \(String(format: "%.6f", found.score))", "\(seen.size) \(seen.turned[0])", listed(seen.seen),
+            hasChroma ? listed(seen.tint) : "-",
+            item.colour.map { $0.map { String(format: "%.6f", $0) }.joined(separator: " ") } ?? "null"
+        ].joined(separator: " | ")
+    }
+
+    func testItemsAreThoseOfPython() async throws {
+        let scan = try await Scan.load(options: onCPU)
+        let wanted = try JSONDecoder().decode([[[String]]].self, from: Data(values("items", of: UInt8.self)))
+        XCTAssertEqual(wanted.count, Orientation.allCases.count)
+        for (orientation, items) in zip(Orientation.allCases, wanted) {
+            let bytes = Array(small.prefix(168))
+            let region = Region(left: 1, top: 0, right: 6, bottom: 6)
+            let stored = try Picture(
+                bytes, width: 7, height: 6, bytesPerRow: 28, orientation: orientation, region: region)
+            let camera = try Picture(
+                Array(small.prefix(72)), width: 8, height: 6, format: .nv21, orientation: orientation)
+            let waited = try await scan.run(stored)
+            XCTAssertEqual(waited.map { line($0, hasChroma: false) }, items[0], "\(orientation)")
+            let found = try now { try scan.run(camera) }
+            XCTAssertEqual(found.map { line($0, hasChroma: true) }, items[1], "\(orientation)")
+        }
+    }
+
+    func testAPixelBufferHasTheItemsOfItsBytes() async throws {
+        let scan = try Scan(options: onCPU)
+        let bytes = Array(small.prefix(168))
+        let buffer = CVBuffer(width: 7, height: 6, format: kCVPixelFormatType_32RGBA, bytesPerRow: 28, bytes: bytes)
+        let found = try now { try scan.run(buffer, orientation: .right) }
+        let wanted = try await scan.run(Picture(bytes, width: 7, height: 6, orientation: .right))
+        XCTAssertEqual(found, wanted)
+        XCTAssertEqual(found.count, 6)
+        XCTAssertGreaterThan(buffer.locked, 6)
+    }
+
+    func testBoxesAreCutOutAsInPython() throws {
+        let places = try values("places", of: Float.self)
+        let cuts = try values("cuts", of: Int32.self).map(Int.init)
+        XCTAssertGreaterThan(places.count, 0)
+        for (pixels, format) in [PixelFormat.rgba, .p010].enumerated() {
+            for place in 0..<places.count / 7 {
+                let (width, height) = (Int(places[7 * place]) + 4, Int(places[7 * place + 1]) + 4)
+                let edges = places[(7 * place + 3)..<(7 * place + 7)].map { $0 }
+                let bytes = [UInt8](repeating: 0, count: 4 * width * height)
+                func picture(_ region: Region) throws -> Picture {
+                    try Picture(
+                        bytes, width: width, height: height, format: format, bytesPerRow: width * format.bytesPerPixel,
+                        orientation: XCTUnwrap(Orientation(rawValue: Int(places[7 * place + 2]))), region: region)
+                }
+                let whole = try picture(Region(left: 2, top: 4, right: width - 2, bottom: height))
+                let box = Box(left: edges[0], top: edges[1], right: edges[2], bottom: edges[3])
+                let cut = cuts[(4 * (pixels * places.count / 7 + place))...]
+                let first = cut.startIndex
+                let wanted = try picture(
+                    Region(
+                        left: cut[first] + 2, top: cut[first + 1] + 4, right: cut[first + 2] + 2,
+                        bottom: cut[first + 3] + 4))
+                XCTAssertEqual("\(Picture(box, of: whole))", "\(wanted)", "\(format) \(edges) \(place)")
+            }
+        }
+    }
+
+    func testARunEndsEarly() async throws {
+        let (watching, options) = watched()
+        let scan = try await Scan.load(options: options)
+        do {
+            _ = try await scan.run(rows(9))
+            XCTFail("nine rows")
+        } catch let ModelError.runtime(message, _) {
+            XCTAssertEqual(message, "pipeline `scan`: 9 boxes, and it takes 8 at most")
+        }
+        XCTAssertEqual(watching.taken(), ["detector"])
+
+        let cancelling = Shared<Task<[ScanItem], any Error>?>(nil)
+        let isReady = DispatchSemaphore(value: 0)
+        watching.atRun.change {
+            $0["finder"] = {
+                isReady.wait()
+                cancelling.inTurn { $0 }?.cancel()
+            }
+        }
+        let picture = try rows(6)
+        let task = Task { try await scan.run(picture) }
+        cancelling.change { $0 = task }
+        isReady.signal()
+        let result = await task.result
+        XCTAssertThrowsError(try result.get()) { XCTAssertTrue($0 is CancellationError, "\($0)") }
+        XCTAssertEqual(watching.taken(), ["detector", "probe", "finder"])
+        watching.atRun.change { $0 = [:] }
+        let again = try await scan.run(picture)
+        XCTAssertEqual(again.count, 6)
+    }
+
+    func testModelsAreClosedTheLastFirst() async throws {
+        let (watching, options) = watched()
+        let scan = try await Scan.load(options: options)
+        scan.close()
+        scan.close()
+        XCTAssertEqual(watching.taken(), ["-finder", "-probe", "-detector"])
+        let picture = try rows(6)
+        XCTAssertThrowsError(try now { try scan.run(picture) }) {
+            XCTAssertEqual($0 as? ModelError, .closed(model: "Detector"))
+        }
+    }
+
+    func testModelsBeforeOneThatFailsAreClosed() async throws {
+        let (watching, options) = watched()
+        let cancelling = Shared<Task<Scan, any Error>?>(nil)
+        let isReady = DispatchSemaphore(value: 0)
+        watching.atLoad.change {
+            $0["probe"] = {
+                isReady.wait()
+                cancelling.inTurn { $0 }?.cancel()
+            }
+        }
+        let task = Task { try await Scan.load(options: options) }
+        cancelling.change { $0 = task }
+        isReady.signal()
+        let result = await task.result
+        XCTAssertThrowsError(try result.get()) { XCTAssertTrue($0 is CancellationError, "\($0)") }
+        XCTAssertEqual(watching.taken(), ["-probe", "-detector"])
+
+        let model = Folder.packaged.url.appendingPathComponent("finder")
+        let gone = Folder.packaged.url.appendingPathComponent("gone")
+        watching.atLoad.change { $0["probe"] = { try? FileManager.default.moveItem(at: model, to: gone) } }
+        defer { try? FileManager.default.moveItem(at: gone, to: model) }
+        XCTAssertThrowsError(try now { try Scan(options: options) }) {
+            guard case .missing = $0 as? ModelError else { return XCTFail("\($0)") }
+        }
+        XCTAssertEqual(watching.taken(), ["-probe", "-detector"])
+    }
+}

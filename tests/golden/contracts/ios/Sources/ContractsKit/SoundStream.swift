@@ -36,7 +36,9 @@ public final class SoundStream<Value: Sendable>: Sendable {
     ) throws {
         guard queueMs > 0 else { throw ModelError.invalid(reason: "queueMs is \(queueMs), the least is 1") }
         self.session = session
-        pushed = Shared(PushedSound(form: form, queueMs: queueMs, drops: overflow == .dropOldest, begin: begin))
+        let model = session.opener.model.className
+        pushed = Shared(
+            PushedSound(model: model, form: form, queueMs: queueMs, drops: overflow == .dropOldest, begin: begin))
     }
 
     /// The results that nobody has read, in order, for one loop at a time. They end after ``flush()`` and after
@@ -47,7 +49,7 @@ public final class SoundStream<Value: Sendable>: Sendable {
     /// Adds what follows.
     ///
     /// - Throws: ``ModelError/invalid(reason:)``: samples are no numbers, the rate or the number of channels is another one
-    ///   than before, the queue has no room, or the stream was flushed or closed.
+    ///   than before, or the stream was flushed or closed; ``ModelError/busy(model:)``: the queue has no room.
     public func push(_ sound: Sound) throws {
         try pushed.inTurn { try $0.push(sound) }
     }
@@ -151,6 +153,8 @@ private struct PushedSound<Step> {
         let limit: Int
     }
 
+    /// Class of the model.
+    let model: String
     let form: StreamForm
     let queueMs: Int
     let drops: Bool
@@ -175,7 +179,10 @@ private struct PushedSound<Step> {
     private var isClosed = false
     private var waiting: [AsyncStream<Never>.Continuation] = []
 
-    init(form: StreamForm, queueMs: Int, drops: Bool, begin: @escaping @Sendable () -> Step) {
+    init(
+        model: String, form: StreamForm, queueMs: Int, drops: Bool, begin: @escaping @Sendable () -> Step
+    ) {
+        self.model = model
         self.form = form
         self.queueMs = queueMs
         self.drops = drops
@@ -193,10 +200,7 @@ private struct PushedSound<Step> {
         }
         let pace = try pace(of: sound)
         let excess = end + Int64(sound.frames - pace.limit) - start
-        if excess > 0, !drops {
-            let words = "no room for \(sound.frames) frames: the queue of \(queueMs) ms is full"
-            throw ModelError.invalid(reason: words)
-        }
+        if excess > 0, !drops { throw ModelError.busy(model: model) }
         self.pace = pace
         let first = min(max(window(pace).first, kept), end)
         samples.removeFirst(Int(first - kept) * pace.channels)
