@@ -4,6 +4,7 @@ from packager.targets.android import Android
 from packager.targets.cpp import Cpp
 from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
+from packager.targets.jvm import Jvm
 from packager.targets.python import Python
 from packager.targets.react_native import ReactNative
 from packager.targets.target import (
@@ -32,6 +33,7 @@ TARGETS: dict[str, type[Target]] = {
     Web.NAME: target_of(Web),
     Python.NAME: target_of(Python),
     Cpp.NAME: target_of(Cpp),
+    Jvm.NAME: target_of(Jvm),
 }
 
 WRAPPERS: dict[str, type[Wrapper]] = {

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from packager.targets.android import Android
 from tests.cases import spoken
 from tests.cases.archives import read_zip
 from tests.golden.cases import reshaped
-from tests.toolchain import apptools, class_files, jvm, typed_models, typed_texts
+from tests.toolchain import apptools, class_files, desktop_java, jvm, typed_models, typed_texts
 from tests.toolchain.class_files import Member
 from tests.toolchain.device import Library, device, library
 from tests.toolchain.require import require
@@ -76,16 +77,34 @@ def pictures(typed_library: Library, tmp_path_factory: pytest.TempPathFactory) -
 
 
 @pytest.fixture(scope="module")
-def scanned(typed_library: Library, tmp_path_factory: pytest.TempPathFactory) -> Facts:
-    phone = device(typed_library, tmp_path_factory.mktemp("scanned"))
-    return phone.run("TypedPipeline", {"small": SMALL}, providers="CPU").facts
+def typed_jar(kotlin_compiler: None, tmp_path_factory: pytest.TempPathFactory) -> desktop_java.Built:
+    return desktop_java.built(tmp_path_factory.mktemp("jar"), reshaped("recorder", "next"))
 
 
-@pytest.fixture(scope="module")
-def answers(typed_library: Library, tmp_path_factory: pytest.TempPathFactory) -> Facts:
+@pytest.fixture(scope="module", params=("android", "jvm"))
+def scanned(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Facts:
+    return _facts(request, "TypedPipeline", {"small": SMALL}, tmp_path_factory.mktemp("scanned"))
+
+
+@pytest.fixture(scope="module", params=("android", "jvm"))
+def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Facts:
     listed = typed_texts.written(typed_texts.LISTED)
     files = {"texts": typed_texts.written(), "listed": listed, "vectors": typed_texts.vectors()}
-    return device(typed_library, tmp_path_factory.mktemp("answers")).run("TypedAnswers", files, providers="CPU").facts
+    return _facts(request, "TypedAnswers", files, tmp_path_factory.mktemp("answers"))
+
+
+def _facts(request: pytest.FixtureRequest, app: str, files: Mapping[str, NDArray[Any]], folder: Path) -> Facts:
+    """Facts of the same program on Android and on a desktop, where Java is the one on PATH, which is older."""
+    if request.param == "android":
+        library: Library = request.getfixturevalue("typed_library")
+        return device(library, folder).run(app, files, providers="CPU").facts
+    jar: desktop_java.Built = request.getfixturevalue("typed_jar")
+    for name, values in files.items():
+        values.tofile(jar.files / name)
+    apps = [path for path in (jvm.APPS / "typed").glob("*.kt") if path.stem in ("TypedAnswers", "TypedPipeline")]
+    java = list(desktop_java.javas().values())[-1]
+    found = jar.facts(app, *apps, desktop_java.APPS / "TypedBitmaps.kt", java=java)
+    return {**found, "platform": "jvm"}
 
 
 def seen(pictures: Facts, name: str) -> NDArray[np.uint8]:
@@ -352,7 +371,9 @@ def test_threads_that_share_a_model_each_get_the_classes_of_their_own_picture(an
 
 
 def test_java_can_leave_out_what_has_a_default(answers: Facts) -> None:
-    assert answers["overloads"] == ("[Bitmap, Bitmap,Orientation, Bitmap,Orientation,int, Picture, Picture,int]")
+    picture = "BufferedImage" if "platform" in answers else "Bitmap"
+    expected = [f"{picture}", f"{picture},Orientation", f"{picture},Orientation,int", "Picture", "Picture,int"]
+    assert answers["overloads"] == f"[{', '.join(sorted(expected))}]"
 
 
 def test_tens_of_thousands_of_labels_fit_into_a_class(answers: Facts) -> None:
@@ -377,7 +398,9 @@ def test_detections_have_boxes_and_labels(answers: Facts) -> None:
 
 def test_a_picture_is_a_bitmap_with_premultiplied_colours(answers: Facts) -> None:
     assert answers["picture"] == "1 x 3 [10, 20, -56, -128, 1, 2, 3, -1, 9, 9, 9, 0]"
-    assert answers["picture as a bitmap"] == "1 x 3 [5, 10, 100, -128, 1, 2, 3, -1, 0, 0, 0, 0]"
+    premultiplied = "1 x 3 [5, 10, 100, -128, 1, 2, 3, -1, 0, 0, 0, 0]"
+    expected = "1 x 3 [800a14c8, ff010203, 00090909]" if "platform" in answers else premultiplied
+    assert answers["picture as a bitmap"] == expected
 
 
 def test_a_mask_has_a_class_and_a_score_at_every_place(answers: Facts) -> None:

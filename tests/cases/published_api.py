@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pydantic import TypeAdapter
 
 from packager.targets.cpp import Cpp
+from packager.targets.jvm import Jvm
 from packager.targets.python import Python
 from packager.targets.web import Web
 from tests.cases.differences_cases import PACKAGE, TENSORS, TYPED, package, texts_of
@@ -21,6 +22,7 @@ DECLARATIONS = {
     "C++": (".h", r"^(?:struct |class |enum class |using |  [A-Za-z][^/]*\()[^{;]*"),
     "Python": (".py", r"^(?:class |    (?:async )?def |    [A-Za-z]\w*: ).*"),
     "Kotlin": (".kt", rf"^ *public {UP_TO_A_BODY}"),
+    "Kotlin and Java": (".kt", rf"^ *public {UP_TO_A_BODY}"),
     "Swift": (".swift", rf"^ *(?:public|case) {UP_TO_A_BODY}"),
     "TypeScript": (".d.ts", r"^ *[^\s*/].*"),
 }
@@ -36,7 +38,7 @@ def current() -> dict[str, Published]:
     """By target."""
     plans = (TENSORS, TYPED)
     made = [package(language, plans) for language in ("Dart", "Kotlin", "Swift", "TypeScript")]
-    computers = [Wheel(package=PACKAGE, target=target, plans=plans) for target in (Python(), Cpp())]
+    computers = [Wheel(package=PACKAGE, target=target, plans=plans) for target in (Python(), Cpp(), Jvm())]
     targets = [(each.target, each) for each in (*made, paged(PACKAGE, Web(), plans), *computers)]
     return {
         target.NAME: Published(target.REVISION, declarations(target.LANGUAGE.name, texts_of(each.sources())))

@@ -1,5 +1,5 @@
 """The sides: `mobpack predict`, Kotlin on ONNX Runtime for Android, Swift, JavaScript with React Native's C++, pages,
-Dart, and Python's wheel."""
+Dart, Python's wheel, and Kotlin on ONNX Runtime for desktops."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from PIL import Image
 from packager.files.zips import unpack
 from packager.samples import wav
 from tests.contract_table import cases
-from tests.toolchain import command, dart, jsc, jvm, node, swift_packages, wheels
+from tests.toolchain import command, dart, desktop_java, jsc, jvm, node, swift_packages, wheels
 from tests.toolchain.device import Library, device
 from tests.toolchain.react_native import codegen, native, packages
 
@@ -320,6 +320,14 @@ def wheel(asked: Asked, folder: Path) -> Answers:
     done = wheels.run(built, folder / "site", program, asked.cases, str(cases.RATE), str(cases.WINDOW))
     assert done.returncode == 0, done.stderr[-4000:]
     return _read(dict(PRINTED.findall(done.stdout)))
+
+
+def jar(asked: Asked, folder: Path) -> Answers:
+    """The jar on ONNX Runtime's Java package for Linux: the program of `kotlin`, without Android."""
+    [built] = (asked.dist / "jvm").glob("*-jvm-1.0.0.jar")
+    apps = desktop_java.compiled(built, PROGRAMS / "ContractTable.kt")
+    sizes: dict[str, Any] = {"samples": cases.WINDOW * cases.WINDOWS, "window": cases.WINDOW, "rate": cases.RATE}
+    return _read(desktop_java.run("apps.ContractTableKt", built, apps, data=folder, files=asked.cases, **sizes).facts)
 
 
 def _read(facts: Mapping[str, str]) -> Answers:

@@ -67,6 +67,7 @@ from packager.targets.flutter import Flutter
 from packager.targets.flutter.view import FlutterView
 from packager.targets.ios import Ios
 from packager.targets.ios.view import IosView
+from packager.targets.jvm import Jvm
 from packager.targets.python import Python
 from packager.targets.react_native import ReactNative
 from packager.targets.react_native.view import ReactNativeView
@@ -191,7 +192,7 @@ class Paged(Rendered):
 
 @dataclass(frozen=True, kw_only=True)
 class Wheel(Rendered):
-    """A package for computers: a wheel, or a CMake package."""
+    """A package for computers: a wheel, a CMake package or a jar."""
 
     package: Package
     target: Target
@@ -787,6 +788,8 @@ PYTHON_CASES = {
         golden=WEB_CASES["contracts"].golden,
     )
 }
+
+JVM_CASES = {"contracts": replace(PYTHON_CASES["contracts"], target=Jvm())}
 
 CPP_CASES = {
     "contracts": replace(

@@ -1,8 +1,9 @@
 """How the packages of `cases.py` are stored: for each target one whole tree, and of other cases what differs from it.
 
 `contracts/TARGET/` is the package as users get it, without classes of models that are much like another one. A case has
-files of its own in `CASE/TARGET/`, and the rest in `CASE/TARGET.diff`: the case that it is `like`, the names of its
-package, files that it is `without`, files that are a `template` with names in it (`FILE=SHA256`), and changes:
+files of its own in `CASE/TARGET/`, and the rest in `CASE/TARGET.diff`: the case that it is `like` (`TARGET/CASE` of
+another target), the names of its package, files that it is `without`, files that are a `template` with names in it
+(`FILE=SHA256`), and changes:
 `=== FILE < OTHER FILE`, then a line before each change (`|`), the lines that go (of many the first one) and those that
 come. `read` makes every byte of a package of that. JavaScript and types of React Native are what the compiler makes of
 the rest (`test_react_native_typescript.py`), headers are ONNX Runtime's. UPDATE_GOLDEN=1 writes all: review it.
@@ -206,14 +207,21 @@ def write(target: str, case: str, printed: Printed, base: str = "", like: Printe
     file.write_text("\n".join([*lines, ""]), encoding="utf-8", newline="\n")
 
 
+def place(target: str, base: str) -> tuple[str, str]:
+    """Target and case of a case that another one of `target` is like: `CASE` or `TARGET/CASE`."""
+    other, _, case = base.rpartition("/")
+    return other or target, case
+
+
 def read(target: str, case: str) -> Texts:
     """Every file of a case, of what is stored."""
     said, bodies = _parts(target, case)
     names = _pairs(said["names"])
     inherited: Texts = {}
     for base in said.get("like", []):
-        words = words_between(_pairs(_parts(target, base)[0]["names"]), names)
-        inherited = {replaced(path, words): replaced(text, words) for path, text in read(target, base).items()}
+        other = place(target, base)
+        words = words_between(_pairs(_parts(*other)[0]["names"]), names)
+        inherited = {replaced(path, words): replaced(text, words) for path, text in read(*other).items()}
     folder = GOLDEN / case / target
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     texts = {path: text for path, text in inherited.items() if path not in said.get("without", [])}

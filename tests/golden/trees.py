@@ -12,6 +12,7 @@ from tests.golden.cases import (
     CPP_CASES,
     FLUTTER_CASES,
     IOS_CASES,
+    JVM_CASES,
     PYTHON_CASES,
     REACT_NATIVE_CASES,
     WEB_CASES,
@@ -33,6 +34,7 @@ TREES: Mapping[str, Mapping[str, Packaged]] = {
     "flutter": FLUTTER_CASES,
     "python": PYTHON_CASES,
     "cpp": CPP_CASES,
+    "jvm": JVM_CASES,
 }
 BASES = {
     "everything": ("image_classifier",),
@@ -51,7 +53,10 @@ SHOWN = ("lib/api.d.ts", "lib/models/classifier.d.ts")
 
 
 def base_of(target: str, case: str) -> str:
-    """The case that a case is stored as changes of; empty for the complete one."""
+    """The case that a case is stored as changes of, after its target where that is another one; empty for a complete
+    one."""
+    if target == "jvm":
+        return f"android/{case}"
     bases = (*BASES.get(case, ()), COMPLETE)
     return next(each for each in bases if each in TREES[target]) if case != COMPLETE else ""
 
@@ -68,7 +73,7 @@ def unreviewed(target: str, case: str) -> str:
     """A diff from the package that is stored to the one that is printed; with UPDATE_GOLDEN=1 stores that one."""
     made, base = printed(target, case), base_of(target, case)
     if os.environ.get("UPDATE_GOLDEN"):
-        stored.write(target, case, made, base, printed(target, base) if base else None)
+        stored.write(target, case, made, base, printed(*stored.place(target, base)) if base else None)
         return ""
     known = stored.read(target, case)
     lines: list[str] = []
@@ -87,7 +92,8 @@ def _is_derived(target: str, case: str, path: PurePosixPath) -> bool:
 def _names(made: Packaged) -> dict[str, str]:
     """The names of a package as templates have them."""
     if isinstance(made, Wrapped | Published | Paged | Wheel):
-        names = made.view().names
+        view = made.view()
+        names = getattr(view, "names", None) or view.runtime
         views = [names, getattr(names, "android", None), getattr(names, "apple", None)]
     else:
         views = [made.view().runtime]

@@ -30,6 +30,7 @@ MEMBERS = {
     "npm-package": {"package/models/both/mobpack/Demo/a.ort": CPU, "package/package.json": b"{}"},
     "web-package": {"package/models/a.ort": CPU, "package/package.json": b"{}"},
     "pub-package": {"demo-1.0.0/models/a.ort": CPU, "demo-1.0.0/pubspec.yaml": b"name: demo"},
+    "jar": {"mobpack/demo/a.onnx": GRAPH, "META-INF/MANIFEST.MF": b""},
     "cmake-package": {"demo-1.0.0/models/a/a.onnx": GRAPH, "demo-1.0.0/CMakeLists.txt": b""},
     "wheel": {"demo/models/a/a.onnx": GRAPH, "demo/__init__.py": b""},
 }
@@ -40,6 +41,7 @@ TARGET_OF = {
     "web-package": "web",
     "pub-package": "flutter",
     "cmake-package": "cpp",
+    "jar": "jvm",
     "wheel": "python",
 }
 
@@ -95,6 +97,7 @@ def test_files_are_written_once_and_mended(release: Path, tmp_path: Path) -> Non
         ("android", "demo/a.ort"),
         ("android", "demo/a.golden"),
         ("cpp", "a/a.onnx"),
+        ("jvm", "demo/a.onnx"),
         ("flutter", "a.ort"),
         ("ios", "a/model.ort"),
         ("ios", "a/fixed.onnx"),
@@ -117,7 +120,7 @@ def test_versions_share_a_folder_and_the_list_names_both(release: Path, tmp_path
     assert listed["schema-version"] == 1
     assert [each["sha256"] for each in listed["files"] if each["version"] == "2.0.0"] == [sha256(b"other weights")]
     assert {each["sha256"] for each in listed["files"]} == set(files_in(tmp_path / "public"))
-    assert len(listed["files"]) == 10
+    assert len(listed["files"]) == 11
 
 
 def test_a_folder_without_a_release_is_refused(tmp_path: Path) -> None:

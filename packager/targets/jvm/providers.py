@@ -47,4 +47,4 @@ KNOWN = (
         tolerance=ROUNDS,
     ),
 )
-"""All but the CPU, which every package has."""
+"""Every provider but the CPU, which runs last in every package."""

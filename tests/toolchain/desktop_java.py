@@ -1,0 +1,83 @@
+"""Programs of Kotlin and Java that use a built jar, on ONNX Runtime's Java package as published, without Android."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager.core.findings import Report
+from packager.core.values import Package
+from packager.files.store import Store
+from packager.files.user_cache import cache_folder
+from packager.targets.jvm import Jvm
+from packager.targets.kotlin import kotlin
+from tests.toolchain import jvm, typed_models
+from tests.toolchain.require import fetched
+
+APPS = Path(__file__).with_name("jvm_apps")
+NATIVE = "--enable-native-access=ALL-UNNAMED"
+"""Java 24 and later warn of programs that load libraries without it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Built:
+    """The jar of the models of `typed_models`, and folders of a program that uses it."""
+
+    jar: Path
+    dist: Path
+    files: Path
+    data: Path
+
+    def facts(self, program: str, *apps: Path, java: Path | None = None, **values: object) -> Mapping[str, str]:
+        folders = {"data": self.data, "files": self.files}
+        return run(f"apps.{program}Kt", self.jar, compiled(self.jar, *apps), java=java, **folders, **values).facts
+
+
+def built(folder: Path, report: Report) -> Built:
+    target, plans = Jvm(), typed_models.plans(folder, Store(cache_folder() / "store"))
+    package = Package(name="models", version="1.0.0", license="MIT", pipelines=(typed_models.SCANNER,))
+    view = target.view(package, plans, report)
+    artifacts = target.assemble(view, target.render(view), Store(cache_folder() / "store"))
+    target.layout(view, artifacts, folder / "dist")
+    (folder / "files").mkdir()
+    return Built(jar=artifacts[0].path, dist=folder / "dist", files=folder / "files", data=folder / "data")
+
+
+def javas() -> dict[str, Path]:
+    """The Java that comes with the Kotlin compiler, and the one on PATH where there is one."""
+    found = shutil.which("java")
+    return {"compiler's": kotlin.find_compiler().java} | ({"PATH's": Path(found)} if found else {})
+
+
+def onnxruntime() -> Path:
+    """ONNX Runtime's jar: Java takes a file for one whatever its name."""
+    return fetched("onnxruntime-java-1-29")
+
+
+def compiled(jar: Path, *sources: Path) -> Path:
+    """`sources` with what all programs share, compiled against `jar`."""
+    return jvm.compile_kotlin(sorted({APPS / "Task.kt", APPS / "Report.kt", *sources}), classpath=[jar])
+
+
+def classpath(*own: Path) -> list[Path]:
+    return [*own, onnxruntime(), jvm.coroutines(), kotlin.find_compiler().stdlib]
+
+
+def command(main_class: str, *own: Path, java: Path | None = None, flags: Sequence[str] = ()) -> list[str]:
+    """The command that runs `main_class` with the jars `own` before ONNX Runtime's and Kotlin's."""
+    program = java or kotlin.find_compiler().java
+    return [str(program), NATIVE, *flags, "-cp", os.pathsep.join(map(str, classpath(*own))), main_class]
+
+
+def run(main_class: str, *own: Path, java: Path | None = None, flags: Sequence[str] = (), **values: object) -> jvm.Run:
+    """Runs a program that prints facts; raises AssertionError if it fails."""
+    done = subprocess.run(
+        [*command(main_class, *own, java=java, flags=flags), *jvm.words(values)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=jvm.RUN_TIMEOUT_S,
+    )
+    return jvm.ended(main_class, done.returncode, done.stdout, done.stderr)

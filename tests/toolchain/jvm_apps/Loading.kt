@@ -1,0 +1,13 @@
+package apps
+
+import com.example.models.Classifier
+import device.report
+import device.reportFailure
+
+/** Loads a model once, and says what came of it. */
+fun main(arguments: Array<String>) {
+    val task = Task(arguments)
+    reportFailure("load") {
+        Classifier.loadBlocking(task.app, task.options).use { report("sha256", it.info.sha256) }
+    }
+}
