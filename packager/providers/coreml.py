@@ -30,7 +30,7 @@ class Coreml:
         faulty_option="RequireStaticInputShapes",
     )
     """The neural engine and the GPU compute in 16 bits. The fault: github.com/microsoft/onnxruntime/issues/32569."""
-    BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"ios": "--use_coreml"}
+    BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"ios": "--use_coreml", "node": "--use_coreml"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"

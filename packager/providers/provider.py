@@ -37,7 +37,9 @@ class Start:
     faulty_option: str = ""
 
 
-class Provider(Protocol):
+class Described(Protocol):
+    """The part of a provider that the code of packages prints."""
+
     NAME: ClassVar[str]
     EXECUTION_PROVIDER: ClassVar[str]
     """its name in ONNX Runtime"""
@@ -48,6 +50,16 @@ class Provider(Protocol):
     IS_ON_CORES: ClassVar[bool]
     """whether the threads of a session do its work"""
     START: ClassVar[Start]
+    HIDES_NODES: ClassVar[bool]
+    """whether ONNX Runtime's record of assigned nodes omits those that it lays out anew: those of providers that change
+    the layout of nodes and run each with a kernel, instead of compiling several"""
+
+    def placement_options(self) -> Mapping[str, str]:
+        """Options that change which nodes it takes, by ONNX Runtime's names."""
+        ...
+
+
+class Provider(Described, Protocol):
     BUILD_FLAGS: ClassVar[Mapping[str, str]]
     """target whose packages can use it -> flag of ONNX Runtime's build script that includes it; empty if the
     script alone cannot"""
@@ -59,9 +71,6 @@ class Provider(Protocol):
     """published ONNX Runtime that has it, by its key in `[android]` of pins.toml"""
     ANDROID_CHECK: ClassVar[str]
     """how checks on this machine run it in Android's library, in words with `{api_level}`; empty if they cannot"""
-    HIDES_NODES: ClassVar[bool]
-    """whether ONNX Runtime's record of assigned nodes omits those that it lays out anew: those of providers that change
-    the layout of nodes and run each with a kernel, instead of compiling several"""
     COST: ClassVar[Cost | None]
     """what a run costs, which decides whether a provider of the defaults stands before the CPU; None if unknown"""
     TUNES: ClassVar[Mapping[str, tuple[str, ...]]]
@@ -69,10 +78,6 @@ class Provider(Protocol):
 
     def options(self) -> Mapping[str, str]:
         """Its options, by ONNX Runtime's names."""
-        ...
-
-    def placement_options(self) -> Mapping[str, str]:
-        """Keys of `options` that change which nodes it takes."""
         ...
 
     def requirements(self, traits: Traits) -> GraphRequirements:

@@ -17,7 +17,7 @@ class Webgpu:
     SUMMARY: ClassVar[str] = "The graphics processor, through WebGPU."
     IS_ON_CORES: ClassVar[bool] = False
     START: ClassVar[Start] = Start(java_method="addWebGPU", browser_interface="gpu")
-    BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_webgpu", "web": "--use_webgpu"}
+    BUILD_FLAGS: ClassVar[Mapping[str, str]] = dict.fromkeys(("android", "web", "node"), "--use_webgpu")
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     CHIP_MAKERS: ClassVar[tuple[str, ...]] = ()
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"

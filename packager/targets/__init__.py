@@ -5,6 +5,7 @@ from packager.targets.cpp import Cpp
 from packager.targets.flutter import Flutter
 from packager.targets.ios import Ios
 from packager.targets.jvm import Jvm
+from packager.targets.node import Node
 from packager.targets.python import Python
 from packager.targets.react_native import ReactNative
 from packager.targets.target import (
@@ -34,6 +35,7 @@ TARGETS: dict[str, type[Target]] = {
     Python.NAME: target_of(Python),
     Cpp.NAME: target_of(Cpp),
     Jvm.NAME: target_of(Jvm),
+    Node.NAME: target_of(Node),
 }
 
 WRAPPERS: dict[str, type[Wrapper]] = {

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from packager.targets.cpp import Cpp
 from packager.targets.jvm import Jvm
+from packager.targets.node import Node
 from packager.targets.python import Python
 from packager.targets.web import Web
 from tests.cases.differences_cases import PACKAGE, TENSORS, TYPED, package, texts_of
@@ -38,7 +39,7 @@ def current() -> dict[str, Published]:
     """By target."""
     plans = (TENSORS, TYPED)
     made = [package(language, plans) for language in ("Dart", "Kotlin", "Swift", "TypeScript")]
-    computers = [Wheel(package=PACKAGE, target=target, plans=plans) for target in (Python(), Cpp(), Jvm())]
+    computers = [Wheel(package=PACKAGE, target=target, plans=plans) for target in (Python(), Cpp(), Jvm(), Node())]
     targets = [(each.target, each) for each in (*made, paged(PACKAGE, Web(), plans), *computers)]
     return {
         target.NAME: Published(target.REVISION, declarations(target.LANGUAGE.name, texts_of(each.sources())))

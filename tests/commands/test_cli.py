@@ -186,7 +186,7 @@ def test_doctor_says_what_is_there_and_one_command_for_the_rest(
     assert all(name in answer.out for name in parts)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "bare"))
     first, second, last = mobpack("doctor").out.splitlines()
-    assert first == "you can build: android, ios, web, python, react_native, flutter"
+    assert first == "you can build: android, ios, web, python, cpp, jvm, node, react_native, flutter"
     assert re.fullmatch(r"models are compared on: cpu, reference; `mobpack doctor --install NAME` adds .*mnn.*", second)
     assert last == "`mobpack doctor --details` lists every part, environment and runner"
     monkeypatch.setattr(web, "node", lambda: "")

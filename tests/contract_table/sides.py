@@ -1,5 +1,5 @@
 """The sides: `mobpack predict`, Kotlin on ONNX Runtime for Android, Swift, JavaScript with React Native's C++, pages,
-Dart, Python's wheel, and Kotlin on ONNX Runtime for desktops."""
+Dart, Python's wheel, Kotlin on ONNX Runtime for desktops, and Node."""
 
 import json
 import os
@@ -281,12 +281,22 @@ def _bundle(app: Path, script: Path) -> None:
 
 def web_package(asked: Asked, folder: Path) -> Answers:
     """The package for pages under Node, whose WebAssembly browsers run, too."""
-    [archive] = (asked.dist / "npm").glob("*-web-*.tgz")
+    return _under_node(asked, "web", "index.js", folder)
+
+
+def node_package(asked: Asked, folder: Path) -> Answers:
+    """The package for Node, beside the onnxruntime-node that it depends on."""
+    node.link(node.project("react_native"), folder)
+    return _under_node(asked, "node", "api.js", folder)
+
+
+def _under_node(asked: Asked, target: str, entry: str, folder: Path) -> Answers:
+    [archive] = (asked.dist / "npm").glob(f"*-{target}-*.tgz")
     packages.unpack(archive, folder)
     shutil.copy(PROGRAMS / "asking.js", folder / "asking.mjs")
     plan = {"cases": str(asked.cases), "programs": str(folder), "window": cases.WINDOW, "rate": cases.RATE}
     program: list[str | Path] = [node.node().program, "--no-warnings", PROGRAMS / "contract_table.mjs"]
-    program += [folder / "package", json.dumps(plan)]
+    program += [folder / "package" / "lib" / entry, json.dumps(plan)]
     done = subprocess.run(program, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     return _answers(json.loads(done.stdout))
@@ -339,5 +349,5 @@ def _read(facts: Mapping[str, str]) -> Answers:
     }
 
 
-OTHERS = (kotlin, swift_package, react_native, web_package, dart_package, wheel)
+OTHERS = (kotlin, swift_package, react_native, web_package, dart_package, wheel, node_package)
 """in the order of the page's columns"""

@@ -68,6 +68,7 @@ from packager.targets.flutter.view import FlutterView
 from packager.targets.ios import Ios
 from packager.targets.ios.view import IosView
 from packager.targets.jvm import Jvm
+from packager.targets.node import Node
 from packager.targets.python import Python
 from packager.targets.react_native import ReactNative
 from packager.targets.react_native.view import ReactNativeView
@@ -192,7 +193,7 @@ class Paged(Rendered):
 
 @dataclass(frozen=True, kw_only=True)
 class Wheel(Rendered):
-    """A package for computers: a wheel, a CMake package or a jar."""
+    """A package for computers: a wheel, a CMake package, a jar, or one for Node."""
 
     package: Package
     target: Target
@@ -800,3 +801,5 @@ CPP_CASES = {
         ),
     )
 }
+
+NODE_CASES = {"contracts": replace(PYTHON_CASES["contracts"], target=Node())}

@@ -13,6 +13,7 @@ from tests.golden.cases import (
     FLUTTER_CASES,
     IOS_CASES,
     JVM_CASES,
+    NODE_CASES,
     PYTHON_CASES,
     REACT_NATIVE_CASES,
     WEB_CASES,
@@ -35,6 +36,7 @@ TREES: Mapping[str, Mapping[str, Packaged]] = {
     "python": PYTHON_CASES,
     "cpp": CPP_CASES,
     "jvm": JVM_CASES,
+    "node": NODE_CASES,
 }
 BASES = {
     "everything": ("image_classifier",),

@@ -14,15 +14,22 @@ from packager.files.user_cache import cache_folder
 from packager.render.templates import write_sources
 from packager.targets.android import Android
 from packager.targets.ios import Ios
+from packager.targets.node import Node
 from packager.targets.react_native import ReactNative
 from packager.targets.web import Web
 from tests.cases import pipeline_cases
-from tests.golden.cases import Case, Paged, Wrapped
+from tests.golden.cases import Case, Paged, Wheel, Wrapped
 from tests.npm.test_react_native_typescript import PROGRAMS
 from tests.toolchain import node, typed_models
 
+ENTRIES = {
+    "react_native": {"MODULE": "Scanner", "ENTRY": "index.web.js"},
+    "web": {"ENTRY": "index.js"},
+    "node": {"ENTRY": "api.js"},
+}
 
-@pytest.fixture(scope="module", params=["react_native", "web"])
+
+@pytest.fixture(scope="module", params=ENTRIES)
 def said(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
     """Output of one run of the program."""
     folder = tmp_path_factory.mktemp("scanner")
@@ -30,9 +37,11 @@ def said(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     known = typed_models.plans(folder, Store(cache_folder() / "store"))
     plans = tuple(each for each in known if each.model.name in used)
     package = Package(name="scanner", version="1.0.0", license="", pipelines=(typed_models.SCANNER,))
-    case: Paged | Wrapped
+    case: Paged | Wheel | Wrapped
     if request.param == "web":
         case = Paged(package=package, target=Web(), plans=tuple(replace(each, target="web") for each in plans))
+    elif request.param == "node":
+        case = Wheel(package=package, target=Node(), plans=tuple(replace(each, target="node") for each in plans))
     else:
         apple = tuple(replace(each, target="ios") for each in plans)
         nothing = Report(parities=())
@@ -46,11 +55,10 @@ def said(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     given = {"small": pipeline_cases.SMALL.tolist(), "boxes": pipeline_cases.CUTS}
     (folder / "given.json").write_text(json.dumps(given), encoding="utf-8")
     [last] = (folder / "package" / "models").rglob("finder.*")
-    module = {} if request.param == "web" else {"MODULE": "Scanner"}
     done = node.run(
         [PROGRAMS / "pipeline.mjs", folder / "given.json", last],
         cwd=folder / "package",
-        environment={"PACKAGE": str(folder / "package"), **module},
+        environment={"PACKAGE": str(folder / "package"), **ENTRIES[request.param]},
     )
     assert done.returncode == 0, done.output
     return {**json.loads(done.stdout), "wanted": pipeline_cases.all_scanned(plans)}

@@ -24,6 +24,7 @@ ROOTS = {
     "typescript": templates_folder() / "typescript",
     "react_native": templates_folder() / "react_native",
     "web": templates_folder() / "web",
+    "node": templates_folder() / "node",
 }
 """folders with code that is the same in every package, the shared one first"""
 SHARED = "typescript"

@@ -274,7 +274,7 @@ def test_targets_of_the_command_line_are_known_ones(tmp_path: Path) -> None:
     assert found.targets()["android"] == Android(min_sdk=30)
     assert refused(tmp_path, targets=("windows",)) == (
         "unknown target 'windows'",
-        "known: android, ios, web, python, cpp, jvm, react_native, flutter",
+        "known: android, ios, web, python, cpp, jvm, node, react_native, flutter",
     )
     assert refused(tmp_path, "target = 'android'\n" + MINIMAL, targets=("android",))[0].startswith("target")
 

@@ -22,5 +22,5 @@ def test_a_side_that_says_something_else_or_is_too_far_off_is_refused() -> None:
 
 
 def test_the_page_is_compared_without_the_differences_of_one_machine() -> None:
-    row = Row(asked="a cat", answer="tabby, 0.500", differences=(1e-7, 0.0, 2.5e-6, 0.0, 3e-8, 0.0))
+    row = Row(asked="a cat", answer="tabby, 0.500", differences=(1e-7, 0.0, 2.5e-6, 0.0, 3e-8, 0.0, 0.0))
     assert page.words(page.table([row])) == [row.words] == ["| a cat | tabby, 0.500 |"]

@@ -233,7 +233,7 @@ def provided(*providers: str) -> tuple[Plan, ...]:
 
 
 def test_packages_of_every_target_are_read_and_equal_releases_differ_in_nothing(whole: Path) -> None:
-    assert set(KINDS) | {"web", "flutter", "python", "cpp", "jvm"} == set(TARGETS) | set(WRAPPERS)
+    assert set(KINDS) | {"web", "flutter", "python", "cpp", "jvm", "node"} == set(TARGETS) | set(WRAPPERS)
     found = compare(read(whole), read(whole))
     assert (found.verdict, found.changes, found.bump.is_enough) == (Level.NONE, (), True)
 

@@ -29,6 +29,7 @@ MEMBERS = {
     },
     "npm-package": {"package/models/both/mobpack/Demo/a.ort": CPU, "package/package.json": b"{}"},
     "web-package": {"package/models/a.ort": CPU, "package/package.json": b"{}"},
+    "node-package": {"package/models/a/a.onnx": GRAPH, "package/package.json": b"{}"},
     "pub-package": {"demo-1.0.0/models/a.ort": CPU, "demo-1.0.0/pubspec.yaml": b"name: demo"},
     "jar": {"mobpack/demo/a.onnx": GRAPH, "META-INF/MANIFEST.MF": b""},
     "cmake-package": {"demo-1.0.0/models/a/a.onnx": GRAPH, "demo-1.0.0/CMakeLists.txt": b""},
@@ -39,6 +40,7 @@ TARGET_OF = {
     "swift-package": "ios",
     "npm-package": "react_native",
     "web-package": "web",
+    "node-package": "node",
     "pub-package": "flutter",
     "cmake-package": "cpp",
     "jar": "jvm",
@@ -51,7 +53,7 @@ def sha256(content: bytes) -> str:
 
 
 def file_name(kind: str) -> str:
-    return f"{kind}.tgz" if kind in ("npm-package", "web-package", "cmake-package") else f"{kind}.zip"
+    return f"{kind}.tgz" if kind in ("npm-package", "web-package", "cmake-package", "node-package") else f"{kind}.zip"
 
 
 def packed(members: Mapping[str, bytes], path: Path) -> Path:
@@ -101,6 +103,7 @@ def test_files_are_written_once_and_mended(release: Path, tmp_path: Path) -> Non
         ("flutter", "a.ort"),
         ("ios", "a/model.ort"),
         ("ios", "a/fixed.onnx"),
+        ("node", "a/a.onnx"),
         ("python", "a/a.onnx"),
         ("react_native", "both/mobpack/Demo/a.ort"),
         ("web", "a.ort"),
@@ -120,7 +123,7 @@ def test_versions_share_a_folder_and_the_list_names_both(release: Path, tmp_path
     assert listed["schema-version"] == 1
     assert [each["sha256"] for each in listed["files"] if each["version"] == "2.0.0"] == [sha256(b"other weights")]
     assert {each["sha256"] for each in listed["files"]} == set(files_in(tmp_path / "public"))
-    assert len(listed["files"]) == 11
+    assert len(listed["files"]) == 12
 
 
 def test_a_folder_without_a_release_is_refused(tmp_path: Path) -> None:

@@ -36,6 +36,8 @@ from packager.targets.ios import view as swift
 from packager.targets.jvm import readme as jvm_readme
 from packager.targets.kotlin import sources as android_sources
 from packager.targets.kotlin import view
+from packager.targets.node import texts as node_texts
+from packager.targets.node import view as node
 from packager.targets.python import view as python
 from packager.targets.react_native import texts as react_native_texts
 from packager.targets.react_native import view as react_native
@@ -187,6 +189,11 @@ SHARED_WEB = [
     str(root / path)
     for root, path in typescript_texts.templates(web_texts.ROOT, updates=True)
     if not is_of_one(path) and path.parts[0] != web_texts.SOURCES
+]
+SHARED_NODE = [
+    str(root / path)
+    for root, path in typescript_texts.templates(node_texts.ROOT)
+    if not is_of_one(path) and path.parts[0] != node_texts.SOURCES
 ]
 MODELS_NPM = [
     str(root / path)
@@ -340,6 +347,7 @@ def test_every_template_has_a_view() -> None:
         *SHARED_SWIFT,
         *SHARED_REACT_NATIVE,
         *SHARED_WEB,
+        *SHARED_NODE,
         *MODELS_NPM,
         *SHARED_FLUTTER,
         *MODELS_FLUTTER,
@@ -382,6 +390,7 @@ def test_templates_and_nested_views_use_every_field() -> None:
         (SHARED_SWIFT, swift.RuntimeView),
         (SHARED_REACT_NATIVE, react_native.NamesView),
         (SHARED_WEB, web.NamesView),
+        (SHARED_NODE, node.NamesView),
         (SHARED_FLUTTER, flutter.NamesView),
         (SHARED_PYTHON, python.NamesView),
         (SHARED_CPP, cpp.NamesView),

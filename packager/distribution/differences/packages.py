@@ -91,10 +91,11 @@ def _is_manifest(name: str) -> bool:
 
 
 def npm(archive: Contents) -> Package:
-    """A package for React Native, which has a podspec, or for the web."""
+    """A package for React Native, which has a podspec, for the web, or for Node, which has no ONNX Runtime inside."""
     texts = {name.partition("/")[2]: text for name, text in archive.texts.items()}
     document = _package_json(archive, texts)
     is_native = any(name.endswith(".podspec") for name in texts)
+    needs_runtime = "onnxruntime-node" in _strings(document.get("dependencies"))
     api = _api(archive)
     gradle = texts.get("android/build.gradle", "")
     podspec = next((text for name, text in texts.items() if name.endswith(".podspec")), "")
@@ -105,7 +106,7 @@ def npm(archive: Contents) -> Package:
     native = [each for each in archive.names if re.search(r"/jni(?:Libs)?/[^/]+/[^/]+\.so$", each)]
     return Package(
         target=api.target,
-        kind="npm-package" if is_native else "web-package",
+        kind="npm-package" if is_native else "node-package" if needs_runtime else "web-package",
         name=str(document.get("name", "")),
         version=str(document.get("version", "")),
         namespace=", ".join(_entries(document)),

@@ -42,7 +42,7 @@ def _packages(place: Path, manifest: Manifest) -> Iterator[Package]:
             yield packages.android(contents(path, sha256=artifact.sha256), _pom(place, manifest))
         elif artifact.kind == "swift-package":
             yield packages.ios(contents(path, sha256=artifact.sha256))
-        elif artifact.kind in ("npm-package", "web-package"):
+        elif artifact.kind in ("npm-package", "web-package", "node-package"):
             yield packages.npm(contents(path, sha256=artifact.sha256))
         elif artifact.kind == "pub-package":
             yield packages.pub(contents(path, sha256=artifact.sha256))

@@ -68,11 +68,11 @@ class Npm:
         _refuse_unknown("npm.provenance", self.provenance, PROVENANCE)
 
     def plan(self, release: ReleaseToPublish, folder: Path) -> tuple[RegistryRequest, ...]:
-        files = release.of_kind("npm-package", "web-package")
+        files = release.of_kind("npm-package", "web-package", "node-package")
         if not files:
             raise ConfigError(
                 "the release has no npm package",
-                hint="build one with `mobpack build --target web`, or with --target react_native",
+                hint="build one with `mobpack build --target web`, or with --target node or react_native",
             )
         return tuple(self._request(file) for file in files)
 

@@ -24,7 +24,7 @@ class Platform:
     """The models as a target has built them."""
 
     name: str
-    """`android`, `ios` or `web`"""
+    """`android`, `ios`, `web` or `node`"""
     variant: str
     """variant that ships"""
     plans: tuple[Plan, ...]
@@ -38,6 +38,9 @@ class Layout:
     """by sha256"""
     users: dict[str, set[str]] = field(default_factory=dict)
     """sha256 -> the platforms that open the file"""
+    folder: str = ""
+    """folder of the files, where weights have the names by which the model knows them; empty for a single folder of all
+    models"""
 
     def add(self, platform: str, stem: str, suffix: str, file: Path, sha256: str, size_bytes: int) -> FlatFile:
         """Adds the file under a name that starts with `stem`, or returns the existing file with its bytes."""
@@ -65,9 +68,10 @@ class Layout:
     def _free_name(self, stem: str, suffix: str) -> str:
         """An unused name; names that differ in case only clash on macOS file systems."""
         taken = {each.path.lower() for each in self.files.values()}
-        name, number = f"{stem}{suffix}", 2
+        place = f"{self.folder}/{stem}" if self.folder else stem
+        name, number = f"{place}{suffix}", 2
         while name.lower() in taken:
-            name, number = f"{stem}-{number}{suffix}", number + 1
+            name, number = f"{place}-{number}{suffix}", number + 1
         return name
 
 
@@ -100,7 +104,7 @@ def _add_weights(plan: Plan, layout: Layout) -> None:
     """Adds the weights of ONNX files. They may be in a file that a provider of any platform opens."""
     for file in plan.files:
         for data in file.data_files:
-            stem = f"{plan.model.name}-{data.stem}"
+            stem = data.stem if layout.folder else f"{plan.model.name}-{data.stem}"
             layout.add(plan.target, stem, data.suffix, data, sha256_of(data), data.stat().st_size)
 
 

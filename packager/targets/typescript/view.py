@@ -34,7 +34,7 @@ class PlatformProvidersView:
     """Providers of the models on one platform."""
 
     name: str
-    """`android`, `ios` or `web`"""
+    """`android`, `ios`, `web` or `node`"""
     title: str
     """the platform in words: `iOS`"""
     runtime_version: str
@@ -43,6 +43,8 @@ class PlatformProvidersView:
     """oldest version that an app may bring instead; empty if only `runtime_version` will do"""
     providers: tuple[ProviderView, ...]
     """in the order in which they are tried, without the CPU"""
+    offered: tuple[ProviderView, ...] = ()
+    """those that are tried only where the app asks for them"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,10 @@
-// Asks the package for pages, under Node: `node contract_table.mjs PACKAGE PLAN`. Prints the answers as JSON.
+// Asks the package for pages, or the one for Node, under Node: `node contract_table.mjs MODULE PLAN`. Prints the answers as JSON.
 
 import { readFileSync } from 'node:fs';
 
-const [, , folder, text] = process.argv;
+const [, , module, text] = process.argv;
 const plan = JSON.parse(text);
-const models = await import(`${folder}/lib/index.js`);
+const models = await import(module);
 const { answers } = await import(`${plan.programs}/asking.mjs`);
 const read = (name) => {
   const { buffer, byteOffset, byteLength } = readFileSync(`${plan.cases}/${name}`);

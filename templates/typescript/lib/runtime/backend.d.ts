@@ -107,7 +107,7 @@ export interface Device {
     readonly apiLevel: number;
 }
 /** Where models run. */
-export type Platform = 'android' | 'ios' | 'web';
+export type Platform = 'android' | 'ios' | 'web' | 'node';
 /**
  * Runs models. Tensors are in the order of `Opened.inputs` and `Opened.outputs`; what is thrown, or what promises are
  * rejected with, has a message of the form `[code] words`, where the code is a `ModelErrorCode`.

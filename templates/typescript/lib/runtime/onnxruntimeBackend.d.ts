@@ -2,6 +2,17 @@ import type { About, Backend, Device, Opened, OpenRequest, Place, Platform, Ran 
 import type { OnnxRuntime } from './onnxruntimeApi.js';
 import { type OnnxRuntimeOptions } from './onnxruntimeFiles.js';
 import type { Produced } from './onnxruntimeTensors.js';
+/** A model as ONNX Runtime gets it. */
+export interface Given {
+    /** Its bytes, or its path. */
+    readonly model: Uint8Array | string;
+    /** Weights that it does not find itself. */
+    readonly externalData: ReadonlyArray<{
+        readonly path: string;
+        readonly data: Uint8Array;
+    }>;
+    readonly sizeBytes: number;
+}
 /** Sessions and outputs that are kept have numbers, as in native code. */
 export declare class OnnxRuntimeBackend implements Backend {
     readonly platform: Platform;
@@ -39,6 +50,8 @@ export declare class OnnxRuntimeBackend implements Backend {
     finishPart(part: string): Promise<void>;
     removeFile(path: string): Promise<void>;
     makeFolder(path: string): Promise<void>;
+    /** A checked model as ONNX Runtime opens it. */
+    protected given({ file, weights }: OpenRequest, model: ArrayBuffer | null): Promise<Given>;
     private create;
     /** Outputs with memory of the app need not be kept; nobody takes them. */
     private keep;

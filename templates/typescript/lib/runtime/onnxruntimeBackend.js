@@ -1,5 +1,5 @@
 // What runs models by ONNX Runtime's JavaScript API.
-import { ModelError, runtimeError } from './errors.js';
+import { ModelError, toModelError } from './errors.js';
 import { bytesOf, checkedPart, locateFile, read } from './onnxruntimeFiles.js';
 import { Runner, Times } from './onnxruntimeRuns.js';
 const MOST_THREADS = 4;
@@ -40,20 +40,15 @@ export class OnnxRuntimeBackend {
         return () => undefined;
     }
     async open(request, model) {
-        const { file } = request;
-        const bytes = model === null ? await bytesOf(file, this.options) : await checkedPart(file, new Uint8Array(model));
-        const externalData = [];
-        for (const part of request.weights) {
-            externalData.push({ path: part.name, data: await bytesOf(part, this.options) });
-        }
-        const session = await this.create(bytes, sessionOptions(request, externalData));
+        const given = await this.given(request, model);
+        const session = await this.create(given.model, sessionOptions(request, given.externalData));
         const number = this.next();
         this.runners.set(number, new Runner(this.ort, session, this.ownsInputs));
         return {
             session: number,
             inputs: session.inputMetadata.map(tensorInfo),
             outputs: session.outputMetadata.map(tensorInfo),
-            sizeBytes: externalData.reduce((total, { data }) => total + data.length, bytes.length),
+            sizeBytes: given.sizeBytes,
             assignment: null,
         };
     }
@@ -132,12 +127,21 @@ export class OnnxRuntimeBackend {
     makeFolder(path) {
         return noFiles(path);
     }
-    async create(bytes, options) {
+    /** A checked model as ONNX Runtime opens it. */
+    async given({ file, weights }, model) {
+        const bytes = model === null ? await bytesOf(file, this.options) : await checkedPart(file, new Uint8Array(model));
+        const externalData = [];
+        for (const part of weights)
+            externalData.push({ path: part.name, data: await bytesOf(part, this.options) });
+        const sizeBytes = externalData.reduce((total, { data }) => total + data.length, bytes.length);
+        return { model: bytes, externalData, sizeBytes };
+    }
+    async create(model, options) {
         try {
-            return await this.ort.InferenceSession.create(bytes, options);
+            return await this.ort.InferenceSession.create(model, options);
         }
         catch (reason) {
-            throw runtimeError(reason instanceof Error ? reason.message : String(reason), reason);
+            throw toModelError(reason);
         }
     }
     /** Outputs with memory of the app need not be kept; nobody takes them. */
@@ -166,7 +170,7 @@ function sessionOptions(request, externalData) {
         extra: Object.fromEntries(settings.filter(([key]) => !key.startsWith(own))),
         logSeverityLevel: ERRORS, // its warnings are about nodes that a provider leaves to the CPU
         ...(threads > 0 ? { intraOpNumThreads: threads } : {}),
-        ...(externalData !== undefined && externalData.length > 0 ? { externalData } : {}),
+        ...(externalData.length > 0 ? { externalData } : {}),
     };
 }
 function entries(keys, values) {

@@ -1,5 +1,5 @@
 // Runs of a session by ONNX Runtime's JavaScript API: one after the other, for it refuses two at once.
-import { ModelError, runtimeError } from './errors.js';
+import { ModelError, toModelError } from './errors.js';
 import { now } from './observing.js';
 import { inputTensor, placedTensors, producedBy, write } from './onnxruntimeTensors.js';
 /** How long a run waits and takes. No clock is read unless somebody asks. */
@@ -65,7 +65,7 @@ export class Runner {
         const { inputMetadata, outputMetadata } = this.session;
         call.times.begin();
         const results = await this.session.run(this.feeds(placed, call.texts)).catch((reason) => {
-            throw runtimeError(reason instanceof Error ? reason.message : String(reason), reason);
+            throw toModelError(reason);
         });
         call.times.end();
         throwIfCancelled(call.signal);

@@ -55,7 +55,7 @@ function fileAt(path, sha256, placer) {
 }
 /** Libraries for files write paths as addresses. */
 function withoutScheme(path) {
-    return path.startsWith('file://') ? decodeURIComponent(path.slice('file://'.length)) : path;
+    return path.startsWith('file://') ? decodeURIComponent(path.replace(/^file:\/\/(\/(?=[a-z]:))?/i, '')) : path;
 }
 function fileIn(source) {
     const { buffer } = source;

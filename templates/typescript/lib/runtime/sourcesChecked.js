@@ -24,6 +24,9 @@ export function checkSource(source, platform) {
     if (platform === 'web' && (kind === 'folder' || kind === 'descriptor')) {
         throw new ModelError('unsupported', `a browser has no files for source.${kind}: use url or buffer`);
     }
+    if (platform === 'node' && (kind === 'url' || kind === 'descriptor')) {
+        throw new ModelError('unsupported', `under Node models have no source.${kind}: use folder, path or buffer`);
+    }
     const given = source;
     CHECKS[kind](given, platform);
     const { sha256 } = given;
@@ -36,14 +39,17 @@ function checkUrl({ url }) {
         return;
     throw bad(`source.url is ${shown(url)}, which is not the https: address of a folder, with a / at its end`);
 }
-function checkFolder({ folder }) {
-    if (typeof folder === 'string' && /^(\/|file:\/\/\/)./.test(folder))
+/** Windows has drives and servers as well. */
+function isAbsolute(path, platform) {
+    return /^(\/|file:\/\/\/)./.test(path) || (platform === 'node' && /^([a-z]:[\\/]|\\\\)/i.test(path));
+}
+function checkFolder({ folder }, platform) {
+    if (typeof folder === 'string' && isAbsolute(folder, platform))
         return;
     throw bad(`source.folder is ${shown(folder)}, which is not an absolute path`);
 }
 function checkPath({ path }, platform) {
-    const isPath = typeof path === 'string' && path !== '';
-    if (isPath && (platform === 'web' || path.startsWith('/') || path.startsWith('file:///')))
+    if (typeof path === 'string' && (platform === 'web' ? path !== '' : isAbsolute(path, platform)))
         return;
     throw bad(`source.path is ${shown(path)}, which is not an absolute path`);
 }

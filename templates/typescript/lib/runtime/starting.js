@@ -21,7 +21,8 @@ export async function startOf(provider, file, attempt) {
     return { registeredName, options: facts.hasFlags === true ? flagsOf(provider, options) : options };
 }
 function setupOf(provider, { model, backend }) {
-    const setup = platformFiles(model, backend.platform).providers.find((each) => each.provider === provider);
+    const { providers, offered = [] } = platformFiles(model, backend.platform);
+    const setup = [...providers, ...offered].find((each) => each.provider === provider);
     if (setup !== undefined)
         return setup;
     throw new ModelError('runtime', `the package was not built for ${provider} on this platform`);

@@ -121,7 +121,7 @@ export interface Device {
 }
 
 /** Where models run. */
-export type Platform = 'android' | 'ios' | 'web';
+export type Platform = 'android' | 'ios' | 'web' | 'node';
 
 /**
  * Runs models. Tensors are in the order of `Opened.inputs` and `Opened.outputs`; what is thrown, or what promises are

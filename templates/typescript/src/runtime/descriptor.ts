@@ -77,6 +77,8 @@ export interface PlatformSetup {
   readonly oldestRuntime: string;
   /** In the order in which they are tried, without the CPU. */
   readonly providers: readonly ProviderSetup[];
+  /** Providers that are tried only where the app asks for them. */
+  readonly offered?: readonly ProviderSetup[];
 }
 
 /** Files of a model for a platform. */

@@ -41,7 +41,8 @@ export interface OrtSessionOptions {
 
 /** The module as it is used here. */
 export interface OrtApi {
-  readonly InferenceSession: { create(model: Uint8Array, options: OrtSessionOptions): Promise<OrtSession> };
+  /** A path is for onnxruntime-node. */
+  readonly InferenceSession: { create(model: Uint8Array | string, options: OrtSessionOptions): Promise<OrtSession> };
   readonly Tensor: new (
     type: string,
     data: ArrayBufferView | readonly string[],

@@ -1,7 +1,7 @@
 // What runs models by ONNX Runtime's JavaScript API.
 
 import type { About, Backend, Device, Opened, OpenRequest, Place, Platform, Ran, TensorInfo } from './backend.js';
-import { ModelError, runtimeError } from './errors.js';
+import { ModelError, toModelError } from './errors.js';
 import type { OnnxRuntime, OrtApi, OrtSession, OrtSessionOptions, OrtValueMetadata } from './onnxruntimeApi.js';
 import { bytesOf, checkedPart, locateFile, type OnnxRuntimeOptions, read } from './onnxruntimeFiles.js';
 import { Runner, Times } from './onnxruntimeRuns.js';
@@ -9,6 +9,15 @@ import type { Produced } from './onnxruntimeTensors.js';
 
 const MOST_THREADS = 4;
 const ERRORS = 3;
+
+/** A model as ONNX Runtime gets it. */
+export interface Given {
+  /** Its bytes, or its path. */
+  readonly model: Uint8Array | string;
+  /** Weights that it does not find itself. */
+  readonly externalData: ReadonlyArray<{ readonly path: string; readonly data: Uint8Array }>;
+  readonly sizeBytes: number;
+}
 
 /** Sessions and outputs that are kept have numbers, as in native code. */
 export class OnnxRuntimeBackend implements Backend {
@@ -51,20 +60,15 @@ export class OnnxRuntimeBackend implements Backend {
   }
 
   async open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened> {
-    const { file } = request;
-    const bytes = model === null ? await bytesOf(file, this.options) : await checkedPart(file, new Uint8Array(model));
-    const externalData: { path: string; data: Uint8Array }[] = [];
-    for (const part of request.weights) {
-      externalData.push({ path: part.name, data: await bytesOf(part, this.options) });
-    }
-    const session = await this.create(bytes, sessionOptions(request, externalData));
+    const given = await this.given(request, model);
+    const session = await this.create(given.model, sessionOptions(request, given.externalData));
     const number = this.next();
     this.runners.set(number, new Runner(this.ort, session, this.ownsInputs));
     return {
       session: number,
       inputs: session.inputMetadata.map(tensorInfo),
       outputs: session.outputMetadata.map(tensorInfo),
-      sizeBytes: externalData.reduce((total, { data }) => total + data.length, bytes.length),
+      sizeBytes: given.sizeBytes,
       assignment: null,
     };
   }
@@ -165,11 +169,20 @@ export class OnnxRuntimeBackend implements Backend {
     return noFiles(path);
   }
 
-  private async create(bytes: Uint8Array, options: OrtSessionOptions): Promise<OrtSession> {
+  /** A checked model as ONNX Runtime opens it. */
+  protected async given({ file, weights }: OpenRequest, model: ArrayBuffer | null): Promise<Given> {
+    const bytes = model === null ? await bytesOf(file, this.options) : await checkedPart(file, new Uint8Array(model));
+    const externalData: { path: string; data: Uint8Array }[] = [];
+    for (const part of weights) externalData.push({ path: part.name, data: await bytesOf(part, this.options) });
+    const sizeBytes = externalData.reduce((total, { data }) => total + data.length, bytes.length);
+    return { model: bytes, externalData, sizeBytes };
+  }
+
+  private async create(model: Uint8Array | string, options: OrtSessionOptions): Promise<OrtSession> {
     try {
-      return await this.ort.InferenceSession.create(bytes, options);
+      return await this.ort.InferenceSession.create(model, options);
     } catch (reason) {
-      throw runtimeError(reason instanceof Error ? reason.message : String(reason), reason);
+      throw toModelError(reason);
     }
   }
 
@@ -187,7 +200,7 @@ export class OnnxRuntimeBackend implements Backend {
   }
 }
 
-function sessionOptions(request: OpenRequest, externalData: OrtSessionOptions['externalData']): OrtSessionOptions {
+function sessionOptions(request: OpenRequest, externalData: Given['externalData']): OrtSessionOptions {
   const { provider, threads } = request;
   const name = provider === '' ? 'cpu' : provider.toLowerCase();
   const provided = entries(request.providerKeys, request.providerValues);
@@ -201,7 +214,7 @@ function sessionOptions(request: OpenRequest, externalData: OrtSessionOptions['e
     extra: Object.fromEntries(settings.filter(([key]) => !key.startsWith(own))),
     logSeverityLevel: ERRORS, // its warnings are about nodes that a provider leaves to the CPU
     ...(threads > 0 ? { intraOpNumThreads: threads } : {}),
-    ...(externalData !== undefined && externalData.length > 0 ? { externalData } : {}),
+    ...(externalData.length > 0 ? { externalData } : {}),
   };
 }
 

@@ -1,6 +1,6 @@
 // Runs of a session by ONNX Runtime's JavaScript API: one after the other, for it refuses two at once.
 
-import { ModelError, runtimeError } from './errors.js';
+import { ModelError, toModelError } from './errors.js';
 import type { OrtApi, OrtSession, OrtTensor } from './onnxruntimeApi.js';
 import { now } from './observing.js';
 import { inputTensor, placedTensors, producedBy, write, type Placed, type Produced } from './onnxruntimeTensors.js';
@@ -87,7 +87,7 @@ export class Runner {
     const { inputMetadata, outputMetadata } = this.session;
     call.times.begin();
     const results = await this.session.run(this.feeds(placed, call.texts)).catch((reason: unknown) => {
-      throw runtimeError(reason instanceof Error ? reason.message : String(reason), reason);
+      throw toModelError(reason);
     });
     call.times.end();
     throwIfCancelled(call.signal);

@@ -68,7 +68,7 @@ function fileAt(path: string, sha256: string | undefined, placer: Placer): OwnFi
 
 /** Libraries for files write paths as addresses. */
 function withoutScheme(path: string): string {
-  return path.startsWith('file://') ? decodeURIComponent(path.slice('file://'.length)) : path;
+  return path.startsWith('file://') ? decodeURIComponent(path.replace(/^file:\/\/(\/(?=[a-z]:))?/i, '')) : path;
 }
 
 function fileIn(source: Extract<Own, { readonly buffer: unknown }>): OwnFile {

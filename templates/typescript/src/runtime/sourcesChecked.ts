@@ -30,6 +30,9 @@ export function checkSource(source: unknown, platform: Platform): asserts source
   if (platform === 'web' && (kind === 'folder' || kind === 'descriptor')) {
     throw new ModelError('unsupported', `a browser has no files for source.${kind}: use url or buffer`);
   }
+  if (platform === 'node' && (kind === 'url' || kind === 'descriptor')) {
+    throw new ModelError('unsupported', `under Node models have no source.${kind}: use folder, path or buffer`);
+  }
   const given = source as Given;
   CHECKS[kind](given, platform);
   const { sha256 } = given;
@@ -43,14 +46,18 @@ function checkUrl({ url }: Given): void {
   throw bad(`source.url is ${shown(url)}, which is not the https: address of a folder, with a / at its end`);
 }
 
-function checkFolder({ folder }: Given): void {
-  if (typeof folder === 'string' && /^(\/|file:\/\/\/)./.test(folder)) return;
+/** Windows has drives and servers as well. */
+function isAbsolute(path: string, platform: Platform): boolean {
+  return /^(\/|file:\/\/\/)./.test(path) || (platform === 'node' && /^([a-z]:[\\/]|\\\\)/i.test(path));
+}
+
+function checkFolder({ folder }: Given, platform: Platform): void {
+  if (typeof folder === 'string' && isAbsolute(folder, platform)) return;
   throw bad(`source.folder is ${shown(folder)}, which is not an absolute path`);
 }
 
 function checkPath({ path }: Given, platform: Platform): void {
-  const isPath = typeof path === 'string' && path !== '';
-  if (isPath && (platform === 'web' || path.startsWith('/') || path.startsWith('file:///'))) return;
+  if (typeof path === 'string' && (platform === 'web' ? path !== '' : isAbsolute(path, platform))) return;
   throw bad(`source.path is ${shown(path)}, which is not an absolute path`);
 }
 

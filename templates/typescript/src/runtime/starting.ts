@@ -32,7 +32,8 @@ export async function startOf(provider: Provider, file: ModelFile, attempt: Atte
 }
 
 function setupOf(provider: Provider, { model, backend }: Attempt): ProviderSetup {
-  const setup = platformFiles(model, backend.platform).providers.find((each) => each.provider === provider);
+  const { providers, offered = [] } = platformFiles(model, backend.platform);
+  const setup = [...providers, ...offered].find((each) => each.provider === provider);
   if (setup !== undefined) return setup;
   throw new ModelError('runtime', `the package was not built for ${provider} on this platform`);
 }

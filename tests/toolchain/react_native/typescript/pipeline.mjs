@@ -1,11 +1,12 @@
 // Runs the pipeline of the package `scanner`, and prints what it does as JSON. Arguments: a file with pixels and with
-// boxes to cut out, and the file of the last stage's model. Without MODULE in the environment the package is for pages.
+// boxes to cut out, and the file of the last stage's model. ENTRY in the environment is the package's module; without MODULE it
+// is for pages or for Node.
 
 import { readFileSync, renameSync } from 'node:fs';
 
 const { bytesOf, load, ort } = await import('./package.mjs');
 if (process.env.MODULE) (await load('runtime/onnxruntime.js')).setOnnxRuntime(ort, { read: bytesOf });
-const { Detector, Finder, ModelError, Probe, Scan } = await load(process.env.MODULE ? 'index.web.js' : 'index.js');
+const { Detector, Finder, ModelError, Probe, Scan } = await load(process.env.ENTRY);
 const { partOf } = await load('runtime/typed/stages.js');
 const [, , givenFile, lastModel] = process.argv;
 const { small, boxes } = JSON.parse(readFileSync(givenFile, 'utf8'));

@@ -1,0 +1,3 @@
+import type { OnnxRuntime } from '../runtime/onnxruntimeApi.js';
+/** The part of onnxruntime-node that runs models. */
+export declare const THREADED: OnnxRuntime;
