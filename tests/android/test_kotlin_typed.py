@@ -94,7 +94,7 @@ def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def _facts(request: pytest.FixtureRequest, app: str, files: Mapping[str, NDArray[Any]], folder: Path) -> Facts:
-    """Facts of the same program on Android and on a desktop, where Java is the one on PATH, which is older."""
+    """Facts of the same program on Android, and on a desktop with the oldest Java."""
     if request.param == "android":
         library: Library = request.getfixturevalue("typed_library")
         return device(library, folder).run(app, files, providers="CPU").facts
@@ -102,8 +102,7 @@ def _facts(request: pytest.FixtureRequest, app: str, files: Mapping[str, NDArray
     for name, values in files.items():
         values.tofile(jar.files / name)
     apps = [path for path in (jvm.APPS / "typed").glob("*.kt") if path.stem in ("TypedAnswers", "TypedPipeline")]
-    java = list(desktop_java.javas().values())[-1]
-    found = jar.facts(app, *apps, desktop_java.APPS / "TypedBitmaps.kt", java=java)
+    found = jar.facts(app, *apps, desktop_java.APPS / "TypedBitmaps.kt", java=desktop_java.oldest_java())
     return {**found, "platform": "jvm"}
 
 

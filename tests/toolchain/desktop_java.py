@@ -1,22 +1,26 @@
 """Programs of Kotlin and Java that use a built jar, on ONNX Runtime's Java package as published, without Android."""
 
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from packager.core.findings import Report
 from packager.core.values import Package
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
+from packager.files.zips import unpack
 from packager.targets.jvm import Jvm
 from packager.targets.kotlin import kotlin
 from tests.toolchain import jvm, typed_models
+from tests.toolchain.kept import kept
 from tests.toolchain.require import fetched
 
 APPS = Path(__file__).with_name("jvm_apps")
+RUNTIME = Path("java-runtime")
+"""folder of Java in its wheel, below the top one"""
 NATIVE = "--enable-native-access=ALL-UNNAMED"
 """Java 24 and later warn of programs that load libraries without it."""
 
@@ -45,10 +49,17 @@ def built(folder: Path, report: Report) -> Built:
     return Built(jar=artifacts[0].path, dist=folder / "dist", files=folder / "files", data=folder / "data")
 
 
-def javas() -> dict[str, Path]:
-    """The Java that comes with the Kotlin compiler, and the one on PATH where there is one."""
-    found = shutil.which("java")
-    return {"compiler's": kotlin.find_compiler().java} | ({"PATH's": Path(found)} if found else {})
+@cache
+def oldest_java() -> Path:
+    """Java 11."""
+    wheel = fetched("java-11")
+
+    def make(folder: Path) -> None:
+        unpack(wheel, folder)
+        for program in (folder / RUNTIME).glob("*/*"):
+            program.chmod(0o755)
+
+    return kept("oldest-java", make, wheel) / RUNTIME / "bin" / "java"
 
 
 def onnxruntime() -> Path:
@@ -67,8 +78,8 @@ def classpath(*own: Path) -> list[Path]:
 
 def command(main_class: str, *own: Path, java: Path | None = None, flags: Sequence[str] = ()) -> list[str]:
     """The command that runs `main_class` with the jars `own` before ONNX Runtime's and Kotlin's."""
-    program = java or kotlin.find_compiler().java
-    return [str(program), NATIVE, *flags, "-cp", os.pathsep.join(map(str, classpath(*own))), main_class]
+    program = [java] if java else [kotlin.find_compiler().java, NATIVE]
+    return [*map(str, program), *flags, "-cp", os.pathsep.join(map(str, classpath(*own))), main_class]
 
 
 def run(main_class: str, *own: Path, java: Path | None = None, flags: Sequence[str] = (), **values: object) -> jvm.Run:
