@@ -151,7 +151,7 @@ def tested(package: Path, scratch: Path) -> Outcomes:
     ids = [number for each in typed_texts.ids() for number in (len(each), *each)]
     places = [[*size, turn, *edges] for size, turn, edges in pipeline_cases.PLACES]
     items = json.dumps(pipeline_cases.all_scanned(scanner(scratch / "scanner"))).encode()
-    given = {
+    given: dict[str, NDArray[Any]] = {
         "small": pipeline_cases.SMALL,
         "items": np.frombuffer(items, np.uint8),
         "places": np.array(places, np.float32),
@@ -404,7 +404,7 @@ def scores(model: Path) -> NDArray[Any]:
     """Scores of Python's ONNX Runtime for one picture in all its orientations: float [8, 4]."""
     picture = ((7 * np.arange(30 * 40 * 4) + 3) % 256).astype(np.uint8).reshape(30, 40, 4)
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
-    given = {
+    given: dict[str, NDArray[Any]] = {
         "image.pixels": picture,
         "image.channels": np.array([2, 1, 0], np.int64),
         "image.chroma": np.zeros((1, 1, 1), np.uint8),
