@@ -200,6 +200,11 @@ from fastapi.testclient import TestClient
 with TestClient(app) as client, open("photo.jpg", "rb") as photo:
     print(json.dumps(client.post("/classify", files={"photo": photo}).json()))
 """
+ASKED_OF_SAMPLE = """
+    print(client.post("/classify", files={"photo": b"no picture"}).status_code)
+    print("<input" in client.get("/").text, client.get("/metrics").json())
+"""
+SERVER = Path(__file__).parents[2] / "sample_apps" / "server" / "server.py"
 LOCK = Path(wheels.__file__).with_name("web_service.txt")
 
 
@@ -220,6 +225,8 @@ def test_a_wheel_that_pip_installs_judges_files_and_itself(tmp_path: Path) -> No
     first, service = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     shown = wheels.run(wheel, tmp_path / "site", "-c", first)
     served = wheels.run(wheel, tmp_path / "site", "-c", f"import json\n{service}{SERVED}", also=stores.packages(LOCK))
+    program = f"import json\n{SERVER.read_text(encoding='utf-8')}{SERVED}{ASKED_OF_SAMPLE}"
+    sample = wheels.run(wheel, tmp_path / "site", "-c", program, also=stores.packages(LOCK))
     done = wheels.run(wheel, tmp_path / "site", "-c", ASKED)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -232,6 +239,9 @@ def test_a_wheel_that_pip_installs_judges_files_and_itself(tmp_path: Path) -> No
     assert shown.stdout.split()[0] == best["label"], shown.stderr
     assert served.returncode == 0, served.stderr
     assert json.loads(served.stdout)[0]["label"] == best["label"]
+    assert sample.returncode == 0, sample.stderr
+    classes, refused, others = sample.stdout.splitlines()
+    assert (json.loads(classes)[0]["label"], refused, others[:4]) == (best["label"], "400", "True")
     assert found["best"] == [best["label"], pytest.approx(best["score"], rel=1e-5)]
     assert found["same"] == [True] * 3
     assert (found["count"], found["passed"]) == (2, True)
