@@ -5,13 +5,8 @@ made the files that are copied.
 """
 
 import json
-import shutil
-import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import sha256
-from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -19,7 +14,7 @@ import pytest
 from packager.files.hashes import sha256_of
 from packager.measuring.devices.adb import Adb
 from tests.cases.device_cases import write_net
-from tests.toolchain import adbd, device_java, jvm
+from tests.toolchain import adbd, device_java
 from tests.toolchain.adbd import Phone, Rack, classes_for
 from tests.toolchain.device_commands import Run, commands
 from tests.toolchain.environments import have
@@ -30,9 +25,6 @@ PIXEL = {
     "ro.product.cpu.abilist": f"{device_java.ARM64},armeabi-v7a,armeabi",
 }
 SILERO = ("--model", "silero-vad")
-GOLDEN = "assets/mobpack/models/silero-vad.golden.safetensors"
-PACKAGE_BYTES = 1_000_000
-"""More than the classes of a package or of the driver have, and less than Kotlin's."""
 
 
 @dataclass(frozen=True)
@@ -87,54 +79,3 @@ def test_files_that_ship_are_compared_with_the_original_on_an_arm64_device(run: 
     assert {each["runner"].split()[-1] for each in found["parity"]} == {"cpu", "xnnpack"}
     assert all(output["max-rel-error"] < 1e-5 for each in found["parity"] for output in each["outputs"])
     assert found["failures"] == []
-
-
-def test_a_sample_with_another_output_fails_on_an_arm64_device(lab: Lab, run: Run, tmp_path: Path) -> None:
-    """As of a package that was built with it: the classes on the device name it, too."""
-    with zipfile.ZipFile(lab.aar) as archive:
-        golden = archive.read(GOLDEN)
-    wrong = tmp_path / "wrong"
-    wrong.write_bytes(golden[:-4] + b"\0\0\x20\x41")  # the last value of the last output is 10
-    place = f"{Adb.HOME}/files/{sha256_of(wrong)}"
-    assert lab.rack.adb("-s", lab.phone.serial, "push", str(wrong), place).returncode == 0
-    with renamed(lab.phone, sha256(golden).hexdigest().encode(), sha256_of(wrong).encode()):
-        answer = run("self-test", "--package", lab.aar, *SILERO, "--provider", "cpu")
-    assert answer.code == 5
-    assert f"silero-vad with cpu on {lab.phone.serial}: stateN, sample 1:" in answer.err
-
-
-@contextmanager
-def renamed(phone: Phone, name: bytes, other: bytes) -> Iterator[None]:
-    """Has the package's classes on the device name another file."""
-    jars = [path for path in (phone.folder / "classes").glob("*.jar") if path.stat().st_size < PACKAGE_BYTES]
-    before = {path: path.read_bytes() for path in jars}
-    count = 0
-    for path, content in before.items():
-        with zipfile.ZipFile(BytesIO(content)) as old, zipfile.ZipFile(path, "w") as new:
-            for entry in old.namelist():
-                text = old.read(entry)
-                count += text.count(name)
-                new.writestr(entry, text.replace(name, other))
-    try:
-        assert count == 1
-        yield
-    finally:
-        for path, content in before.items():
-            path.write_bytes(content)
-
-
-def test_onnx_runtime_for_another_processor_is_refused(lab: Lab, run: Run, tmp_path: Path) -> None:
-    runtime = jvm.android_runtime()
-    for abi in ("x86_64", "arm64-v8a"):
-        with zipfile.ZipFile(tmp_path / f"{abi}.aar", "w") as archive:
-            archive.write(runtime.classes, "classes.jar")
-            for library in runtime.libraries.iterdir():  # for x86_64
-                archive.write(library, f"jni/{abi}/{library.name}")
-    known = ("self-test", "--package", lab.aar, *SILERO, "--provider", "cpu", "--runtime")
-    none = run(*known, "x86_64.aar")
-    assert none.code == 4
-    assert "runs code for arm64-v8a, armeabi-v7a, armeabi, and" in none.err.replace("\n", " ")
-    misnamed = run(*known, "arm64-v8a.aar")
-    assert misnamed.code == 4
-    assert "libonnxruntime" in misnamed.err
-    shutil.rmtree(tmp_path)

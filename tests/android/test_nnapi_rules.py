@@ -1,4 +1,7 @@
-"""The NNAPI rules, compared with ONNX Runtime's own NNAPI provider in its Android library."""
+"""The NNAPI rules, compared with ONNX Runtime's own NNAPI provider in its Android library.
+
+tests/unit/test_nnapi_rules.py holds the rules to every case; at night the provider itself does.
+"""
 
 import re
 from collections import Counter
@@ -24,10 +27,11 @@ from packager.verification.partition.rules import Prediction
 from tests.cases.nnapi_cases import FATAL, PARTITIONS, Case
 from tests.cases.nnapi_rules import CASES, QUANTIZERS, prediction
 from tests.cases.onnx_text import saved
+from tests.nights import at_night, spread
 from tests.toolchain import models
 from tests.toolchain.environments import have
 
-LEVELS = (27, 28, 29, 31)
+LEVELS = (27, *at_night(28, 29), 31)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +74,7 @@ def android() -> None:
     have("android")
 
 
-@pytest.mark.parametrize("each", [*CASES, *PARTITIONS], ids=range(len(CASES) + len(PARTITIONS)))
+@pytest.mark.parametrize("each", spread([*CASES, *PARTITIONS], 8))
 def test_small_models_are_cut_as_onnx_runtime_cuts_them(each: Case, android: None, tmp_path: Path) -> None:
     graph, predicted = read_graph(each.model().SerializeToString()), prediction(each)
     taken = ask(saved(tmp_path / "m.onnx", each.model()), each.level)
@@ -78,7 +82,7 @@ def test_small_models_are_cut_as_onnx_runtime_cuts_them(each: Case, android: Non
     assert len(predicted.partitions) == len(taken.partitions)
 
 
-@pytest.mark.parametrize("each", FATAL, ids=lambda each: each.why.split(":")[0])
+@pytest.mark.parametrize("each", spread(FATAL, 3), ids=lambda each: each.why.split(":")[0])
 def test_the_model_really_does_not_load_then(each: Case, android: None, tmp_path: Path) -> None:
     path = saved(tmp_path / "m.onnx", each.model())
     assert Android().probe(path, ProbeJob(level="disabled"))["subgraphs"]
@@ -128,14 +132,14 @@ def quantized_orientation(folder: Path, activations: str, weights: str) -> onnx.
 
 
 MODELS: dict[str, Callable[[Path], onnx.ModelProto]] = {
-    "orientation": orientation,
-    "orientation-u8u8": lambda folder: quantized_orientation(folder, "u8", "u8"),
     "orientation-u8s8": lambda folder: quantized_orientation(folder, "u8", "s8"),
+    "orientation-u8u8": lambda folder: quantized_orientation(folder, "u8", "u8"),
     "orientation-s8s8": lambda folder: quantized_orientation(folder, "s8", "s8"),
+    "orientation": orientation,
+    "minilm": lambda _: with_shapes(models.minilm(), {"batch": 1, "sequence": 64}),
     "magika": lambda _: with_shapes(models.magika(), {"bytes": (1, 2048)}),
     "basic_pitch": lambda _: with_shapes(models.basic_pitch(), {"unk__749": 1}),
     "silero_vad": lambda _: with_shapes(models.silero_vad(), {"batch": 1}),
-    "minilm": lambda _: with_shapes(models.minilm(), {"batch": 1, "sequence": 64}),
 }
 
 
@@ -149,7 +153,7 @@ def save_rewritten(source: onnx.ModelProto, path: Path, level: onnxruntime.Graph
     return path
 
 
-@pytest.fixture(scope="module", params=MODELS)
+@pytest.fixture(scope="module", params=spread([*MODELS], 4))
 def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Graph]:
     """A model after the basic rewrites, as ONNX for the provider and as a graph read from ORT format for the rules.
 

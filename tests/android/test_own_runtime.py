@@ -1,8 +1,5 @@
-"""A user's own runtime replaces the published one: it is refused if it does not fit, else it ships.
-
-The unit tests pack the least that is a runtime; the others take ONNX Runtime's own Android library, called reduced by
-an operator configuration beside it.
-"""
+"""A user's own runtime replaces the published one: ONNX Runtime's Android library, called reduced by an operator
+configuration beside it, under another name."""
 
 import json
 import zipfile
@@ -16,11 +13,11 @@ from packager.files.zips import write_zip
 from packager.targets.kotlin import kotlin
 from tests.cases.archives import read_zip
 from tests.cases.onnx_text import session
-from tests.cases.own_runtime import NET, WORD, cache, dependencies, folder, own_cache, reduced, renamed, store
+from tests.cases.own_runtime import NET, WORD, dependencies, reduced, renamed
 from tests.toolchain import jvm
 from tests.toolchain.device import Library, device
 
-__all__ = ["cache", "folder", "own_cache", "reduced", "renamed", "store"]
+__all__ = ["reduced", "renamed"]
 
 
 APP = """\

@@ -1,4 +1,7 @@
-"""The XNNPACK rules, compared with ONNX Runtime's own XNNPACK provider in its Android library."""
+"""The XNNPACK rules, compared with ONNX Runtime's own XNNPACK provider in its Android library.
+
+tests/unit/test_xnnpack_rules.py holds the rules to every case; at night the provider itself does.
+"""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -23,6 +26,7 @@ from tests.cases.onnx_text import saved, weight
 from tests.cases.random_xnnpack import drawn
 from tests.cases.xnnpack_cases import BORDERS, FAILS, FLOATS, WRONG, Case
 from tests.cases.xnnpack_rules import SEEDS, SOUND, prediction
+from tests.nights import spread
 from tests.toolchain import models
 from tests.toolchain.environments import have
 
@@ -118,7 +122,7 @@ def android() -> None:
     have("android")
 
 
-@pytest.mark.parametrize("each", [*SOUND, *OTHERS], ids=range(len(SOUND) + len(OTHERS)))
+@pytest.mark.parametrize("each", spread([*SOUND, *OTHERS], 8))
 def test_small_models_are_cut_as_onnx_runtime_cuts_them(each: Any, android: None, tmp_path: Path) -> None:
     model = each.model()
     if prediction(model).refusal:
@@ -128,26 +132,26 @@ def test_small_models_are_cut_as_onnx_runtime_cuts_them(each: Any, android: None
         assert disagreements(model, tmp_path) == []
 
 
-@pytest.mark.parametrize("each", WRONG, ids=lambda each: each.why)
+@pytest.mark.parametrize("each", spread(WRONG, 3), ids=lambda each: each.why)
 def test_xnnpack_really_computes_it_wrong(each: Case, android: None, tmp_path: Path) -> None:
     found = distance(each.model(), tmp_path)
     assert isinstance(found, float)
     assert not found <= WRONG_BY, "NaN, where it reads memory that is not its own"
 
 
-@pytest.mark.parametrize("each", FAILS, ids=lambda each: each.why)
+@pytest.mark.parametrize("each", spread(FAILS, 3), ids=lambda each: each.why)
 def test_xnnpack_really_fails_with_it(each: Case, android: None, tmp_path: Path) -> None:
     assert isinstance(distance(each.model(), tmp_path), str)
 
 
-@pytest.mark.parametrize("each", [*FLOATS, *BORDERS], ids=range(len(FLOATS) + len(BORDERS)))
+@pytest.mark.parametrize("each", spread([*FLOATS, *BORDERS], 8))
 def test_xnnpack_computes_the_others_right(each: Case, android: None, tmp_path: Path) -> None:
     found = distance(each.model(), tmp_path)
     assert isinstance(found, float)
     assert found < TOLERANCE
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", spread(range(SEEDS), 10))
 def test_random_nets_are_cut_and_computed_as_predicted_or_kept_from_xnnpack(
     seed: int, android: None, tmp_path: Path
 ) -> None:
@@ -163,7 +167,7 @@ def test_random_nets_are_cut_and_computed_as_predicted_or_kept_from_xnnpack(
 REAL = (models.digits, models.orientation, models.silero_vad, models.minilm, models.magika, models.basic_pitch)
 
 
-@pytest.mark.parametrize("model", REAL, ids=lambda model: model.__name__)
+@pytest.mark.parametrize("model", spread(REAL, 3), ids=lambda model: model.__name__)
 def test_real_models_are_cut_as_the_rules_say(model: Callable[[], Path], android: None, tmp_path: Path) -> None:
     """The file that ships, as the provider itself opens it."""
     described = onnx_models.hashed(onnx_models.load(model(), "m"))

@@ -17,7 +17,7 @@ from packager.files.zips import write_zip
 from packager.workflows import build
 from packager.workflows.planning import plan_all
 from packager.workflows.requested import BuildRequest
-from tests.cases.caches import empty_cache
+from tests.cases.caches import OWN, empty_cache
 from tests.cases.onnx_text import linear, onnx_model, saved, weight
 from tests.toolchain import jvm
 from tests.unit.test_runtime_library import contents, write_aar
@@ -112,21 +112,21 @@ def reduced(onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.Te
     return folder
 
 
-def built(folder: Path, out: Path, own_cache: Path, *, emit_project: bool = False, **runtime: object) -> dict[str, Any]:
+def built(folder: Path, out: Path, cache: Path, *, emit_project: bool = False, **runtime: object) -> dict[str, Any]:
     """Builds `folder` into `out` with its runtime and returns the manifest."""
     request = BuildRequest(targets=("android",), out=out, emit_project=emit_project)
     given = {"android": "ort.aar", **runtime}
     config = project(folder, given, package="models", model="net", providers=["xnnpack"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(own_cache))
+        patch.setenv("XDG_CACHE_HOME", str(cache))
         build.build(config, request, Console(quiet=True))
     manifest: dict[str, Any] = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
     return manifest
 
 
 @pytest.fixture(scope="module")
-def renamed(kotlin_compiler: None, reduced: Path, own_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def renamed(kotlin_compiler: None, reduced: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The release of a package that brings the runtime along as `acme`."""
     out = tmp_path_factory.mktemp("renamed") / "dist"
-    built(reduced, out, own_cache, emit_project=True, name="acme")
+    built(reduced, out, OWN.parent, emit_project=True, name="acme")
     return out

@@ -1,8 +1,5 @@
-"""A user's own runtime replaces the published one: it is refused if it does not fit, else it ships.
-
-The unit tests pack the least that is a runtime; the others take ONNX Runtime's own Android library, called reduced by
-an operator configuration beside it.
-"""
+"""A user's own runtime replaces the published one: it is refused if it does not fit, else it ships. The tests pack the
+least that is a runtime."""
 
 import json
 import os
@@ -30,24 +27,12 @@ from packager.workflows.planning import adapted
 from packager.workflows.requested import BuildRequest
 from packager.workflows.runtimes import choose_runtimes
 from tests.cases.archives import read_zip
-from tests.cases.own_runtime import (
-    EVERYTHING,
-    GEMM,
-    WORD,
-    cache,
-    dependencies,
-    folder,
-    own_cache,
-    project,
-    reduced,
-    renamed,
-    store,
-)
+from tests.cases.own_runtime import EVERYTHING, GEMM, WORD, cache, dependencies, folder, own_cache, project, store
 from tests.golden.cases import choice, plan, specs
 from tests.toolchain.environments import have
 from tests.unit.test_runtime_library import contents, write_aar
 
-__all__ = ["cache", "folder", "own_cache", "reduced", "renamed", "store"]
+__all__ = ["cache", "folder", "own_cache", "store"]
 
 
 PACKAGE = Package(name="vision", version="1.0.0", license="")

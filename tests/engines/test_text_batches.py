@@ -29,8 +29,8 @@ from tests.cases.onnx_text import loaded, onnx_model
 from tests.cases.onnx_text import session as opened
 from tests.cases.tokenizer_graphs import bert, changed
 from tests.engines.test_contract_text import TOKENS
-from tests.engines.test_text_families import FAMILIES, MIXED
-from tests.nights import examples
+from tests.engines.test_text_families import FAMILIES, MIXED, TWINS
+from tests.nights import AT_NIGHT, examples
 from tests.toolchain import typed_texts
 
 UNLIKE = ("the quick fox", "", "jumps over the lazy dog, un the", "a", " ", "\0", "[SEP] the")
@@ -70,7 +70,7 @@ def same(session: Session, reference: Tokenizer, *lists: Sequence[str]) -> None:
     assert found["types"].tolist() == [each.type_ids for each in wanted], lists
 
 
-@pytest.fixture(scope="module", params=FAMILIES)
+@pytest.fixture(scope="module", params=[name for name in FAMILIES if name not in TWINS or AT_NIGHT])
 def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Session, Tokenizer]:
     reference = Tokenizer.from_str(FAMILIES[request.param]().to_str())
     folder = tmp_path_factory.mktemp("family")

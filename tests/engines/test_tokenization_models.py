@@ -18,7 +18,7 @@ from packager.contract import tokenization
 from packager.core.errors import ConfigError
 from tests.cases.drawn import drawn
 from tests.cases.tokenizer_graphs import CODE_POINTS, Graph, changed, same, vocabulary
-from tests.nights import examples
+from tests.nights import examples, spread
 
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 LETTERS = "abc\u2581\u00e9\u6771"
@@ -51,7 +51,7 @@ def byte_pairs(seed: int, **keys: Any) -> Tokenizer:
     return made
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", spread(range(6), 3))
 @pytest.mark.parametrize(
     "keys",
     [
@@ -95,7 +95,7 @@ def with_runs(seed: int) -> Tokenizer:
 AROUND = (("", ""), ("x", "th"), ("th", "t"), ("h", "x"), ("", "tt__x"), ("_x", "_h__"))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", spread(range(40), 3))
 def test_runs_of_a_character_give_the_same_tokens(seed: int, tmp_path: Path) -> None:
     """Runs of all lengths, with all that is AROUND them in one text: what is unknown keeps them apart. With which of
     them the text begins and ends goes by the length."""
@@ -127,7 +127,7 @@ def unigram(seed: int, *, is_single: bool, **keys: Any) -> Tokenizer:
     return made
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", spread(range(6), 3))
 @pytest.mark.parametrize("is_single", [True, False])
 @pytest.mark.parametrize("keys", [{}, {"byte_fallback": True}], ids=str)
 def test_unigram_gives_the_same_tokens(keys: dict[str, Any], is_single: bool, seed: int, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ NORMALIZERS = [
 CONTENTS = ["<m>", "<mm>", "abc", "B", "a b", "<s>", "_x", "mask", "M"]
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", spread(range(16), 3))
 def test_added_tokens_are_found_with_blanks_and_borders(seed: int, tmp_path: Path) -> None:
     chosen = random.Random(seed)
     known = {

@@ -1,17 +1,13 @@
-"""A user's own runtime replaces the published one: it is refused if it does not fit, else it ships.
-
-The unit tests pack the least that is a runtime; the others take ONNX Runtime's own Android library, called reduced by
-an operator configuration beside it.
-"""
+"""A package with a runtime of the user's own is the same bytes in another cache."""
 
 import zipfile
 from pathlib import Path
 
 from packager.files.hashes import sha256_of
 from tests.cases.caches import empty_cache
-from tests.cases.own_runtime import built, cache, folder, own_cache, reduced, renamed, store
+from tests.cases.own_runtime import built, reduced, renamed
 
-__all__ = ["cache", "folder", "own_cache", "reduced", "renamed", "store"]
+__all__ = ["reduced", "renamed"]
 
 
 def test_a_release_is_the_same_bytes_in_another_cache_and_differs_with_the_name(

@@ -11,11 +11,12 @@ from functools import cache
 from pathlib import Path
 
 from packager.targets.kotlin import kotlin
+from tests.nights import at_night
 from tests.toolchain import jvm, maven
 
 LOCK = Path(__file__).with_suffix(".txt")
 LAUNCH = Path(__file__).with_name("framework") / "Launch.kt"
-LEVELS = (26, 30, 34, 37)
+LEVELS = (26, *at_night(30, 34), 37)
 """API levels of Android in the lock, from the oldest that Robolectric has native graphics for to the newest."""
 ANDROID = "android-all-"
 FLAGS = (

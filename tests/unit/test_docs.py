@@ -1,9 +1,8 @@
 """Rules for every page of docs/: an opening of three parts, and links that lead somewhere."""
 
 import re
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 from benchmarks.results.__main__ import written
 
@@ -27,48 +26,47 @@ def name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("path", PAGES, ids=name)
-def test_a_page_opens_with_what_it_is_for_the_command_and_the_result(path: Path) -> None:
-    title, purpose, command, result, *_ = path.read_text(encoding="utf-8").split("\n\n")
-    assert re.fullmatch(r"# [^\n]+", title)
-    assert re.fullmatch(r"    \S[^\n]*", command), "one command"
-    for words in (purpose, result):
-        assert re.fullmatch(r"[A-Z][^\n]+(\n[^\n]+){0,2}", words), "a few lines"
-    assert result.startswith("The result ")
+def test_a_page_opens_with_what_it_is_for_the_command_and_the_result() -> None:
+    for path in PAGES:
+        title, purpose, command, result, *_ = path.read_text(encoding="utf-8").split("\n\n")
+        assert re.fullmatch(r"# [^\n]+", title), path
+        assert re.fullmatch(r"    \S[^\n]*", command), f"{path}: one command"
+        for words in (purpose, result):
+            assert re.fullmatch(r"[A-Z][^\n]+(\n[^\n]+){0,2}", words), f"{path}: a few lines"
+        assert result.startswith("The result "), path
 
 
+@cache
 def anchors(path: Path) -> set[str]:
     """The anchors that GitHub makes from a page's titles."""
     titles = re.findall(r"^#+ (.+)$", FENCE.sub("", path.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("path", LINKING, ids=name)
-def test_links_lead_to_files_and_sections_that_exist(path: Path) -> None:
-    text = FENCE.sub("", path.read_text(encoding="utf-8"))
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
-        if "://" in target:
-            continue
-        file, _, section = target.partition("#")
-        to = path.parent / file if file else path
-        assert to.exists(), target
-        assert not section or section in anchors(to), target
+def test_links_lead_to_files_and_sections_that_exist() -> None:
+    for path in LINKING:
+        for target in re.findall(r"\]\(([^)\s]+)\)", FENCE.sub("", path.read_text(encoding="utf-8"))):
+            file, _, section = target.partition("#")
+            to = path.parent / file if file else path
+            assert "://" in target or to.exists(), f"{path}: {target}"
+            assert "://" in target or not section or section in anchors(to), f"{path}: {target}"
 
 
-@pytest.mark.parametrize("path", RESULTS, ids=name)
-def test_a_page_of_figures_names_its_command_date_and_machine(path: Path) -> None:
+def test_a_page_of_figures_names_its_command_date_and_machine() -> None:
     """`python -m benchmarks.results` or a program of its own writes it, and docs/performance.md leads to it."""
-    title, command, facts, *_ = path.read_text(encoding="utf-8").split("\n\n")
-    if path.stem in OF_THEIR_OWN:
-        command = facts
-    else:
-        assert title == f"# {path.stem}"
-        assert re.fullmatch(r"20\d\d-\d\d-\d\d; [^;]+, [^;]+; [^;]+ \d[^;]*\.", facts)
-    module = command.split()[2]
-    assert module.rpartition(".")[2] == path.stem
-    file = ROOT / module.replace(".", "/")
-    assert file.with_suffix(".py").exists() or (file / "__main__.py").exists()
-    assert f"(../benchmarks/results/{path.name})" in (DOCS / "performance.md").read_text(encoding="utf-8")
+    leading = (DOCS / "performance.md").read_text(encoding="utf-8")
+    for path in RESULTS:
+        title, command, facts, *_ = path.read_text(encoding="utf-8").split("\n\n")
+        if path.stem in OF_THEIR_OWN:
+            command = facts
+        else:
+            assert title == f"# {path.stem}", path
+            assert re.fullmatch(r"20\d\d-\d\d-\d\d; [^;]+, [^;]+; [^;]+ \d[^;]*\.", facts), path
+        module = command.split()[2]
+        assert module.rpartition(".")[2] == path.stem, path
+        file = ROOT / module.replace(".", "/")
+        assert file.with_suffix(".py").exists() or (file / "__main__.py").exists(), path
+        assert f"(../benchmarks/results/{path.name})" in leading, path
 
 
 def test_figures_keep_their_notes_and_the_readme_leads_to_every_page() -> None:

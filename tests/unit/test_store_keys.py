@@ -187,7 +187,7 @@ def test_a_pin_counts_for_those_who_use_it(monkeypatch: pytest.MonkeyPatch) -> N
 
     before = codes(text)
     changed = {}
-    for table in ("[files.arm64-libc6]", "[files.android-zig]", "[android]", "[files.model-digits]"):
+    for table in ("[files.arm64-libc6]", "[android]", "[files.model-digits]"):
         assert table in text
         after = codes(text.replace(table, f"{table}\nanother = 1"))
         changed[table] = {name for name in steps() if before[name] != after[name]}

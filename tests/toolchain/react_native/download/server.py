@@ -7,7 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from http import HTTPStatus
@@ -186,13 +186,15 @@ def slow(pause_s: float) -> Fault:
     return lambda handler: handler.answer(pause_s=pause_s)
 
 
-def held(sent: int) -> Fault:
-    """So many bytes, then none until the client closes the connection, which counts as cut off."""
+def held(sent: int, most_s: float | None = None) -> Fault:
+    """So many bytes, then none until the client closes the connection, or `most_s` are over: it counts as cut off."""
 
     def hold(handler: Handler) -> None:
         handler.answer(sent=sent)
         handler.wfile.flush()
-        handler.rfile.read(1)
+        handler.connection.settimeout(most_s)
+        with suppress(TimeoutError):
+            handler.rfile.read(1)
         raise ConnectionError("closed by the client")
 
     return hold
