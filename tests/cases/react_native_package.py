@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.nights import at_night
 from tests.toolchain.node import Finished
 from tests.toolchain.npm_checks import compile_all
 from tests.toolchain.react_native import packages
@@ -35,7 +36,7 @@ def difficult(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return packages.several(tmp_path_factory)
 
 
-@pytest.fixture(params=["built", "difficult"])
+@pytest.fixture(params=[*at_night("built"), "difficult"])
 def each(request: pytest.FixtureRequest) -> Built:
     """One package with default names, and one with every difficulty."""
     found: Built = request.getfixturevalue(request.param)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from packager.verification.partition.rules import Prediction
 from packager.verification.partition.weighing import weigh
 from tests.cases.contract_nets import NETS, model
 from tests.cases.onnx_text import onnx_model
+from tests.nights import spread
 
 TARGETS: Mapping[str, Target] = {
     "coreml": Ios(providers=("coreml",)),
@@ -39,6 +41,7 @@ RULES: Mapping[str, Callable[[Graph], Prediction]] = {
 SHIPPED = {"ViT": True, "U-Net": True, "GRU": False, "siamese": False, "text": False, "classifier": False,
            "detector": True, "segmenter, classes last": False, "audio": False}  # fmt: skip
 """By Core ML: those with more than 120 million MACs in each call."""
+PAIRS = pytest.mark.parametrize(("name", "provider"), spread([*product(NETS, RULES)], 4))
 Planned = Callable[[str, str, bool], Plan]
 Asked = Callable[[str, str, bool], Partition]
 
@@ -81,8 +84,7 @@ def own_part(made: Plan) -> Graph:
     return border_of(read_graph(made.model.graph)).own_part(first(made))
 
 
-@pytest.mark.parametrize("provider", RULES)
-@pytest.mark.parametrize("name", NETS)
+@PAIRS
 def test_the_verdict_is_the_same_without_a_contract(name: str, provider: str, planned: Planned, asked: Asked) -> None:
     alone, found = asked(name, provider, False), asked(name, provider, True)
     assert (alone.skipped, alone.refusal) == ("", "")
@@ -94,7 +96,7 @@ def test_the_verdict_is_the_same_without_a_contract(name: str, provider: str, pl
         assert verdicts[1][0].is_worth is SHIPPED[name]
 
 
-@pytest.mark.parametrize("name", NETS)
+@pytest.mark.parametrize("name", spread([*NETS], 3))
 def test_a_contract_neither_passes_nor_fails_a_gate(name: str, asked: Asked) -> None:
     """Of the detector Core ML takes 9 of 9 nodes, and leaves more than 300 of the contract."""
     found = asked(name, "coreml", True)
@@ -104,8 +106,7 @@ def test_a_contract_neither_passes_nor_fails_a_gate(name: str, asked: Asked) -> 
         enforce_partition_gates((found,), Gates(max_partitions=found.partition_count, min_share=1.0))
 
 
-@pytest.mark.parametrize("provider", RULES)
-@pytest.mark.parametrize("name", NETS)
+@PAIRS
 def test_the_border_between_contract_and_model_is_one_on_each_side(name: str, provider: str, planned: Planned) -> None:
     """The model in the file has the same nodes, inputs and outputs as alone; nodes of the contract that a provider
     takes join its partitions and part none."""

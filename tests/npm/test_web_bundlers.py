@@ -15,6 +15,7 @@ from packager.core.values import Package
 from packager.render.templates import write_sources
 from packager.targets.web import Web
 from tests.golden.cases import CLASSES, IMAGE, PIXELS, SCORES, paged, typed
+from tests.nights import at_night
 from tests.toolchain import node
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.web.page import NAME, RUN_EMBEDDER, Page, app, package, page_of, vector
@@ -66,7 +67,7 @@ def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         yield opened
 
 
-@pytest.mark.parametrize("bundler", BUNDLERS)
+@pytest.mark.parametrize("bundler", ["vite", "esbuild", *at_night("webpack", "rollup")])
 def test_a_page_that_a_bundler_makes_computes_what_python_computes(
     bundler: str, unpacked: Path, tmp_path: Path, open_browser: Browser
 ) -> None:
@@ -119,7 +120,8 @@ def two_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("bundler", "entries"),
     [
         *(pytest.param("vite", (entry,), id=f"vite{entry}") for entry in ENTRIES),
-        *(pytest.param(each, ENTRIES, id=each) for each in BUNDLERS if each != "vite"),
+        pytest.param("webpack", ENTRIES, id="webpack"),
+        *at_night(*(pytest.param(each, ENTRIES, id=each) for each in COPIES)),
     ],
 )
 def test_an_app_that_imports_one_model_ships_nothing_of_another(
