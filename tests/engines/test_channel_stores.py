@@ -9,7 +9,7 @@ from tests.nights import at_night
 from tests.toolchain import stores
 
 
-@pytest.mark.parametrize("name", ["S3", "WebDAV", *at_night("GCS", "Azure")])
+@pytest.mark.parametrize("name", ["S3", *at_night("WebDAV", "GCS", "Azure")])
 def test_a_channel_lives_in_a_store(tmp_path: Path, name: str) -> None:
     with stores.STORES[name](tmp_path) as store:
         done = stores.run("-m", "tests.toolchain.stores_life", store.url, variables=store.variables, lock=store.lock)

@@ -12,8 +12,9 @@ from benchmarks.conformance_cases import Case, collected, sampled
 from benchmarks.conformance_make import FORMS, FUSED, UNFUSED
 from benchmarks.conformance_verdicts import Found, Verdict
 from tests.cases.onnx_text import onnx_model
+from tests.nights import examples
 
-COUNT, SEED = 150, 8
+COUNT, SEED = examples(150), 8
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ from tests.cases.contract_partitions import (
     same_work,
     seeing,
 )
+from tests.nights import at_night, spread
 from tests.toolchain.environments import have
 
 __all__ = ["core_of_rows", "coreml", "cores", "folder", "hearing", "seeing"]
@@ -31,13 +32,15 @@ __all__ = ["core_of_rows", "coreml", "cores", "folder", "hearing", "seeing"]
 @pytest.mark.parametrize(
     ("provider", "image", "outputs"),
     [
-        ("qnn", "stretch", "classes"),
         ("qnn", "crop", "mask of the picture"),
-        ("qnn", "letterbox", "boxes"),
-        ("qnn", "as OpenCV", "mask"),
         ("nnapi", "letterbox", "classes"),
-        ("nnapi", "crop", "boxes"),
         ("xnnpack", "letterbox", "boxes"),
+        *at_night(
+            ("qnn", "stretch", "classes"),
+            ("qnn", "letterbox", "boxes"),
+            ("qnn", "as OpenCV", "mask"),
+            ("nnapi", "crop", "boxes"),
+        ),
     ],
 )
 def test_providers_of_android_take_the_core_in_as_many_pieces_as_without(
@@ -50,7 +53,7 @@ def test_providers_of_android_take_the_core_in_as_many_pieces_as_without(
     assert alone.share == 1.0
 
 
-@pytest.mark.parametrize("sound", SOUNDS)
+@pytest.mark.parametrize("sound", spread([*SOUNDS], 3))
 def test_qnn_takes_the_core_in_one_piece_behind_a_recording(folder: Path, hearing: Alone, sound: str) -> None:
     have("qnn")
     alone, found = hearing("qnn"), heard(folder, "qnn", sound)
@@ -74,10 +77,10 @@ ONE_TEXT = [
     (provider, *TEXTS[(number + step) % len(TEXTS)]) for number, provider in enumerate(ENVIRONMENTS) for step in (0, 2)
 ]
 SEVERAL_TEXTS = [(provider, *BATCHES[number % 2]) for number, provider in enumerate(ENVIRONMENTS)]
-"""Every provider meets each tokenizer, and every text two providers. Rules of Core ML meet all texts."""
+"""At night every provider meets each tokenizer, and every text two providers. Rules of Core ML meet all texts."""
 
 
-@pytest.mark.parametrize(("provider", "tokenizer", "output"), ONE_TEXT)
+@pytest.mark.parametrize(("provider", "tokenizer", "output"), spread(ONE_TEXT, 3))
 def test_other_providers_take_no_node_around_a_text_model_either(
     folder: Path, cores: Alone, provider: str, tokenizer: str, output: str
 ) -> None:
@@ -85,7 +88,7 @@ def test_other_providers_take_no_node_around_a_text_model_either(
     same_core(provider, cores(provider), read(folder, provider, tokenizer, output))
 
 
-@pytest.mark.parametrize(("provider", "tokenizer", "output"), SEVERAL_TEXTS)
+@pytest.mark.parametrize(("provider", "tokenizer", "output"), spread(SEVERAL_TEXTS, 2))
 def test_other_providers_take_no_node_around_a_model_of_several_texts_either(
     folder: Path, core_of_rows: Alone, provider: str, tokenizer: str, output: str
 ) -> None:
