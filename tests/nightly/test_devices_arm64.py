@@ -1,4 +1,4 @@
-"""What an arm64 device refuses in `mobpack device`: an output that is another one, and code for another processor."""
+"""`mobpack device` on an arm64 device refuses an output that is another one, and code for another processor."""
 
 import shutil
 import zipfile
