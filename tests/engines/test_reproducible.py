@@ -65,9 +65,10 @@ NEEDED = ("runtime", "web")
 
 
 def test_a_release_is_the_same_bytes_whatever_is_installed(tmp_path: Path) -> None:
-    """A machine with every environment, and one with what a build makes by itself and an old Node.js first on PATH.
+    """A machine with every environment; one with what a build makes by itself, an old Node.js first on PATH, and
+    another folder, hash seed and time zone.
 
-    Measurements of the machine are in its evidence alone, and the same gate is passed.
+    No file has a path of the machine. Its measurements are in its evidence alone, and the same gate is passed.
     """
     have("android")
     have("webgpu")
@@ -79,7 +80,11 @@ def test_a_release_is_the_same_bytes_whatever_is_installed(tmp_path: Path) -> No
     (old / "node").chmod(0o755)
     path = os.environ["PATH"]
     releases = []
-    for name, without, programs in (("everything", (), path), ("nothing", optional, f"{old}{os.pathsep}{path}")):
+    machines = (
+        ("everything", (), path, "1", "Asia/Tokyo"),
+        ("nothing ünïcode", optional, f"{old}{os.pathsep}{path}", "4242", "America/New_York"),
+    )
+    for name, without, programs, seed, zone in machines:
         folder = tmp_path / name
         folder.mkdir()
         saved(folder / "net.onnx", onnx_model(PICTURES, weights=weights))
@@ -89,12 +94,15 @@ def test_a_release_is_the_same_bytes_whatever_is_installed(tmp_path: Path) -> No
             Image.fromarray(pixels).save(folder / "pictures" / f"{number}.png")
         (folder / "mobpack.toml").write_text(EVERYWHERE, encoding="utf-8", newline="\n")
         cache = {"XDG_CACHE_HOME": str(empty_cache(tmp_path / f"{name}-cache", without=without)), "PATH": programs}
-        run("build", folder=folder, environment={**os.environ, **cache})
+        variables = {"PYTHONHASHSEED": seed, "TZ": zone}
+        run("build", "--emit-project", folder=folder, environment={**os.environ, **cache, **variables})
+        files = [each for each in (folder / "dist").rglob("*") if each.is_file()]
+        assert [each for each in files if str(tmp_path).encode() in each.read_bytes()] == []
         releases.append(contents(folder / "dist"))
     everything, nothing = releases
     assert list(everything) == list(nothing)
     assert [name for name in everything if everything[name] != nothing[name]] == [*OF_ONE_MACHINE]
-    evidence = [json.loads((tmp_path / name / "dist" / EVIDENCE).read_text()) for name in ("everything", "nothing")]
+    evidence = [json.loads((tmp_path / each[0] / "dist" / EVIDENCE).read_text()) for each in machines]
     skipped = [{each["runner"] for each in found["parity"] if "skipped" in each} for found in evidence]
     assert (skipped[0], skipped[1] >= {"xnnpack", "webgpu"}) == (set(), True)
     assert [found["contradictions"] for found in evidence] == [[], []]
