@@ -178,58 +178,57 @@ OWN = """
     BundledSource ByteArrayOutputStream ByteBuffer ByteOrder Bytes Call CallOptions Calls Cancellation
     CancellationError CancellationException Carried CChar CFData CGBitmapInfo CGColorSpace CGContext CGDataProvider
     CGFloat CGImage CGImageAlphaInfo CGImagePropertyOrientation CGRect Channel ChannelAnswer ChannelDocument
-    ChannelFile ChannelRelease ChannelRequest Charsets ChatTemplate Checked CheckedContinuation Checksum Chroma
-    Cipher ClassifyOptions ClassifySyncOptions CocoaError CodePoints CodingKeys Collections Companion
-    CompletableDeferred ComputeUnits ConcurrentHashMap Conditions Config Connection ConnectivityManager Content Copy
-    CopyOnWriteArrayList CoreMLOptions Counts CPU CVPixelBuffer Damaged DataFormatException DataOf DateConstructor
-    Deadline Declared Decrypted Decryption DefaultInput Delivered DELIVERY Delta DeltaException DeltaHeader
-    DeltaRefused DeltaRun Der Device DeviceConditions DeviceState DispatchSemaphore DispatchSource
-    DispatchSourceMemoryPressure DispatchTime Distance DocumentException DocumentRefused DoubleBuffer Download
-    Downloads Durable DurableFiles EncodedKeySpec Engine EnumSet Envelope EnvelopeException ErrnoException
-    ErrorConstructor ExecutionException ExpressibleByFloatLiteral ExpressibleByIntegerLiteral Failing FailureEvent
-    Fallback Fastest Fault Fed FedPixels FedState FedStrings Feeding Field Fields Figures FileChanged FileDescriptor
-    FileInputStream FileLock FileOutputStream FileProtectionType Files FloatBuffer Folder FolderSource
-    FoundationNetworking Frame Frames FrameSource FutureTask Gate GCMParameterSpec GeneralSecurityException
-    GeneratedParts GeneratedText Golden GoldenSample GoldenTensor GregorianCalendar GuardedFiles Half Header Heard
-    Heat Held Histogram HookOptions HttpURLConnection HTTPURLResponse IllegalArgumentException IllegalStateException
-    IndexOutOfBoundsException Inflate Inflated Inflater Info Input Inputs InputTensors Installation Installed
-    InstanceMask IntBuffer InterruptedException Interruption IOException JvmField JvmOverloads JvmStatic Kept
-    KeptProof KeptRelease KeptResult KeyFactory Known Labels Lease Lent LinkageError LinkedBlockingQueue Loaded
-    LoadedModel LoadEvent Loading LoadOptions LoadProgress LocalizedError Locks LongBuffer Mac Made MadeSource
-    MalformedURLException MapMode Mapped MappedBytes Memory MemoryLayout MemoryPressure MessageDigest Metrics
-    MetricValue ModelBusyException ModelCorruptedException ModelDefinition ModelDescriptor ModelDownloadException
-    ModelError ModelErrorCode ModelException ModelFile ModelFiles ModelFormat ModelGuard ModelInfo ModelInput
-    ModelKeyException ModelKeys ModelLoader ModelMetrics ModelObserver ModelOfPage ModelOpener
-    ModelOutOfMemoryException ModelOutput ModelRecord ModelRun ModelSession ModelSnapshot ModelSource ModelState
-    ModelStorageException ModelUntrustedError ModelUntrustedException ModelUpdater ModelWorklet Name NamedTensor
-    Native NativeAssignment NetworkAccess Next NNAPIFlags NodeInfo NonCancellable Nonce NoSuchFieldException
-    NSCocoaErrorDomain NSCondition NSData NSError NSLock NSMutableData NSNumber NSObject NSPOSIXErrorDomain NSRange
-    NSString NSUnderlyingErrorKey NumberType NWPathMonitor ObjectIdentifier Observer OnnxJavaType OnnxRuntime
-    OnnxTensor ONNXTensorElementDataType OpaquePointer Opened OpenedFile OpenFile Options OrtAllocator OrtApi
-    OrtDeviceAllocator OrtEnvironment OrtException OrtGetApiBase OrtLoggingLevel OrtMemTypeDefault OrtSession
-    OrtStatusPtr OrtUtil Os OsConstants OSType OutOfMemoryError Output Outputs OutputSpec OutputTensors OutputTest
-    Own OwnBytes OwnFile OwnPart P256 Pace Pack PackageDescriptor PackagedFile PackagedModel PackagedModels
-    ParcelFileDescriptor Part Patch PathSource Patience PictureLayout PictureOfImage PictureOptions
+    ChannelFile ChannelRelease ChannelRequest Charsets ChatTemplate Checked CheckedContinuation Checksum Chroma Cipher
+    ClassifyOptions ClassifySyncOptions CocoaError CodePoints CodingKeys Collections Companion CompletableDeferred
+    ComputeUnits ConcurrentHashMap Conditions Config Connection ConnectivityManager Content Copy CopyOnWriteArrayList
+    CoreMLOptions Counts CPU CVPixelBuffer Damaged DataFormatException DataOf DateConstructor Deadline Declared
+    Decrypted Decryption DefaultInput Delivered DELIVERY Delta DeltaException DeltaHeader DeltaRefused DeltaRun Der
+    Device DeviceConditions DeviceState DispatchSemaphore DispatchSource DispatchSourceMemoryPressure DispatchTime
+    Distance DocumentException DocumentRefused DoubleBuffer Download Downloads Durable DurableFiles EncodedKeySpec
+    Engine EnumSet Envelope EnvelopeException ErrnoException ErrorConstructor ExecutionException
+    ExpressibleByFloatLiteral ExpressibleByIntegerLiteral Failing FailureEvent Fallback Fastest Fault Fed FedPixels
+    FedState FedStrings Feeding Field Fields Figures FileChanged FileDescriptor FileInputStream FileLock
+    FileOutputStream FileProtectionType Files FloatBuffer Folder FolderSource FoundationNetworking Frame Frames
+    FrameSource FutureTask Gate GCMParameterSpec GeneralSecurityException GeneratedParts GeneratedText Golden
+    GoldenSample GoldenTensor GregorianCalendar GuardedFiles Half Header Heard Heat Held Histogram HookOptions
+    HttpURLConnection HTTPURLResponse IllegalArgumentException IllegalStateException IndexOutOfBoundsException Inflate
+    Inflated Inflater Info Input Inputs InputTensors Installation Installed InstanceMask IntBuffer InterruptedException
+    Interruption IOException JvmField JvmOverloads JvmStatic Kept KeptProof KeptRelease KeptResult KeyFactory Known
+    Labels Lease LeftOut Lent LinkageError LinkedBlockingQueue Loaded LoadedModel LoadEvent Loading LoadOptions
+    LoadProgress LocalizedError Locks LongBuffer Mac Made MadeSource MalformedURLException MapMode Mapped MappedBytes
+    Memory MemoryLayout MemoryPressure MessageDigest Metrics MetricValue ModelBusyException ModelCorruptedException
+    ModelDefinition ModelDescriptor ModelDownloadException ModelError ModelErrorCode ModelException ModelFile
+    ModelFiles ModelFormat ModelGuard ModelInfo ModelInput ModelKeyException ModelKeys ModelLoader ModelMetrics
+    ModelObserver ModelOfPage ModelOpener ModelOutOfMemoryException ModelOutput ModelRecord ModelRun ModelSession
+    ModelSnapshot ModelSource ModelState ModelStorageException ModelUntrustedError ModelUntrustedException ModelUpdater
+    ModelWorklet Name NamedTensor Native NativeAssignment NetworkAccess Next NNAPIFlags NodeInfo NonCancellable Nonce
+    NoSuchFieldException NSCocoaErrorDomain NSCondition NSData NSError NSLock NSMutableData NSNumber NSObject
+    NSPOSIXErrorDomain NSRange NSString NSUnderlyingErrorKey NumberType NWPathMonitor ObjectIdentifier Observer
+    OnnxJavaType OnnxRuntime OnnxTensor ONNXTensorElementDataType OpaquePointer Opened OpenedFile OpenFile Options
+    OrtAllocator OrtApi OrtDeviceAllocator OrtEnvironment OrtException OrtGetApiBase OrtLoggingLevel OrtMemTypeDefault
+    OrtSession OrtStatusPtr OrtUtil OrtValue Os OsConstants OSType OutOfMemoryError Output Outputs OutputSpec
+    OutputTensors OutputTest Own OwnBytes OwnFile OwnPart P256 Pace Pack PackageDescriptor PackagedFile PackagedModel
+    PackagedModels ParcelFileDescriptor Part Patch PathSource Patience PictureLayout PictureOfImage PictureOptions
     PictureOrientation PicturePlane PictureTensors PixelBuffer PixelFormat PixelMemory PixelPlane Pixels Place
-    PlacedFile PlainModel Plane PlatformFiles PlatformSetup Policies POSIXError POSIXErrorCode PowerManager
-    Prediction Presence ProgressListener Promised Proof ProofOptions ProofRecord ProofState Prover
-    ProviderAssignment ProviderFacts ProviderName ProviderProof ProviderSetup Proving PushedSound RandomAccessFile
-    Ranked Reader Receiver Recipe ReentrantLock ReentrantReadWriteLock Region RejectedExecutionException
-    ReleaseDownload ReleaseEvent ReleaseReason Reopening Resource Results ReturnedValue Role Rollout Rows RunEvent
-    Running RunOptions RuntimeException Safetensors Sampled SampleFile Samples SampleTest Schema SealedBox
-    SealedFile SecretKeySpec SecurityException SeedOptions Seen SelfTest SelfTester SelfTestingModel Serialization
-    Session SessionOptions Sessions SessionSettings Setting SHA256 Shaped Shared SharedMemory ShortBuffer Signature
-    Signed SignedList Similarity SoundPiece SoundStream SoundTensors Source SourceKind Spec Specialization Stages Start
-    Stated Statement Stay StorageManager StreamForm StreamOptions StreamOverflow StreamResults StreamStep StructStat
-    StructTimespec Subject SymmetricKey SystemPictures Taken Targets Tensor TensorInfo TensorInput Tensors
-    TensorSpec TensorType TestedFile TextLists TextPart Texts TextState ThreadingOptions ThreadPoolExecutor Threads
-    Throws TimeoutException TimeUnit toWav Transfer Trial TrialException TRUST Trusted TrustProblem Tuned Tuning
-    TypedModel UIApplication UIDevice UIImage UnsafeBufferPointer UnsafeMutableBufferPointer UnsafeMutablePointer
-    UnsafeMutableRawBufferPointer UnsafeMutableRawPointer UnsafeRawBufferPointer UnsafeRawPointer
+    PlacedFile PlainModel Plane PlatformFiles PlatformSetup Policies POSIXError POSIXErrorCode PowerManager Prediction
+    Presence ProgressListener Promised Proof ProofOptions ProofRecord ProofState Prover ProviderAssignment
+    ProviderFacts ProviderName ProviderProof ProviderSetup Proving PushedSound RandomAccessFile Ranked Reader Receiver
+    Recipe ReentrantLock ReentrantReadWriteLock Region RejectedExecutionException ReleaseDownload ReleaseEvent
+    ReleaseReason Reopening Resource Results ReturnedValue Role Rollout Rows RunEvent Running RunOptions
+    RuntimeException Safetensors Sampled SampleFile Samples SampleTest Schema SealedBox SealedFile SecretKeySpec
+    SecurityException SeedOptions Seen SelfTest SelfTester SelfTestingModel Serialization Session SessionOptions
+    Sessions SessionSettings Setting SHA256 Shaped Shared SharedMemory ShortBuffer Signature Signed SignedList
+    Similarity SoundPiece SoundStream SoundTensors SoundView Source SourceKind Span Spec Specialization Stages Start
+    Stated Statement StateSpec Stay StorageManager StreamForm StreamOptions StreamOverflow StreamResults StreamStep
+    StructStat StructTimespec Subject SymmetricKey SystemPictures Taken Targets Tensor TensorInfo TensorInput Tensors
+    TensorSpec TensorType TensorView TestedFile TextLists TextPart Texts TextState ThreadingOptions ThreadPoolExecutor
+    Threads Throws TimeoutException TimeUnit toWav Transfer Trial TrialException TRUST Trusted TrustProblem Tuned
+    Tuning TypedModel UIApplication UIDevice UIImage UnsafeBufferPointer UnsafeMutableBufferPointer
+    UnsafeMutablePointer UnsafeMutableRawBufferPointer UnsafeMutableRawPointer UnsafeRawBufferPointer UnsafeRawPointer
     UnsatisfiedLinkError UnsignedInteger Update UpdateConditions UpdatedRelease UpdatedSource UpdateFailure
     UpdateOptions UpdatePhase UpdatePlatform Updater UpdateRecord UpdateRequest UpdateState UpdateStates UpdateStore
     URLError URLResourceValues URLSessionConfiguration URLSessionDataDelegate URLSessionDataTask URLSessionTask
-    UrlSource UTF8 Value Verify Weights WeightsFile Words WorkerThread Writer YuvConversion
+    UrlSource UTF8 Value ValueRelease Verify Weights WeightsFile Words WorkerThread Writer YuvConversion
 """
 """names that generated code uses or exports, and those of its files, besides models and types of results"""
 

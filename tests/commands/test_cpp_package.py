@@ -11,9 +11,19 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from packager.compile.compile import compile_variant
+from packager.core.findings import Report
+from packager.core.values import Package, baseline
+from packager.engines.environments.arm64 import Arm64
+from packager.files.store import Store
+from packager.files.user_cache import cache_folder
+from packager.targets.cpp import Cpp
 from tests.cases.onnx_text import onnx_model, saved, weight
-from tests.toolchain import command, cpp_packages
+from tests.npm.test_react_native_typed import made, planned
+from tests.toolchain import command, cpp_packages, generation_models, typed_texts
+from tests.toolchain.generation_models import CONVERSATION, PROMPT, REFUSED
 from tests.toolchain.react_native import cmake_project
+from tests.toolchain.require import require
 
 PROGRAMS = Path(cpp_packages.__file__).with_name("cpp_programs")
 PAGE = Path(__file__).parents[2] / "docs" / "cpp.md"
@@ -41,6 +51,22 @@ SHADE = """(float[1, 3, 8, 8] image) => (float[1, 3] scores) {
     m = GlobalAveragePool (image) f = Flatten (m) scores = Gemm (f, w) }"""
 
 
+TESTED = """
+#include <vision/vision.h>
+
+#include <cstdio>
+
+int main(int, char** arguments) {
+  vision::Options options;
+  options.models = arguments[1];
+  auto model = vision::Classifier::load(options);
+  if (!model) return std::puts(model.error().what());
+  const auto test = model->self_test();
+  std::puts(!test ? test.error().what() : test->passed() ? "passed" : test->report().c_str());
+}
+"""
+
+
 def cmake(*arguments: str | Path) -> None:
     cpp_packages.gcc()
     tools = cmake_project.programs()
@@ -50,20 +76,30 @@ def cmake(*arguments: str | Path) -> None:
     assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
 
 
-def test_a_package_that_cmake_installs_judges_files_and_itself(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("vision")
+    saved(folder / "classifier.onnx", onnx_model(SHADE, weights={"w": weight(3, 3)}))
+    (folder / "labels.txt").write_text('red\n"green" \\\nblau\n', encoding="utf-8")
+    (folder / "mobpack.toml").write_text(PROJECT, encoding="utf-8")
+    built = command.run("build", folder=folder)
+    assert built.returncode == 0, built.stderr
+    return folder
+
+
+def unpacked(project: Path, folder: Path) -> Path:
+    [tarball] = (project / "dist" / "cpp").glob("*.tgz")
+    return cpp_packages.unpacked(tarball, folder)
+
+
+def test_a_package_that_cmake_installs_judges_files_and_itself(project: Path, tmp_path: Path) -> None:
     """What docs/cpp.md shows works. A provider that is not there is left out; a closed, moved or forked model and a
     damaged file are errors."""
-    saved(tmp_path / "classifier.onnx", onnx_model(SHADE, weights={"w": weight(3, 3)}))
-    (tmp_path / "labels.txt").write_text('red\n"green" \\\nblau\n', encoding="utf-8")
-    (tmp_path / "mobpack.toml").write_text(PROJECT, encoding="utf-8")
-    built = command.run("build", folder=tmp_path)
-    assert built.returncode == 0, built.stderr
-    assert command.run("verify", folder=tmp_path).returncode == 0
     Image.fromarray(np.full((480, 640, 3), 200, np.uint8)).save(tmp_path / "photo.png")
-    predicted = json.loads(command.run("predict", "--json", "photo.png", folder=tmp_path).stdout)["predictions"][0]
+    said = command.run("predict", "--json", tmp_path / "photo.png", folder=project).stdout
+    best = json.loads(said)["predictions"][0]["answers"]["scores"][0]
 
-    [tarball] = (tmp_path / "dist" / "cpp").glob("*.tgz")
-    package, root = cpp_packages.unpacked(tarball, tmp_path / "unpacked"), cpp_packages.root(tmp_path / "onnxruntime")
+    package, root = unpacked(project, tmp_path / "unpacked"), cpp_packages.root(tmp_path / "onnxruntime")
     assert (package.name, (package / "api.json").is_file()) == ("vision-1.2.0-rc.1", True)
     app, prefix = tmp_path / "app", tmp_path / "prefix"
     app.mkdir()
@@ -87,7 +123,6 @@ def test_a_package_that_cmake_installs_judges_files_and_itself(tmp_path: Path) -
     done = subprocess.run(
         [tmp_path / "build" / "asked", tmp_path / "copied"], capture_output=True, text=True, check=False
     )
-    best = predicted["answers"]["scores"][0]
     assert shown.returncode == 0, shown.stderr
     label, score = shown.stdout.split()[:2]
     assert label == best["label"]
@@ -109,3 +144,89 @@ def test_a_package_that_cmake_installs_judges_files_and_itself(tmp_path: Path) -
         "damaged corrupted",
         "gone missing",
     ]
+
+
+def test_a_package_computes_the_same_on_arm64_and_compiles_for_other_systems(project: Path, tmp_path: Path) -> None:
+    """The processor of the Raspberry Pi and of Jetson, emulated; only compiled for Windows and macOS."""
+    processor = Arm64(runtime="shipped")
+    require(not processor.missing(), processor.missing())
+    [library] = Path(processor.variables()["PYTHONPATH"].split(os.pathsep)[1]).glob(
+        "onnxruntime/capi/libonnxruntime.so.*"
+    )
+    package, root = unpacked(project, tmp_path / "unpacked"), cpp_packages.root(tmp_path / "onnxruntime", library)
+    program = tmp_path / "main.cpp"
+    program.write_text(TESTED, encoding="utf-8")
+    compiler = cpp_packages.clang("aarch64-linux-gnu.2.34")
+    made = cpp_packages.compiled(package, root, program, compiler, "-DVISION_NO_EXCEPTIONS", "-fno-exceptions")
+    command = [*processor.emulator(), "-E", f"LD_LIBRARY_PATH={root / 'lib'}", made, package / "models"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "passed\n"), done.stderr
+    for target in ("x86_64-windows-gnu", "aarch64-macos"):
+        cpp_packages.checked(package, root, "session", cpp_packages.clang(target))
+
+
+def test_texts_sounds_and_tensors_give_what_they_give_in_every_language(tmp_path: Path) -> None:
+    """The program is compiled without exceptions, and watches its memory."""
+    store = Store(cache_folder() / "store")
+    for each in ("tales", "heard"):
+        (tmp_path / each).mkdir()
+    told = {each.plan.model.name: each for each in generation_models.made(tmp_path / "tales", store)}
+    heard = generation_models.heard(tmp_path / "heard", store)
+    names = ("tagger", "noter", "ranker", "everything", "finder", "listener")
+    lists = [each for each in typed_texts.lists(tmp_path) if each.name != "rows"]
+    plans = (
+        *(made(name, tmp_path) for name in names),
+        *(planned(compile_variant(baseline(each), store)) for each in lists),
+        *(told[each].plan for each in ("teller", "sampler")),
+        heard.plan,
+    )
+    target = Cpp()
+    view = target.view(Package(name="typed", version="1.0.0", license=""), plans, Report(parities=()))
+    [tarball] = target.assemble(view, target.render(view), store)
+    package, root = cpp_packages.unpacked(tarball.path, tmp_path / "unpacked"), cpp_packages.root(tmp_path / "ort")
+    options = ("-O0", "-fno-exceptions", "-fsanitize=address,undefined")
+    program = cpp_packages.compiled(package, root, PROGRAMS / "typed.cpp", cpp_packages.gcc(), *options)
+    given = [PROMPT, typed_texts.TAGGED, typed_texts.SOUGHT, *typed_texts.DOCUMENTS]
+    given += [re.sub("[\ud800-\udfff]", "\ufffd", each) for each in typed_texts.LISTED]
+    (tmp_path / "texts").write_text("".join(f"{each}\0" for each in given), encoding="utf-8")
+    done = cpp_packages.ran(program, package, root, tmp_path / "texts")
+    assert (done.returncode, done.stderr) == (0, "")
+    found, wanted = json.loads(done.stdout), typed_texts.listed()
+
+    def place(characters: int) -> int:
+        return len(typed_texts.TAGGED[:characters].encode())
+
+    ends = [(typed_texts.TAGGED.index(text), len(text)) for _, text, _, _, _ in typed_texts.spans()]
+    assert found["spans"] == found["noted"]
+    assert found["spans"] == [
+        [label, text, place(start), place(start + size), score]
+        for (label, text, _, _, score), (start, size) in zip(typed_texts.spans(), ends, strict=True)
+    ]
+    assert found["copied"] == [ord(each) for each in "before"]
+    assert found["ranked"] == [list(each) for each in typed_texts.RANKED]
+    typed_texts.same(found["together"], wanted["embedder"])
+    typed_texts.same([found["alone"]], wanted["embedder"][:1])
+    assert found["none"] == []
+    assert [f"[{', '.join(each)}]" for each in (*found["topics"], found["topic"])] == [
+        *typed_texts.topics(),
+        typed_texts.topics()[0],
+    ]
+    assert found["one topic"] == 1
+    typed_texts.same([[each] for each in found["judge"]], wanted["judge"])
+    typed_texts.same(found["judged"], typed_texts.ranked(3))
+    teller = told["teller"].steps
+    assert found["told"] == [teller.text(prompt) for prompt in (PROMPT, "", "a dog")]
+    assert found["whole"] == found["parts"] == found["told"][0]
+    sampler = told["sampler"].steps
+    assert found["seeds"] == [sampler.text("a dog", seed) for seed in (0, 2**40)]
+    assert found["chat"] == sampler.text(CONVERSATION, 7)
+    assert found["no chat"] == [f"[bad_input] {each}" for each in REFUSED]
+    assert (found["stopped"], found["heard"]) == (1, heard.text)
+    assert (found["where"], found["shades"], found["labels"]) == ([1, 1, 5, 5], [1, 1, 5, 5], ["no", "yes"])
+    assert (found["vector"], found["words"], found["raw"], found["made"]) == ([3, 4, 5], "語a'", [1], [5, 6, 7, 5])
+    assert found["sureness"] == pytest.approx(0.1)
+    assert found["boxes"] == [["dog", 1, 0.5, 1, 4], ["", 7, 0.25, 5, 8]]
+    assert found["first"] == found["again"] == [0.75, 2, 2, 8000, 0, 0]
+    assert found["second"] == [0.75, 2, 1, 44100, 0.75, 1]
+    assert [found[each] for each in ("wrong", "unknown", "no pairs")] == ["bad_input"] * 3
+    assert found["sounds"] == ["bad_input"] * 3

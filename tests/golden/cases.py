@@ -792,14 +792,6 @@ PYTHON_CASES = {
 
 JVM_CASES = {"contracts": replace(PYTHON_CASES["contracts"], target=Jvm())}
 
-CPP_CASES = {
-    "contracts": replace(
-        PYTHON_CASES["contracts"],
-        target=Cpp(),
-        plans=tuple(
-            each for each in WEB_CASES["contracts"].plans if each.model.contract and not each.model.contract.streamed
-        ),
-    )
-}
+CPP_CASES = {"contracts": replace(PYTHON_CASES["contracts"], target=Cpp())}
 
 NODE_CASES = {"contracts": replace(PYTHON_CASES["contracts"], target=Node())}

@@ -61,8 +61,8 @@ def compiled(package: Path, runtime: Path, program: Path, compiler: Sequence[str
     sources = [program, *sorted((package / "src").glob("*.cpp"))]
 
     def make(folder: Path) -> None:
-        header = folder / "internal.h"
-        shutil.copy(package / "src" / "internal.h", header)
+        header = folder / "all.h"
+        header.write_text('#include "internal.h"\n', encoding="utf-8")
         given = [*compiler, *STRICT, *options, "-I", str(package / "include"), "-I", str(package / "src")]
         given += ["-isystem", str(runtime / HEADERS)]
         is_gcc = compiler[0] == "g++"
@@ -82,11 +82,20 @@ def compiled(package: Path, runtime: Path, program: Path, compiler: Sequence[str
     return kept("cpp-package", make, *content, Path(__file__)) / "program"
 
 
+def checked(package: Path, runtime: Path, source: str, compiler: Sequence[str]) -> None:
+    """Compiles a source of the package, and keeps nothing."""
+    folders = ["-I", str(package / "include"), "-isystem", str(runtime / HEADERS)]
+    _run([*compiler, *STRICT, *folders, "-fsyntax-only", str(package / "src" / f"{source}.cpp")])
+
+
 def ran(program: Path, package: Path, runtime: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """A program of `compiled`, which passes the folder of the models on, its first argument."""
+    """A program of `compiled`, with the folder of the models as its first argument. A sanitizer says nothing of what
+    ONNX Runtime itself keeps."""
+    (runtime / "kept").write_text("leak:libonnxruntime\n", encoding="utf-8")
+    leaks = f"suppressions={runtime / 'kept'}:print_suppressions=0"
     return subprocess.run(
         [str(program), str(package / "models"), *map(str, arguments)],
-        env={**os.environ, "LD_LIBRARY_PATH": str(runtime / "lib")},
+        env={**os.environ, "LD_LIBRARY_PATH": str(runtime / "lib"), "LSAN_OPTIONS": leaks},
         capture_output=True,
         text=True,
         check=False,

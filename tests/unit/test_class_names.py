@@ -75,6 +75,14 @@ def test_a_class_has_the_same_name_in_the_packages_of_all_targets(target: str) -
     assert models <= declared
 
 
+def test_no_class_has_the_name_of_a_type_that_a_cpp_package_declares() -> None:
+    found = read("cpp", "contracts")
+    headers = [text for path, text in found.items() if path.endswith(("/runtime.h", "/internal.h"))]
+    declared = re.findall(r"^(?:struct|class|enum class|using) (\w+)", "".join(headers), re.MULTILINE)
+    assert {"Span", "SoundView", "StateSpec"} <= set(declared)
+    assert [name for name in declared if class_name(name) == name] == []
+
+
 @pytest.mark.parametrize("target", ["react_native", "web"])
 def test_the_type_of_an_instance_is_called_like_its_class_in_typescript_too(target: str) -> None:
     constant, kind = r"^export (?:declare )?const (\w+): \w+Tensors", r"^export (?:interface|type) (\w+) "

@@ -19,14 +19,14 @@ KEYWORDS = frozenset(
 MACROS = frozenset("assert errno stdin stdout stderr linux unix near far min max small".split())
 """names that headers of systems define, or compilers"""
 TAKEN_NAMESPACES = frozenset({"std", "onnxruntime", "detail"})
-SHARED = ("golden", "inputs", "results", "session")
+SHARED = ("chat", "golden", "inputs", "results", "session", "streams")
 """sources that all models share"""
 HEADERS = ("runtime", "internal")
 """headers that they share"""
 LOCAL = frozenset(
     """
-    carried close count documents fed found info inputs is_first load metrics more options outputs part reset row
-    run seed self_test session some state step text top
+    answered carried close count documents each fed found info inputs is_first load made metrics more options outputs
+    part piece reset row run seed self_test session some state step text top
     """.split()
 )
 """names that parameters cannot have, because the surrounding code uses them"""

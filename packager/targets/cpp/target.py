@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
-from packager.core import components
+from packager.core import chat, components
 from packager.core.characters import in_one_line
 from packager.core.components import Parts
 from packager.core.console import Announce, silent
@@ -129,6 +129,11 @@ class Cpp:
                 models=models,
                 shared=naming.SHARED,
                 licenses=tuple(licenses),
+                roles=chat.ROLES,
+                blanks=tuple(map(ord, chat.BLANKS)),
+                chat_start=chat.START,
+                chat_end=chat.END,
+                out_of_order=chat.OUT_OF_ORDER,
             ),
             files={path: file for plan in plans for path, file in model.files_of(plan, golden).items()},
             licenses=licenses,

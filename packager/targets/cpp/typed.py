@@ -64,7 +64,7 @@ def places_of(model: Model) -> Places:
 
 def method_view(model: Model, contract: Contract, class_name: str) -> MethodView:
     """The method of a model with `contract`. Raises ModelError for an input of the graph that no part of the contract
-    feeds, and for what C++ packages cannot do yet."""
+    feeds."""
     _refuse(model, contract)
     places = places_of(model)
     made = _named(contract)
@@ -99,27 +99,26 @@ def method_view(model: Model, contract: Contract, class_name: str) -> MethodView
             points=places.outputs[generated.code_points.name],
             finished=places.outputs[generated.is_finished.name],
             seed=f"inputs.seed({places.inputs[generated.seed.name]}, seed)" if generated.seed else "",
+            chat=generated.chat,
         )
         if generated
         else None,
         lists=_lists(verb, made, places) if contract.is_batch else None,
         ranks=contract.ranks,
         streamed=contract.streamed,
+        place=next((places.inputs[each.name] for each in _streamed(contract)), 0),
     )
 
 
+def _streamed(contract: Contract) -> Iterator[TensorSpec]:
+    """The input of a model with streams that has the place of a part."""
+    for each in contract.parameters if contract.streamed else ():
+        if isinstance(each, AudioInput) and each.place:
+            yield each.place
+
+
 def _refuse(model: Model, contract: Contract) -> None:
-    """Raises ModelError for what the contract does not feed, and what C++ packages cannot do yet."""
-    if contract.generated and contract.generated.chat:
-        raise ModelError(
-            f"model '{model.name}': C++ packages have no conversations (chat) yet",
-            hint="build it from a mobpack.toml without chat, and pass the prompt to generate, or leave out target.cpp",
-        )
-    if contract.streamed:
-        raise ModelError(
-            f"model '{model.name}': C++ packages have no streams of sound yet",
-            hint="build it from a mobpack.toml without stream-hop, or leave out target.cpp",
-        )
+    """Raises ModelError for an input that the contract does not feed."""
     fed = {each.input.name for each in contract.states}
     for parameter in contract.parameters:
         fed.update(each.name for each in vars(parameter).values() if isinstance(each, TensorSpec))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from packager.core.chat import ChatTemplate
 from packager.core.contract import Streamed
 from packager.core.values import Package
 from packager.targets.golden import GoldenSampleView, ToleranceView
@@ -70,6 +71,7 @@ class GenerationView:
     """place of the output that says whether the part is the last one"""
     seed: str
     """call of `Inputs` that makes the seed; empty without one"""
+    chat: ChatTemplate | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +101,8 @@ class MethodView:
     lists: ListsView | None
     ranks: bool
     streamed: Streamed | None
+    place: int
+    """place of the input with the part of a stream; 0 without streams"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +154,14 @@ class NamesView:
     """names of sources that all models share, without suffix"""
     licenses: tuple[str, ...]
     """names of licence files"""
+    roles: Mapping[str, str]
+    """of messages -> their letters in keys of chat templates"""
+    blanks: tuple[int, ...]
+    """code points that chat templates strip"""
+    chat_start: str
+    chat_end: str
+    out_of_order: str
+    """words for roles that a chat template does not take"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,16 +10,16 @@ using namespace detail;
 
 namespace {
 
-const Descriptor& described() {
-  static const Descriptor descriptor = {
+const ModelDescriptor& described() {
+  static const ModelDescriptor descriptor = {
       "contracts",
       "1.0.0",
       "classifier",
       "classifier.ort",
       // files and their sha256
       {
-          { "classifier.ort", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e"},
-          { "golden.safetensors", "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470"},
+          {"classifier.ort", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e"},
+          {"golden.safetensors", "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470"},
       },
       // settings of the session
       {
@@ -27,15 +27,15 @@ const Descriptor& described() {
       "1.29.0",
       // inputs
       {
-          { "image.pixels", ElementType::uint8, {-1, -1, -1}},
-          { "image.channels", ElementType::int64, {3}},
-          { "image.orientation", ElementType::int64, {}},
-          { "image.chroma", ElementType::uint8, {-1, -1, -1}},
-          { "image.conversion", ElementType::int64, {3}},
+          {"image.pixels", ElementType::uint8, {-1, -1, -1}},
+          {"image.channels", ElementType::int64, {3}},
+          {"image.orientation", ElementType::int64, {}},
+          {"image.chroma", ElementType::uint8, {-1, -1, -1}},
+          {"image.conversion", ElementType::int64, {3}},
       },
       // outputs
       {
-          { "logits.scores", ElementType::float32, {4}},
+          {"logits.scores", ElementType::float32, {4}},
       },
       // states: input, output, first shape
       {
@@ -43,19 +43,19 @@ const Descriptor& described() {
       "golden.safetensors",
       // tolerances: rtol, atol, scale, mismatches
       {
-          { "logits.scores", 0.001, 1e-05, 2.5, 0},
+          {"logits.scores", 0.001, 1e-05, 2.5, 0},
       },
       // samples: inputs and outputs, by their places in the file
       {
           {{
-               { "image.channels", 1012, 12, {3}},
-               { "image.chroma", 1028, 500, {5, 5, 5}},
-               { "image.conversion", 1528, 12, {3}},
-               { "image.orientation", 1024, 4, {}},
-               { "image.pixels", 512, 500, {5, 5, 5}},
+               {"image.channels", 1012, 12, {3}},
+               {"image.chroma", 1028, 500, {5, 5, 5}},
+               {"image.conversion", 1528, 12, {3}},
+               {"image.orientation", 1024, 4, {}},
+               {"image.pixels", 512, 500, {5, 5, 5}},
            },
            {
-               { "logits.scores", 1540, 16, {4}},
+               {"logits.scores", 1540, 16, {4}},
            }},
       },
   };

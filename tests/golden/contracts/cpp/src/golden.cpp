@@ -156,12 +156,12 @@ std::vector<std::uint8_t> made_of(const std::array<std::int64_t, 4>& recipe, Ele
 
 Result<Values> read(std::ifstream& file, const GoldenTensor& tensor, const std::vector<TensorSpec>& specs) {
   const auto spec = std::find_if(specs.begin(), specs.end(), [&](const TensorSpec& each) { return tensor.name == each.name; });
-  if (spec == specs.end()) return ModelError(ErrorCode::corrupted, "the samples have an unknown tensor " + tensor.name);
+  if (spec == specs.end()) return ModelError(ModelErrorCode::corrupted, "the samples have an unknown tensor " + tensor.name);
   Values values{spec->element, tensor.shape, {}, {}};
   values.bytes.resize(static_cast<std::size_t>(tensor.size_bytes));
   file.seekg(static_cast<std::streamoff>(tensor.offset));
   if (!file.read(reinterpret_cast<char*>(values.bytes.data()), static_cast<std::streamsize>(values.bytes.size()))) {
-    return ModelError(ErrorCode::unreadable, "the samples cannot be read");
+    return ModelError(ModelErrorCode::unreadable, "the samples cannot be read");
   }
   const auto count = count_of(tensor.shape);
   if (spec->element == ElementType::text) {
@@ -247,7 +247,7 @@ OutputTest compared(const std::string& name, std::size_t sample, const Values& e
 }
 
 /// The tensors of a sample, and the bytes that they lie over.
-std::optional<ModelError> read_inputs(const Descriptor& descriptor, std::ifstream& file, const GoldenSample& sample,
+std::optional<ModelError> read_inputs(const ModelDescriptor& descriptor, std::ifstream& file, const GoldenSample& sample,
                                       Inputs& inputs) {
   for (const auto& each : sample.inputs) {
     auto values = read(file, each, descriptor.inputs);
@@ -267,36 +267,36 @@ std::string number_in_words(double number) {
   return text.data();
 }
 
-std::optional<ModelError> verify(const Descriptor& descriptor, const std::filesystem::path& folder) {
+std::optional<ModelError> verify(const ModelDescriptor& descriptor, const std::filesystem::path& folder) {
   std::vector<char> buffer(std::size_t{1} << 20);
   for (const auto& [name, wanted] : descriptor.sha256) {
     const auto path = folder / name;
     std::error_code error;
     if (!std::filesystem::exists(path, error)) {
-      return ModelError(ErrorCode::missing, path.string() + " is missing: install contracts, or set Options::models");
+      return ModelError(ModelErrorCode::missing, path.string() + " is missing: install contracts, or set Options::models");
     }
     std::ifstream file(path, std::ios::binary);
-    if (!file) return ModelError(ErrorCode::unreadable, path.string() + " cannot be opened");
+    if (!file) return ModelError(ModelErrorCode::unreadable, path.string() + " cannot be opened");
     Sha256 digest;
     while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0) {
       digest.add(reinterpret_cast<const std::uint8_t*>(buffer.data()), static_cast<std::size_t>(file.gcount()));
     }
-    if (file.bad()) return ModelError(ErrorCode::unreadable, path.string() + " cannot be read");
+    if (file.bad()) return ModelError(ModelErrorCode::unreadable, path.string() + " cannot be read");
     if (digest.finish() != wanted) {
-      return ModelError(ErrorCode::corrupted, path.string() + " is not the file of the package: install contracts again");
+      return ModelError(ModelErrorCode::corrupted, path.string() + " is not the file of the package: install contracts again");
     }
   }
   return std::nullopt;
 }
 
-Result<Inputs> first_sample(const Descriptor& descriptor, const std::filesystem::path& folder) {
+Result<Inputs> first_sample(const ModelDescriptor& descriptor, const std::filesystem::path& folder) {
   std::ifstream file(folder / descriptor.golden, std::ios::binary);
   Inputs inputs(descriptor);
   if (auto error = read_inputs(descriptor, file, descriptor.samples.front(), inputs)) return *error;
   return inputs;
 }
 
-Result<std::vector<OutputTest>> tested(const Descriptor& descriptor, const std::filesystem::path& folder, const Run& run) {
+Result<std::vector<OutputTest>> tested(const ModelDescriptor& descriptor, const std::filesystem::path& folder, const ModelRun& run) {
   std::vector<OutputTest> tests;
   if (descriptor.golden.empty()) return tests;
   std::ifstream file(folder / descriptor.golden, std::ios::binary);

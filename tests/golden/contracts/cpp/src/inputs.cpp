@@ -116,20 +116,22 @@ void Inputs::picture(const char* name, const Picture& picture, const PictureInpu
   }
 }
 
-bool Inputs::is_sound(const char* name, const SoundView& sound) {
+std::optional<ModelError> problem_of(const char* name, const SoundView& sound) {
   const std::string words = std::string("sound ") + name + " has ";
   const auto size = sound.floats.size() + sound.whole.size();
   if (sound.rate < lowest_rate || sound.rate > highest_rate) {
-    refuse(words + "rate " + std::to_string(sound.rate) + ", which is not from " + std::to_string(lowest_rate) + " to " +
-           std::to_string(highest_rate));
-  } else if (sound.channels < 1 || size == 0 || size % static_cast<std::size_t>(sound.channels) != 0) {
-    refuse(words + std::to_string(size) + " samples and " + std::to_string(sound.channels) + " channels");
+    return ModelError(ModelErrorCode::bad_input, words + "rate " + std::to_string(sound.rate) + ", which is not from " +
+                                                std::to_string(lowest_rate) + " to " + std::to_string(highest_rate));
   }
-  return !error_;
+  if (sound.channels < 1 || size == 0 || size % static_cast<std::size_t>(sound.channels) != 0) {
+    return ModelError(ModelErrorCode::bad_input,
+                      words + std::to_string(size) + " samples and " + std::to_string(sound.channels) + " channels");
+  }
+  return std::nullopt;
 }
 
 void Inputs::sound(const char* name, const SoundView& sound, const SoundInputs& inputs, bool is_whole) {
-  if (!is_sound(name, sound)) return;
+  if (auto error = problem_of(name, sound)) return refuse(std::move(*error));
   const float* samples = sound.floats.data();
   if (sound.floats.empty()) {
     auto made = std::make_shared<std::vector<float>>();
@@ -145,7 +147,7 @@ void Inputs::sound(const char* name, const SoundView& sound, const SoundInputs& 
 }
 
 void Inputs::pcm(const char* name, const SoundView& sound, const SoundInputs& inputs, bool is_whole) {
-  if (!is_sound(name, sound)) return;
+  if (auto error = problem_of(name, sound)) return refuse(std::move(*error));
   const std::int16_t* samples = sound.whole.data();
   if (sound.whole.empty()) {
     auto made = std::make_shared<std::vector<std::int16_t>>();

@@ -52,7 +52,7 @@ struct GoldenSample {
 };
 
 /// A model's files, tensors and samples.
-struct Descriptor {
+struct ModelDescriptor {
   std::string package;
   std::string version;
   std::string name;
@@ -99,7 +99,7 @@ std::string in_words(const Shape& shape);
 /// The tensors of one run, in the model's order. The first problem with a value ends the run.
 class Inputs {
  public:
-  explicit Inputs(const Descriptor& descriptor) : descriptor_(&descriptor), values_(descriptor.inputs.size()) {}
+  explicit Inputs(const ModelDescriptor& descriptor) : descriptor_(&descriptor), values_(descriptor.inputs.size()) {}
 
   /// Places of the tensors of a picture: pixels, channels, orientation, chroma, conversion.
   using PictureInputs = std::array<std::size_t, 5>;
@@ -110,6 +110,8 @@ class Inputs {
   void picture(const char* name, const Picture& picture, const PictureInputs& inputs, bool is_whole = true);
   void sound(const char* name, const SoundView& sound, const SoundInputs& inputs, bool is_whole = true);
   void pcm(const char* name, const SoundView& sound, const SoundInputs& inputs, bool is_whole = true);
+  /// The place of a part of a stream.
+  void place(std::size_t input, const std::array<std::int64_t, 3>& place) { numbers(input, {place.begin(), place.end()}, {3}); }
   void text(std::size_t input, std::string_view text);
   void texts(std::size_t input, const std::vector<std::string>& texts);
   void seed(std::size_t input, std::int64_t seed);
@@ -125,17 +127,19 @@ class Inputs {
   /// A tensor of a sample, by its bytes, or by its texts.
   void given(std::size_t input, std::vector<std::uint8_t> bytes, const std::vector<std::string>& texts, const Shape& shape);
 
-  const Descriptor& descriptor() const { return *descriptor_; }
+  const ModelDescriptor& descriptor() const { return *descriptor_; }
   const std::vector<Value>& values() const { return values_; }
   const std::optional<ModelError>& error() const { return error_; }
-  void refuse(std::string message) { if (!error_) error_ = ModelError(ErrorCode::bad_input, message); }
+  void refuse(const std::string& message) { refuse(ModelError(ModelErrorCode::bad_input, message)); }
+  void refuse(ModelError error) {
+    if (!error_) error_ = std::move(error);
+  }
 
  private:
   void own(std::size_t input, const void* data, std::size_t count, const Shape& shape);
   void code_points(std::size_t input, std::vector<std::int32_t> points);
-  bool is_sound(const char* name, const SoundView& sound);
 
-  const Descriptor* descriptor_;
+  const ModelDescriptor* descriptor_;
   std::vector<Value> values_;
   std::vector<std::shared_ptr<const void>> kept_;
   std::optional<ModelError> error_;
@@ -171,23 +175,48 @@ class Outputs {
 /// Values that a model carries from one run to the next, zeros first.
 class State {
  public:
-  explicit State(const Descriptor& descriptor) : descriptor_(&descriptor) {}
+  explicit State(const ModelDescriptor& descriptor) : descriptor_(&descriptor) {}
 
   /// Starts anew.
   void reset() { values_.clear(); }
 
  private:
   friend class Session;
-  const Descriptor* descriptor_;
+  const ModelDescriptor* descriptor_;
   std::vector<std::shared_ptr<OrtValue>> values_;
 };
 
 struct Opened;
 
+/// Pieces of a prompt by the letters of the roles near a message; at odd places are slots for texts.
+struct ChatTemplate {
+  std::size_t before;
+  std::size_t after;
+  bool has_first;
+  bool needs_text;
+  std::vector<std::string> refused;
+  std::map<std::string, std::vector<std::string>> pieces;
+  std::map<std::string, std::string> errors;
+};
+
+/// The prompt that asks for the assistant's next message.
+Result<std::string> prompt_of(const ChatTemplate& chat, const std::vector<Message>& messages);
+
+/// Samples of a run of a stream at the model's rate.
+struct StreamForm {
+  std::int64_t rate;
+  std::int64_t hop;
+  std::int64_t length;  ///< samples of the hop, and those before it
+};
+
+Result<std::shared_ptr<Stream>> begun(const ModelDescriptor& descriptor, const StreamForm& form, const StreamOptions& options);
+/// The problem with a sound, if there is one.
+std::optional<ModelError> problem_of(const char* name, const SoundView& sound);
+
 /// A model that ONNX Runtime has opened.
 class Session {
  public:
-  Session(const Descriptor& descriptor, std::filesystem::path folder, ModelInfo info, std::shared_ptr<Opened> opened,
+  Session(const ModelDescriptor& descriptor, std::filesystem::path folder, ModelInfo info, std::shared_ptr<Opened> opened,
           double load_duration);
   ~Session();
 
@@ -202,7 +231,7 @@ class Session {
  private:
   void count(double seconds, bool failed);
 
-  const Descriptor& descriptor_;
+  const ModelDescriptor& descriptor_;
   std::filesystem::path folder_;
   ModelInfo info_;
   double load_duration_;
@@ -217,14 +246,14 @@ class Session {
   State carried_;
 };
 
-using Run = std::function<Result<Outputs>(const Inputs& inputs)>;
+using ModelRun = std::function<Result<Outputs>(const Inputs& inputs)>;
 
 /// Runs the samples of a model, and compares the outputs.
-Result<std::vector<OutputTest>> tested(const Descriptor& descriptor, const std::filesystem::path& folder, const Run& run);
+Result<std::vector<OutputTest>> tested(const ModelDescriptor& descriptor, const std::filesystem::path& folder, const ModelRun& run);
 /// The inputs of the first sample.
-Result<Inputs> first_sample(const Descriptor& descriptor, const std::filesystem::path& folder);
+Result<Inputs> first_sample(const ModelDescriptor& descriptor, const std::filesystem::path& folder);
 /// Raises an error unless each file of a model has the bytes that the package was built with.
-std::optional<ModelError> verify(const Descriptor& descriptor, const std::filesystem::path& folder);
+std::optional<ModelError> verify(const ModelDescriptor& descriptor, const std::filesystem::path& folder);
 
 /// A tensor of ONNX Runtime's over `data`, which stays where it is.
 Result<Value> value_over(ElementType element, const void* data, std::size_t size_bytes, const Shape& shape);

@@ -14,7 +14,9 @@ void append(std::vector<std::uint8_t>& bytes, std::uint32_t number, int size) {
   for (int index = 0; index < size; ++index) bytes.push_back(static_cast<std::uint8_t>(number >> (8 * index)));
 }
 
-void append(std::vector<std::uint8_t>& bytes, std::string_view text) { bytes.insert(bytes.end(), text.begin(), text.end()); }
+void append(std::vector<std::uint8_t>& bytes, std::string_view text) {
+  for (const char each : text) bytes.push_back(static_cast<std::uint8_t>(each));
+}
 
 }  // namespace
 
@@ -267,7 +269,7 @@ Result<std::size_t> row_count(const std::vector<std::size_t>& sizes) {
     fits = fits && (size == most || size == 1);
   }
   if (fits) return most;
-  return ModelError(ErrorCode::bad_input, words + " texts are no pairs: pass as many of each, or one");
+  return ModelError(ModelErrorCode::bad_input, words + " texts are no pairs: pass as many of each, or one");
 }
 
 Result<std::vector<Ranked>> ranked(

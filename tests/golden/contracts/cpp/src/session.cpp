@@ -20,17 +20,18 @@
 
 namespace contracts {
 
-const char* name_of(ErrorCode code) noexcept {
+const char* name_of(ModelErrorCode code) noexcept {
   switch (code) {
-    case ErrorCode::missing: return "missing";
-    case ErrorCode::corrupted: return "corrupted";
-    case ErrorCode::unreadable: return "unreadable";
-    case ErrorCode::runtime: return "runtime";
-    case ErrorCode::runtime_version: return "runtime_version";
-    case ErrorCode::bad_input: return "bad_input";
-    case ErrorCode::bad_options: return "bad_options";
-    case ErrorCode::closed: return "closed";
-    case ErrorCode::forked: return "forked";
+    case ModelErrorCode::missing: return "missing";
+    case ModelErrorCode::corrupted: return "corrupted";
+    case ModelErrorCode::unreadable: return "unreadable";
+    case ModelErrorCode::runtime: return "runtime";
+    case ModelErrorCode::runtime_version: return "runtime_version";
+    case ModelErrorCode::bad_input: return "bad_input";
+    case ModelErrorCode::bad_options: return "bad_options";
+    case ModelErrorCode::busy: return "busy";
+    case ModelErrorCode::closed: return "closed";
+    case ModelErrorCode::forked: return "forked";
   }
   return "unknown";
 }
@@ -91,7 +92,7 @@ const Library& library() {
 std::optional<ModelError> failed(OrtStatus* status) {
   auto words = words_of(*library().api, status);
   if (!words) return std::nullopt;
-  return ModelError(ErrorCode::runtime, *words);
+  return ModelError(ModelErrorCode::runtime, *words);
 }
 
 ONNXTensorElementDataType type_of(ElementType element) {
@@ -154,7 +155,7 @@ std::filesystem::path own_folder() {
 }
 
 /// The folder of a model, and whether there is one.
-std::filesystem::path folder_of(const Descriptor& descriptor, const Options& options) {
+std::filesystem::path folder_of(const ModelDescriptor& descriptor, const Options& options) {
   if (!options.models.empty()) return options.models / descriptor.name;
   std::error_code error;
   const auto own = own_folder();
@@ -214,7 +215,7 @@ std::optional<ModelError> append(OrtSessionOptions* chosen, const std::string& p
   bool is_found = false;
   auto error = append_plugged(chosen, provider, keys, values, is_found);
   if (is_found || error) return error;
-  if (!is_available(provider)) return ModelError(ErrorCode::runtime, "this ONNX Runtime does not have it");
+  if (!is_available(provider)) return ModelError(ModelErrorCode::runtime, "this ONNX Runtime does not have it");
   if (provider == "CUDAExecutionProvider") {
     OrtCUDAProviderOptionsV2* made = nullptr;
     if ((error = failed(api.CreateCUDAProviderOptions(&made)))) return error;
@@ -237,7 +238,7 @@ std::optional<ModelError> append(OrtSessionOptions* chosen, const std::string& p
                                                           values.data(), keys.size()));
 }
 
-Result<SessionOptions> options_of(const Descriptor& descriptor, const Options& options, const std::string& provider) {
+Result<SessionOptions> options_of(const ModelDescriptor& descriptor, const Options& options, const std::string& provider) {
   const auto& api = *library().api;
   OrtSessionOptions* made = nullptr;
   if (auto error = failed(api.CreateSessionOptions(&made))) return *error;
@@ -274,7 +275,7 @@ struct Opened {
 
 namespace {
 
-Result<std::shared_ptr<Opened>> session_of(const Descriptor& descriptor, const std::filesystem::path& folder,
+Result<std::shared_ptr<Opened>> session_of(const ModelDescriptor& descriptor, const std::filesystem::path& folder,
                                            const Options& options, const std::string& provider) {
   auto chosen = options_of(descriptor, options, provider);
   if (!chosen) return chosen.error();
@@ -300,7 +301,7 @@ Result<Content> content_of(OrtValue* value, ElementType element) {
   if (!error) error = failed(api.GetTensorElementType(about, &type));
   api.ReleaseTensorTypeAndShapeInfo(about);
   if (error) return *error;
-  if (type != type_of(element)) return ModelError(ErrorCode::runtime, "an output has another type than the package says");
+  if (type != type_of(element)) return ModelError(ModelErrorCode::runtime, "an output has another type than the package says");
   if (element != ElementType::text) {
     void* data = nullptr;
     if ((error = failed(api.GetTensorMutableData(value, &data)))) return *error;
@@ -309,7 +310,7 @@ Result<Content> content_of(OrtValue* value, ElementType element) {
   return content;
 }
 
-Result<Outputs> ran(const Descriptor& descriptor, OrtSession* session, const Inputs& inputs,
+Result<Outputs> ran(const ModelDescriptor& descriptor, OrtSession* session, const Inputs& inputs,
                     const std::vector<std::shared_ptr<OrtValue>>& states) {
   if (inputs.error()) return *inputs.error();
   std::vector<const char*> given_names;
@@ -337,7 +338,7 @@ Result<Outputs> ran(const Descriptor& descriptor, OrtSession* session, const Inp
 }
 
 /// Seconds of the fastest of a few runs, after one that warms up.
-Result<double> fastest(const Descriptor& descriptor, OrtSession* session, const Inputs& inputs) {
+Result<double> fastest(const ModelDescriptor& descriptor, OrtSession* session, const Inputs& inputs) {
   double best = std::numeric_limits<double>::infinity();
   for (int run = 0; run <= timed_runs; ++run) {
     const auto begin = Clock::now();
@@ -349,16 +350,16 @@ Result<double> fastest(const Descriptor& descriptor, OrtSession* session, const 
 }
 
 /// An error for a session that computes other numbers than the package's samples have, or takes longer than the CPU.
-std::optional<ModelError> prove(const Descriptor& descriptor, const std::filesystem::path& folder, const Options& options,
+std::optional<ModelError> prove(const ModelDescriptor& descriptor, const std::filesystem::path& folder, const Options& options,
                                 OrtSession* session) {
   if (descriptor.golden.empty()) {
-    return ModelError(ErrorCode::runtime, "the package has no samples that prove it: Options::prove = false uses it unproved");
+    return ModelError(ModelErrorCode::runtime, "the package has no samples that prove it: Options::prove = false uses it unproved");
   }
   auto tests = tested(descriptor, folder, [&](const Inputs& inputs) { return ran(descriptor, session, inputs, {}); });
   if (!tests) return tests.error();
   for (const auto& each : *tests) {
     if (!each.passed()) {
-      return ModelError(ErrorCode::runtime, "computed other numbers: " + each.name + ", sample " +
+      return ModelError(ModelErrorCode::runtime, "computed other numbers: " + each.name + ", sample " +
                                                 std::to_string(each.sample) + ": " + each.failure);
     }
   }
@@ -371,21 +372,21 @@ std::optional<ModelError> prove(const Descriptor& descriptor, const std::filesys
   if (!own_time) return own_time.error();
   if (!cpu_time) return cpu_time.error();
   if (*own_time <= *cpu_time) return std::nullopt;
-  return ModelError(ErrorCode::runtime, "slower than the CPU: " + number_in_words(1000 * *own_time) + " ms instead of " +
+  return ModelError(ModelErrorCode::runtime, "slower than the CPU: " + number_in_words(1000 * *own_time) + " ms instead of " +
                                             number_in_words(1000 * *cpu_time) + " ms");
 }
 
-std::optional<ModelError> refused(const Descriptor& descriptor, const Options& options) {
+std::optional<ModelError> refused(const ModelDescriptor& descriptor, const Options& options) {
   if (options.threads < 0 || options.threads > most_threads) {
-    return ModelError(ErrorCode::bad_options, "threads is " + std::to_string(options.threads) + ", which is not one of 0 to " +
+    return ModelError(ModelErrorCode::bad_options, "threads is " + std::to_string(options.threads) + ", which is not one of 0 to " +
                                                   std::to_string(most_threads));
   }
   const auto& found = library();
   if (!found.problem.empty()) {
-    return ModelError(found.api == nullptr ? ErrorCode::runtime_version : ErrorCode::runtime, found.problem);
+    return ModelError(found.api == nullptr ? ModelErrorCode::runtime_version : ModelErrorCode::runtime, found.problem);
   }
   if (!options.allow_other_runtime && release_of(found.version) < release_of(descriptor.runtime_version)) {
-    return ModelError(ErrorCode::runtime_version, "ONNX Runtime is " + found.version + ", and " + descriptor.package +
+    return ModelError(ModelErrorCode::runtime_version, "ONNX Runtime is " + found.version + ", and " + descriptor.package +
                                                       " needs " + descriptor.runtime_version + " or later");
   }
   return std::nullopt;
@@ -468,7 +469,7 @@ Content Row::operator[](std::size_t output) const {
   return content;
 }
 
-Session::Session(const Descriptor& descriptor, std::filesystem::path folder, ModelInfo info, std::shared_ptr<Opened> opened,
+Session::Session(const ModelDescriptor& descriptor, std::filesystem::path folder, ModelInfo info, std::shared_ptr<Opened> opened,
                  double load_duration)
     : descriptor_(descriptor),
       folder_(std::move(folder)),
@@ -494,10 +495,10 @@ Result<Outputs> Session::run(const Inputs& inputs, State* state) {
     const std::lock_guard<std::mutex> guard(lock_);
     opened = opened_;
   }
-  if (!opened) return ModelError(ErrorCode::closed, info_.name + " was closed");
+  if (!opened) return ModelError(ModelErrorCode::closed, info_.name + " was closed");
 #ifndef _WIN32
   if (getpid() != process_) {
-    return ModelError(ErrorCode::forked, info_.name + " was loaded before the process was forked: load it in the new process");
+    return ModelError(ModelErrorCode::forked, info_.name + " was loaded before the process was forked: load it in the new process");
   }
 #endif
   std::vector<std::shared_ptr<OrtValue>> states;
@@ -591,12 +592,12 @@ Metrics Session::metrics() const {
 
 }  // namespace detail
 
-Model::Model(std::shared_ptr<detail::Session> session) noexcept : session_(std::move(session)) {}
-Model::Model(Model&& other) noexcept = default;
-Model& Model::operator=(Model&& other) noexcept = default;
-Model::~Model() = default;
+LoadedModel::LoadedModel(std::shared_ptr<detail::Session> session) noexcept : session_(std::move(session)) {}
+LoadedModel::LoadedModel(LoadedModel&& other) noexcept = default;
+LoadedModel& LoadedModel::operator=(LoadedModel&& other) noexcept = default;
+LoadedModel::~LoadedModel() = default;
 
-Result<std::shared_ptr<detail::Session>> Model::opened(const detail::Descriptor& descriptor, const Options& options) {
+Result<std::shared_ptr<detail::Session>> LoadedModel::opened(const detail::ModelDescriptor& descriptor, const Options& options) {
   using namespace detail;
   const auto begin = Clock::now();
   if (auto error = refused(descriptor, options)) return *error;
@@ -630,47 +631,47 @@ Result<std::shared_ptr<detail::Session>> Model::opened(const detail::Descriptor&
     }
     info.left_out.push_back({provider, reason_of(*error)});
   }
-  return ModelError(ErrorCode::runtime, "no provider");
+  return ModelError(ModelErrorCode::runtime, "no provider");
 }
 
-const ModelInfo& Model::info() const noexcept {
+const ModelInfo& LoadedModel::info() const noexcept {
   static const ModelInfo none;
   return session_ ? session_->info() : none;
 }
 
-Metrics Model::metrics() const { return session_ ? session_->metrics() : Metrics(); }
+Metrics LoadedModel::metrics() const { return session_ ? session_->metrics() : Metrics(); }
 
 namespace {
 
-ModelError moved_from() { return {ErrorCode::closed, "the model was moved to another variable"}; }
+ModelError moved_from() { return {ModelErrorCode::closed, "the model was moved to another variable"}; }
 
 }  // namespace
 
-Result<SelfTest> Model::self_test() const {
+Result<SelfTest> LoadedModel::self_test() const {
   if (!session_) return moved_from();
   return session_->self_test();
 }
 
-void Model::close() noexcept {
+void LoadedModel::close() noexcept {
   if (session_) session_->close();
 }
 
-Result<detail::Outputs> Model::run_on(const detail::Inputs& inputs) const {
+Result<detail::Outputs> LoadedModel::run_on(const detail::Inputs& inputs) const {
   if (!session_) return moved_from();
   return session_->run(inputs, nullptr);
 }
 
-Result<detail::Outputs> Model::run_on(const detail::Inputs& inputs, detail::State& state) const {
+Result<detail::Outputs> LoadedModel::run_on(const detail::Inputs& inputs, detail::State& state) const {
   if (!session_) return moved_from();
   return session_->run(inputs, &state);
 }
 
-Result<detail::Outputs> Model::run_carried(const detail::Inputs& inputs) const {
+Result<detail::Outputs> LoadedModel::run_carried(const detail::Inputs& inputs) const {
   if (!session_) return moved_from();
   return session_->run_carried(inputs);
 }
 
-void Model::reset_carried() const {
+void LoadedModel::reset_carried() const {
   if (session_) session_->reset_carried();
 }
 

@@ -16,7 +16,7 @@ struct ClassifierOutputs {
 ///
 ///     auto model = contracts::Classifier::load().value();
 ///     auto found = model.classify(contracts::Picture(pixels, width, height)).value();
-class Classifier : public Model {
+class Classifier : public LoadedModel {
  public:
   /// Opens the model.
   static Result<Classifier> load(const Options& options = {});
@@ -39,7 +39,7 @@ class Classifier : public Model {
   Result<std::vector<Classification>> classify(const Picture& image, std::size_t top = 3) const;
 
  private:
-  using Model::Model;
+  using LoadedModel::LoadedModel;
 };
 
 }  // namespace contracts

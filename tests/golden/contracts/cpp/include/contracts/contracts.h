@@ -3,6 +3,7 @@
 #pragma once
 
 #include "classifier.h"
+#include "listener.h"
 #include "several.h"
 #include "runtime.h"
 

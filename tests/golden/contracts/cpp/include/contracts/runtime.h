@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -29,7 +31,7 @@
 namespace contracts {
 
 /// Why a call failed.
-enum class ErrorCode {
+enum class ModelErrorCode {
   missing,          ///< A file of the model is not there.
   corrupted,        ///< A file is not the one that the package was built with.
   unreadable,       ///< A file is there and cannot be read.
@@ -37,24 +39,25 @@ enum class ErrorCode {
   runtime_version,  ///< The program has an older ONNX Runtime than this package was built for.
   bad_input,        ///< A value does not fit the model.
   bad_options,      ///< An option has an invalid value.
+  busy,             ///< The queue of a stream has no room.
   closed,           ///< The model was closed or moved from before the call.
   forked,           ///< The process was forked after the load: ONNX Runtime's threads stayed in the parent.
 };
 
 /// The code as text: `bad_input`.
-const char* name_of(ErrorCode code) noexcept;
+const char* name_of(ModelErrorCode code) noexcept;
 
 /// A model cannot be loaded or run.
 class ModelError : public std::runtime_error {
  public:
-  ModelError(ErrorCode code, const std::string& message)
+  ModelError(ModelErrorCode code, const std::string& message)
       : std::runtime_error("[" + std::string(name_of(code)) + "] " + message), code_(code) {}
 
   /// The reason, for code.
-  ErrorCode code() const noexcept { return code_; }
+  ModelErrorCode code() const noexcept { return code_; }
 
  private:
-  ErrorCode code_;
+  ModelErrorCode code_;
 };
 
 /// The value of a call, or why there is none. No function of this package throws: `value()` does, if asked.
@@ -292,6 +295,12 @@ struct Ranked {
   float score;
 };
 
+/// A message of a conversation.
+struct Message {
+  std::string role;  ///< `system`, `user` or `assistant`
+  std::string text;
+};
+
 /// Options for loading and running a model.
 struct Options {
   /// Execution providers by ONNX Runtime's names, such as `CUDAExecutionProvider`, tried in this order; the CPU is
@@ -377,17 +386,92 @@ class Inputs;
 class Outputs;
 class Session;
 class State;
-struct Descriptor;
+struct ModelDescriptor;
+class Stream;
+
+/// A part of a stream, and its place: time to the first sample that the model takes, and zeros before and after these.
+struct SoundPiece {
+  SoundView sound;
+  std::array<std::int64_t, 3> place;
+};
+
+struct Range {
+  std::int64_t start;
+  std::int64_t end;
+  std::int64_t dropped;
+};
+
+Result<std::int64_t> pushed(Stream& stream, const SoundView& sound);
+void flushed(Stream& stream);
+void reset(Stream& stream);
+void closed(Stream& stream);
+Result<std::optional<Range>> next(Stream& stream,
+                                  const std::function<std::optional<ModelError>(const SoundPiece&, State&)>& step);
 }  // namespace detail
 
-/// A loaded model. It can be moved, not copied, and called from any thread.
-class Model {
+/// Options of a stream.
+struct StreamOptions {
+  /// Milliseconds of sound that may wait.
+  int queue_ms = 10000;
+  /// Whether a push that has no room drops the sound that waits longest; otherwise it fails with `busy`.
+  bool drop_oldest = false;
+};
+
+/// The result for a part of a stream. Numbers are frames since the stream began, at the rate of the sound.
+template <class R>
+struct Heard {
+  R result;
+  std::int64_t start;
+  std::int64_t end;
+  std::int64_t dropped;  ///< frames before `start` without a result, because the queue was full
+};
+
+/// A sound that an app pushes piece by piece, from any thread. The results depend on the sound alone, however it is cut.
+/// The model runs when a result is asked for: what has no result yet waits in a queue.
+template <class R>
+class SoundStream {
  public:
-  Model(Model&& other) noexcept;
-  Model& operator=(Model&& other) noexcept;
-  Model(const Model&) = delete;
-  Model& operator=(const Model&) = delete;
-  ~Model();
+  using Step = std::function<Result<R>(const detail::SoundPiece& piece, detail::State& state)>;
+
+  SoundStream(std::shared_ptr<detail::Stream> stream, Step step) : stream_(std::move(stream)), step_(std::move(step)) {}
+
+  /// Adds what follows; gives the frames since the stream began. Fails with `bad_input` for samples that are no numbers,
+  /// another rate or number of channels than before, and after `flush`; with `busy` where the queue has no room.
+  Result<std::int64_t> push(const SoundView& sound) { return detail::pushed(*stream_, sound); }
+  /// Ends the sound: the rest gets its results.
+  void flush() { detail::flushed(*stream_); }
+  /// Starts a new sound: forgets what was pushed.
+  void reset() { detail::reset(*stream_); }
+  /// Ends the results. The model stays open.
+  void close() { detail::closed(*stream_); }
+
+  /// The next result, which waits for pushes of other threads; nothing after `flush` and after `close`.
+  Result<std::optional<Heard<R>>> next() {
+    std::optional<R> made;
+    auto range = detail::next(*stream_, [&](const detail::SoundPiece& piece, detail::State& state) -> std::optional<ModelError> {
+      auto result = step_(piece, state);
+      if (!result) return result.error();
+      made = std::move(*result);
+      return std::nullopt;
+    });
+    if (!range) return range.error();
+    if (!*range) return std::optional<Heard<R>>();
+    return std::optional<Heard<R>>(Heard<R>{std::move(*made), (*range)->start, (*range)->end, (*range)->dropped});
+  }
+
+ private:
+  std::shared_ptr<detail::Stream> stream_;
+  Step step_;
+};
+
+/// A loaded model. It can be moved, not copied, and called from any thread.
+class LoadedModel {
+ public:
+  LoadedModel(LoadedModel&& other) noexcept;
+  LoadedModel& operator=(LoadedModel&& other) noexcept;
+  LoadedModel(const LoadedModel&) = delete;
+  LoadedModel& operator=(const LoadedModel&) = delete;
+  ~LoadedModel();
 
   /// Which file runs, and on what; empty after a move.
   const ModelInfo& info() const noexcept;
@@ -399,8 +483,10 @@ class Model {
   void close() noexcept;
 
  protected:
-  explicit Model(std::shared_ptr<detail::Session> session) noexcept;
-  static Result<std::shared_ptr<detail::Session>> opened(const detail::Descriptor& descriptor, const Options& options);
+  explicit LoadedModel(std::shared_ptr<detail::Session> session) noexcept;
+  /// The same session, for a stream that goes on after a move.
+  const std::shared_ptr<detail::Session>& session() const noexcept { return session_; }
+  static Result<std::shared_ptr<detail::Session>> opened(const detail::ModelDescriptor& descriptor, const Options& options);
   Result<detail::Outputs> run_on(const detail::Inputs& inputs) const;
   Result<detail::Outputs> run_on(const detail::Inputs& inputs, detail::State& state) const;
   /// Runs with the state that the call before left. Calls take turns.
