@@ -174,7 +174,8 @@ OWN = """
     About ActivityManager Allowed AndroidConditions Annotations Answer AnyModel ApplicationExitInfo Arena
     ArrayBufferView Asset Assignment AsyncIteratorProtocol AsyncRunOptions AsyncStream AsyncThrowingStream
     AtomicBoolean AtomicInteger Attempt AttemptKind Attempts AVAudioChannelCount AVAudioFormat AVAudioFrameCount
-    AVAudioPCMBuffer Backend BadModelException Ban BanEvent Base64 BatteryManager BFloat16 BufferedInput Builder
+    AVAudioPCMBuffer Backend BadModelException Ban BanEvent Base64 BasicFileAttributes
+    BufferedImage BatteryManager BFloat16 BufferedInput Builder
     BundledSource ByteArrayOutputStream ByteBuffer ByteOrder Bytes Call CallOptions Calls Cancellation
     CancellationError CancellationException Carried CChar CFData CGBitmapInfo CGColorSpace CGContext CGDataProvider
     CGFloat CGImage CGImageAlphaInfo CGImagePropertyOrientation CGRect Channel ChannelAnswer ChannelDocument
@@ -187,7 +188,8 @@ OWN = """
     Distance DocumentException DocumentRefused DoubleBuffer Download Downloads Durable DurableFiles EncodedKeySpec
     Engine EnumSet Envelope EnvelopeException ErrnoException ErrorConstructor ExecutionException
     ExpressibleByFloatLiteral ExpressibleByIntegerLiteral Failing FailureEvent Fallback Fastest Fault Fed FedPixels
-    FedState FedStrings Feeding Field Fields Figures FileChanged FileDescriptor FileInputStream FileLock
+    FedState FedStrings Feeding Field Fields Figures FileChanged
+    FileChannel FileDescriptor FileInputStream FileLock
     FileOutputStream FileProtectionType Files FloatBuffer Folder FolderSource FoundationNetworking Frame Frames
     FrameSource FutureTask Gate GCMParameterSpec GeneralSecurityException GeneratedParts GeneratedText Golden
     GoldenSample GoldenTensor GregorianCalendar GuardedFiles Half Header Heard Heat Held Histogram HookOptions
