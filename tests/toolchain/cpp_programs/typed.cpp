@@ -33,7 +33,7 @@ std::string json(const std::string& text) {
 template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
 std::string json(T number) {
   char text[40];
-  std::snprintf(text, sizeof text, "%.9g", static_cast<double>(number));
+  std::snprintf(text, sizeof text, "%.17g", static_cast<double>(number));
   return text;
 }
 std::string json(const Classification& each) { return json(each.label); }
