@@ -93,7 +93,7 @@ def unpacked(project: Path, folder: Path) -> Path:
 
 
 def test_a_package_that_cmake_installs_judges_files_and_itself(project: Path, tmp_path: Path) -> None:
-    """What docs/cpp.md shows works. A provider that is not there is left out; a closed, moved or forked model and a
+    """The page of C++ is followed. A provider that is not there is left out; a closed, moved or forked model and a
     damaged file are errors."""
     Image.fromarray(np.full((480, 640, 3), 200, np.uint8)).save(tmp_path / "photo.png")
     said = command.run("predict", "--json", tmp_path / "photo.png", folder=project).stdout
@@ -158,7 +158,8 @@ def test_a_package_computes_the_same_on_arm64_and_compiles_for_other_systems(pro
     program.write_text(TESTED, encoding="utf-8")
     compiler = cpp_packages.clang("aarch64-linux-gnu.2.34")
     made = cpp_packages.compiled(package, root, program, compiler, "-DVISION_NO_EXCEPTIONS", "-fno-exceptions")
-    command = [*processor.emulator(), "-E", f"LD_LIBRARY_PATH={root / 'lib'}", made, package / "models"]
+    libraries = f"LD_LIBRARY_PATH={root / 'lib'}"
+    command = [*processor.emulator(), "-E", libraries, str(made), str(package / "models")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "passed\n"), done.stderr
     for target in ("x86_64-windows-gnu", "aarch64-macos"):

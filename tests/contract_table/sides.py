@@ -336,8 +336,9 @@ def jar(asked: Asked, folder: Path) -> Answers:
     """The jar on ONNX Runtime's Java package for Linux: the program of `kotlin`, without Android."""
     [built] = (asked.dist / "jvm").glob("*-jvm-1.0.0.jar")
     apps = desktop_java.compiled(built, PROGRAMS / "ContractTable.kt")
-    sizes: dict[str, Any] = {"samples": cases.WINDOW * cases.WINDOWS, "window": cases.WINDOW, "rate": cases.RATE}
-    return _read(desktop_java.run("apps.ContractTableKt", built, apps, data=folder, files=asked.cases, **sizes).facts)
+    sizes = {"samples": cases.WINDOW * cases.WINDOWS, "window": cases.WINDOW, "rate": cases.RATE}
+    given = {"data": folder, "files": asked.cases, **sizes}
+    return _read(desktop_java.run("apps.ContractTableKt", given, built, apps).facts)
 
 
 def _read(facts: Mapping[str, str]) -> Answers:

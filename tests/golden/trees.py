@@ -95,7 +95,7 @@ def _names(made: Packaged) -> dict[str, str]:
     """The names of a package as templates have them."""
     if isinstance(made, Wrapped | Published | Paged | Wheel):
         view = made.view()
-        names = getattr(view, "names", None) or view.runtime
+        names = getattr(view, "names", None) or getattr(view, "runtime", None)
         views = [names, getattr(names, "android", None), getattr(names, "apple", None)]
     else:
         views = [made.view().runtime]

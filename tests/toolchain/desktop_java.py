@@ -35,8 +35,8 @@ class Built:
     data: Path
 
     def facts(self, program: str, *apps: Path, java: Path | None = None, **values: object) -> Mapping[str, str]:
-        folders = {"data": self.data, "files": self.files}
-        return run(f"apps.{program}Kt", self.jar, compiled(self.jar, *apps), java=java, **folders, **values).facts
+        given = {"data": self.data, "files": self.files, **values}
+        return run(f"apps.{program}Kt", given, self.jar, compiled(self.jar, *apps), java=java).facts
 
 
 def built(folder: Path, report: Report) -> Built:
@@ -82,10 +82,10 @@ def command(main_class: str, *own: Path, java: Path | None = None, flags: Sequen
     return [*map(str, program), *flags, "-cp", os.pathsep.join(map(str, classpath(*own))), main_class]
 
 
-def run(main_class: str, *own: Path, java: Path | None = None, flags: Sequence[str] = (), **values: object) -> jvm.Run:
+def run(main_class: str, values: Mapping[str, object], *own: Path, java: Path | None = None) -> jvm.Run:
     """Runs a program that prints facts; raises AssertionError if it fails."""
     done = subprocess.run(
-        [*command(main_class, *own, java=java, flags=flags), *jvm.words(values)],
+        [*command(main_class, *own, java=java), *jvm.words(values)],
         capture_output=True,
         text=True,
         check=False,

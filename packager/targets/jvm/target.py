@@ -41,6 +41,7 @@ ASSEMBLY = Step(
         "packager.files.zips",
         "packager.targets.kotlin.javadoc",
         "packager.targets.kotlin.kotlin",
+        "packager.targets.kotlin.sources",
         "packager.targets.kotlin.units",
     ),
     templates=("android/stubs",),
@@ -240,11 +241,13 @@ class Jvm:
             kotlin.stubs(),
         ]
 
+        entries = _entries(view, given)
+
         def make(folder: Path) -> None:
             announce("compile its Kotlin")
             with store.scratch() as work:
                 classes = units.write_classes(work / "classes.jar", sources.module(view, given), store)
-                write_zip(folder / f"{stem}.jar", _entries(view, given, classes))
+                write_zip(folder / f"{stem}.jar", {**_classes(classes), **entries})
             texts = {path: text.encode() for path, text in sources.kotlin_files(given).items()}
             written = write_zip(folder / f"{stem}-sources.jar", texts)
             write_javadoc(folder / f"{stem}-javadoc.jar", f"{view.group}:{stem}", written)
@@ -282,18 +285,21 @@ def _artifact(view: KotlinView) -> str:
     return f"{view.package.name}-jvm"
 
 
-def _entries(view: KotlinView, given: Sources, classes: Path) -> Mapping[PurePosixPath, Content]:
-    """The content of the jar: classes, models, and the texts about the package in a folder of its own in META-INF,
-    which other jars do not have."""
+def _classes(jar: Path) -> Mapping[PurePosixPath, Content]:
+    with zipfile.ZipFile(jar) as archive:
+        return {PurePosixPath(name): read_entry(archive, name) for name in archive.namelist()}
+
+
+def _entries(view: KotlinView, given: Sources) -> Mapping[PurePosixPath, Content]:
+    """The content of the jar besides its classes: models, and the texts about the package in a folder of its own in
+    META-INF, which other jars do not have."""
     home = META_INF / view.namespace
-    with zipfile.ZipFile(classes) as archive:
-        found: dict[PurePosixPath, Content] = {
-            PurePosixPath(name): read_entry(archive, name) for name in archive.namelist()
-        }
-    found[META_INF / "MANIFEST.MF"] = _manifest(view).encode()
-    found |= {path.relative_to(sources.RESOURCES_ROOT): file for path, file in given.files.items()}
-    found |= {home / path.name: given.texts[path].encode() for path in (README, API, SBOM) if path in given.texts}
-    return found | {home / each.name: each.file for each in view.licenses}
+    return {
+        META_INF / "MANIFEST.MF": _manifest(view).encode(),
+        **{path.relative_to(sources.RESOURCES_ROOT): file for path, file in given.files.items()},
+        **{home / path.name: given.texts[path].encode() for path in (README, API, SBOM) if path in given.texts},
+        **{home / each.name: each.file for each in view.licenses},
+    }
 
 
 def _manifest(view: KotlinView) -> str:

@@ -45,7 +45,7 @@ std::string_view without_end(std::string_view text, bool (*goes)(std::int32_t)) 
   return text.substr(0, text.size() - bytes);
 }
 
-/// The text that stands for a slot with marks: `<` and `>` without blanks there, `[` and `]` without newlines.
+/// The text of a slot with marks: `<` and `>` without blanks there, `[` and `]` without newlines.
 std::string_view filled(std::string_view slot, std::string_view text) {
   const auto has = [&](char mark) { return slot.find(mark) != slot.npos; };
   if (has('<')) text = without_start(text, is_blank);
