@@ -350,5 +350,5 @@ def _read(facts: Mapping[str, str]) -> Answers:
     }
 
 
-OTHERS = (kotlin, swift_package, react_native, web_package, dart_package, wheel, node_package)
+OTHERS = (kotlin, swift_package, react_native, web_package, dart_package, wheel, node_package, jar)
 """in the order of the page's columns"""
