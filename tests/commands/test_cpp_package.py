@@ -26,6 +26,7 @@ from tests.toolchain.react_native import cmake_project
 from tests.toolchain.require import require
 
 PROGRAMS = Path(cpp_packages.__file__).with_name("cpp_programs")
+EDGE = Path(__file__).parents[2] / "sample_apps" / "edge"
 PAGE = Path(__file__).parents[2] / "docs" / "cpp.md"
 PROJECT = """\
 [package]
@@ -144,6 +145,30 @@ def test_a_package_that_cmake_installs_judges_files_and_itself(project: Path, tm
         "damaged corrupted",
         "gone missing",
     ]
+
+
+def test_the_sample_for_a_board_names_what_is_in_the_pictures_of_a_folder(project: Path, tmp_path: Path) -> None:
+    """It takes the package as `add_subdirectory`, and refuses half a picture."""
+    samples, seen = tmp_path / "sample_apps", tmp_path / "seen"
+    shutil.copytree(EDGE, samples / EDGE.name)
+    shutil.copytree(project / "dist" / "cpp", samples / "vision" / "dist" / "cpp")
+    seen.mkdir()
+    photo = Image.fromarray(np.full((48, 64, 3), 200, np.uint8))
+    photo.save(seen / "a.ppm")
+    photo.save(tmp_path / "a.png")
+    (seen / "b.ppm").write_bytes((seen / "a.ppm").read_bytes()[:-1])
+    said = command.run("predict", "--json", tmp_path / "a.png", folder=project).stdout
+    best = json.loads(said)["predictions"][0]["answers"]["scores"][0]
+
+    root = cpp_packages.root(tmp_path / "onnxruntime")
+    cmake("-S", samples / EDGE.name, "-B", tmp_path / "build", f"-DONNXRUNTIME_ROOT={root}")
+    cmake("--build", tmp_path / "build")
+    done = subprocess.run([tmp_path / "build" / "edge", seen, "--once"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    whole, half = done.stdout.splitlines()
+    name, label, score = whole.split(" ")
+    assert (name, label, float(score)) == ("a.ppm:", best["label"], pytest.approx(best["score"], abs=1e-5))
+    assert half == "b.ppm: no whole .ppm picture"
 
 
 def test_a_package_computes_the_same_on_arm64_and_compiles_for_other_systems(project: Path, tmp_path: Path) -> None:
