@@ -83,9 +83,11 @@ def compiled(package: Path, runtime: Path, program: Path, compiler: Sequence[str
 
 
 def checked(package: Path, runtime: Path, source: str, compiler: Sequence[str]) -> None:
-    """Compiles a source of the package, and keeps nothing."""
+    """Compiles a source of the package, beside it."""
     folders = ["-I", str(package / "include"), "-isystem", str(runtime / HEADERS)]
-    _run([*compiler, *STRICT, *folders, "-fsyntax-only", str(package / "src" / f"{source}.cpp")])
+    _run(
+        [*compiler, *STRICT, *folders, "-c", str(package / "src" / f"{source}.cpp"), "-o", str(package / f"{source}.o")]
+    )
 
 
 def ran(program: Path, package: Path, runtime: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:

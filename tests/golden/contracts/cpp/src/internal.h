@@ -175,14 +175,11 @@ class Outputs {
 /// Values that a model carries from one run to the next, zeros first.
 class State {
  public:
-  explicit State(const ModelDescriptor& descriptor) : descriptor_(&descriptor) {}
-
   /// Starts anew.
   void reset() { values_.clear(); }
 
  private:
   friend class Session;
-  const ModelDescriptor* descriptor_;
   std::vector<std::shared_ptr<OrtValue>> values_;
 };
 
@@ -209,7 +206,7 @@ struct StreamForm {
   std::int64_t length;  ///< samples of the hop, and those before it
 };
 
-Result<std::shared_ptr<Stream>> begun(const ModelDescriptor& descriptor, const StreamForm& form, const StreamOptions& options);
+Result<std::shared_ptr<Stream>> begun(const StreamForm& form, const StreamOptions& options);
 /// The problem with a sound, if there is one.
 std::optional<ModelError> problem_of(const char* name, const SoundView& sound);
 

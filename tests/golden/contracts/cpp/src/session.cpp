@@ -46,6 +46,15 @@ const std::string cpu = "CPUExecutionProvider";
 
 using Clock = std::chrono::steady_clock;
 
+/// Number of this process; 0 on Windows, which forks none.
+long current_process() {
+#ifdef _WIN32
+  return 0;
+#else
+  return getpid();
+#endif
+}
+
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 /// ONNX Runtime in this process; without `api` where it is older than the header that this source was compiled with.
@@ -475,16 +484,9 @@ Session::Session(const ModelDescriptor& descriptor, std::filesystem::path folder
       folder_(std::move(folder)),
       info_(std::move(info)),
       load_duration_(load_duration),
-      process_(
-#ifdef _WIN32
-          0
-#else
-          getpid()
-#endif
-              ),
+      process_(current_process()),
       opened_(std::move(opened)),
-      buckets_(219),
-      carried_(descriptor) {
+      buckets_(219) {
 }
 
 Session::~Session() = default;
@@ -496,11 +498,9 @@ Result<Outputs> Session::run(const Inputs& inputs, State* state) {
     opened = opened_;
   }
   if (!opened) return ModelError(ModelErrorCode::closed, info_.name + " was closed");
-#ifndef _WIN32
-  if (getpid() != process_) {
+  if (current_process() != process_) {
     return ModelError(ModelErrorCode::forked, info_.name + " was loaded before the process was forked: load it in the new process");
   }
-#endif
   std::vector<std::shared_ptr<OrtValue>> states;
   if (state != nullptr) {
     states = state->values_;

@@ -34,8 +34,8 @@ ModelError refused(const std::string& words) { return {ModelErrorCode::bad_input
 
 class Stream {
  public:
-  Stream(const ModelDescriptor& descriptor, const StreamForm& form, const StreamOptions& options)
-      : descriptor_(descriptor), form_(form), options_(options) {
+  Stream(const StreamForm& form, const StreamOptions& options)
+      : form_(form), options_(options) {
     renew();
   }
 
@@ -166,7 +166,7 @@ class Stream {
     start_ = frame;
     rest_ = 0;
     ahead_ = form_.length - form_.hop;
-    state_ = std::make_shared<State>(descriptor_);
+    state_ = std::make_shared<State>();
   }
 
   /// Keeps the frames from `frame` on.
@@ -199,7 +199,6 @@ class Stream {
     return pace;
   }
 
-  const ModelDescriptor& descriptor_;
   const StreamForm form_;
   const StreamOptions options_;
   std::mutex turn_;  ///< of who asks for a result
@@ -219,11 +218,11 @@ class Stream {
   std::shared_ptr<State> state_;
 };
 
-Result<std::shared_ptr<Stream>> begun(const ModelDescriptor& descriptor, const StreamForm& form, const StreamOptions& options) {
+Result<std::shared_ptr<Stream>> begun(const StreamForm& form, const StreamOptions& options) {
   if (options.queue_ms < 1) {
     return ModelError(ModelErrorCode::bad_options, "queue_ms is " + std::to_string(options.queue_ms) + ", the least is 1");
   }
-  return std::make_shared<Stream>(descriptor, form, options);
+  return std::make_shared<Stream>(form, options);
 }
 
 Result<std::int64_t> pushed(Stream& stream, const SoundView& sound) { return stream.push(sound); }
