@@ -80,6 +80,8 @@ def test_texts_give_what_they_give_in_every_language(said: Mapping[str, Any]) ->
     typed_texts.same(found["together"], wanted["embedder"])
     assert found["none"] == []
     assert [f"[{', '.join(each)}]" for each in found["topics"]] == typed_texts.topics()
+    for alone, together in (("alone", "together"), ("topic", "topics"), ("judged alone", "judge")):
+        assert found[alone] == found[together], alone
     assert found["one topic"] == [1] * len(typed_texts.LISTED)
     longest = max(map(len, wanted["rows"]))
     assert found["rows"] == [each + [0.0] * (longest - len(each)) for each in wanted["rows"]]
