@@ -32,5 +32,10 @@ def known_sha256(path: Path) -> str:
         return _known[identity]
 
 
+def content_sha256(content: bytes | Path) -> str:
+    """Lower-case hex sha256 of an entry of an archive."""
+    return known_sha256(content) if isinstance(content, Path) else hashlib.sha256(content).hexdigest()
+
+
 def _identity(status: os.stat_result) -> tuple[int, int, int, int]:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

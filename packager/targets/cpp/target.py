@@ -1,29 +1,28 @@
 """The target cpp: a CMake package whose models run on ONNX Runtime's C API."""
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from packager.core import chat, components
 from packager.core.characters import in_one_line
 from packager.core.components import Parts
 from packager.core.console import Announce, silent
 from packager.core.findings import Report
-from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Plan, Sources
 from packager.description import Language
-from packager.engines.environments.runtime import Runtime, shipped_version
-from packager.files.hashes import known_sha256
+from packager.engines.environments.runtime import shipped_version
+from packager.files.hashes import content_sha256
 from packager.files.processes import downloads
 from packager.files.store import Step, Store
 from packager.render.templates import render
 from packager.targets.cpp import model, naming
 from packager.targets.cpp.view import CppView, NamesView
+from packager.targets.desktop import BringsRuntime, licenses_of
 from packager.targets.layouts import copied
-from packager.targets.target import TOP, Built, RuntimeRange, Shipped, artifact, runtime_range
+from packager.targets.target import TOP, Built, Shipped, artifact
 from packager.targets.typescript.tarball import write_tarball
 from packager.vectors import NO_VECTORS, Golden
 
@@ -32,71 +31,15 @@ MODELS = PurePosixPath("models")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cpp:
+class Cpp(BringsRuntime):
     NAME: ClassVar[str] = "cpp"
     LANGUAGE: ClassVar[Language] = Language(name="C++", adds_nothing_for=("channel", "encryption", "trust"))
     REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"cmake-package": f"{TOP}{MODELS}/"}
-    VERIFIES: ClassVar[bool] = False
-    DECRYPTS: ClassVar[bool] = False
-    UPDATES: ClassVar[bool] = False
-    VARIES: ClassVar[bool] = False
     ABOUT: ClassVar[str] = "a CMake package in C++17 for desktops, servers and boards: docs/cpp.md"
-    COMMON: ClassVar[Mapping[str, str]] = {}
-    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
-
-    variant: str = "source"
-    """variant of the models to ship"""
-    providers: tuple[()] = ()
-    """always empty: apps choose providers at load, and the CPU is the last one"""
-    format: Literal["auto", "ort", "onnx"] = "onnx"
-    """`onnx`: the unmodified graph, which every provider reads and ONNX Runtime optimizes for the machine at load;
-    `auto` and `ort`: ORT format, which small boards map instead of reading it"""
-    prepacking: Literal["auto", "on", "off"] = "on"
-    """whether the CPU prepacks weights at load: a second copy in memory, for runs that are faster; `auto` does where
-    the target is `android`, `ios` or `web`"""
-    float16: Literal["onnx", "float32"] = "onnx"
-    """form of float16 models: with `onnx` the runtime, which has few kernels for 16 bits, converts them at load;
-    `float32` ships 32 bits"""
-    runtime_range: str = ""
-    """oldest minor version of ONNX Runtime that an app may have, for example `1.27`: the build loads every file in each
-    release from there on; default: the release that the package was checked with, or a newer one"""
-
-    def __post_init__(self) -> None:
-        """Raises SettingError for invalid values."""
-        self.allowed_runtimes()
-
-    @property
-    def soc_models(self) -> tuple[str, ...]:
-        """Always empty: no file is for one chip."""
-        return ()
-
-    @property
-    def environment(self) -> str:
-        return Runtime.NAME
-
-    @property
-    def no_float64(self) -> str:
-        """Always empty: ONNX Runtime for desktops has them."""
-        return ""
 
     def published_runtime(self) -> str:
-        return f"ONNX Runtime {self._oldest_runtime()} or later"
-
-    def _oldest_runtime(self) -> str:
-        allowed = self.allowed_runtimes()
-        return allowed.releases[0] if allowed else shipped_version()
-
-    def allowed_runtimes(self) -> RuntimeRange | None:
-        """Raises SettingError for a range that cannot be proved."""
-        return runtime_range(self.runtime_range, shipped_version())
-
-    def outside(self) -> str:
-        """mobpack makes the package by itself; apps compile it."""
-        return ""
-
-    def refuse_without_tools(self) -> None:
-        """mobpack makes the package by itself; apps compile it."""
+        return f"ONNX Runtime {self.oldest_runtime()} or later"
 
     def view(
         self,
@@ -108,14 +51,12 @@ class Cpp:
     ) -> CppView:
         namespace = naming.namespace(package.name)
         names = naming.files((plan.model.name for plan in plans), namespace)
-        oldest = self._oldest_runtime()
+        oldest = self.oldest_runtime()
         models = tuple(
             model.model_view(plan, package, golden, file=names[plan.model.name], runtime_version=oldest)
             for plan in plans
         )
-        licenses = {
-            f"LICENSE-{plan.model.name}.txt": plan.model.license_file for plan in plans if plan.model.license_file
-        }
+        licenses = licenses_of(plans)
         return CppView(
             package=package,
             names=NamesView(
@@ -140,18 +81,7 @@ class Cpp:
         )
 
     def built(self, view: CppView, plans: tuple[Plan, ...]) -> Built:
-        return Built(
-            target=self.NAME,
-            plans=plans,
-            providers=(),
-            variant=self.variant,
-            namespace=view.names.cpp_namespace,
-            oldest_system="",
-            runtime_version=shipped_version(),
-            dependency=self.published_runtime(),
-            own=None,
-            runtime_range=self.allowed_runtimes(),
-        )
+        return self.built_with(plans, namespace=view.names.cpp_namespace, dependency=self.published_runtime())
 
     def render(self, view: CppView) -> Sources:
         names = view.names
@@ -199,7 +129,7 @@ class Cpp:
         stem = stem_of(view)
         entries: dict[PurePosixPath, bytes | Path] = {path: text.encode() for path, text in sources.texts.items()}
         entries.update(sources.files)
-        inputs = [stem, {str(path): _key_of(content) for path, content in entries.items()}]
+        inputs = [stem, {str(path): content_sha256(content) for path, content in entries.items()}]
 
         def make(folder: Path) -> None:
             write_tarball(folder / f"{stem}.tgz", entries, top=PurePosixPath(stem))
@@ -215,7 +145,3 @@ class Cpp:
 def stem_of(view: CppView) -> str:
     """Name of the tarball without suffix, and of the folder in it."""
     return f"{view.names.name}-{view.names.version}"
-
-
-def _key_of(content: bytes | Path) -> str:
-    return known_sha256(content) if isinstance(content, Path) else hashlib.sha256(content).hexdigest()

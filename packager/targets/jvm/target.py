@@ -4,7 +4,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from packager.core import components
 from packager.core.characters import in_one_line
@@ -13,15 +13,14 @@ from packager.core.components import Parts
 from packager.core.console import Announce, silent
 from packager.core.findings import Report
 from packager.core.names import EXAMPLE_GROUP
-from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Model, Package, Plan, Sources
 from packager.description import API, Language
-from packager.engines.environments.runtime import Runtime
 from packager.files.hashes import known_sha256
 from packager.files.processes import downloads
 from packager.files.store import Step, Store
 from packager.files.zips import Content, read_entry, write_zip
 from packager.targets import maven
+from packager.targets.desktop import BringsRuntime
 from packager.targets.jvm.providers import KNOWN
 from packager.targets.jvm.readme import readme
 from packager.targets.kotlin import files, kotlin, sources, tensors, typed, units
@@ -31,7 +30,7 @@ from packager.targets.kotlin.names import ONNXRUNTIME
 from packager.targets.kotlin.packages import all_assets, licenses, namespace_of, refuse_group
 from packager.targets.kotlin.view import KotlinView, ModelView, RuntimeView
 from packager.targets.layouts import copied, described
-from packager.targets.target import SBOM, Built, RuntimeRange, Shipped, artifact, runtime_range
+from packager.targets.target import SBOM, Built, Shipped, artifact
 from packager.vectors import NO_VECTORS, Golden
 
 ASSEMBLY = Step(
@@ -55,7 +54,7 @@ LINE_BYTES = 70
 
 
 @dataclass(frozen=True, kw_only=True)
-class Jvm:
+class Jvm(BringsRuntime):
     NAME: ClassVar[str] = "jvm"
     LANGUAGE: ClassVar[Language] = Language(
         name="Kotlin and Java",
@@ -67,70 +66,27 @@ class Jvm:
     )
     REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"jar": "/mobpack/"}
-    VERIFIES: ClassVar[bool] = False
-    DECRYPTS: ClassVar[bool] = False
-    UPDATES: ClassVar[bool] = False
-    VARIES: ClassVar[bool] = False
     ABOUT: ClassVar[str] = "a jar for servers and desktops: docs/jvm.md"
     COMMON: ClassVar[Mapping[str, str]] = {
         f'group = "{EXAMPLE_GROUP}"': "Maven group and start of the Kotlin package",
         '# variant = "small"': "which numbers ship; the model's own when absent",
     }
-    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     group: str = EXAMPLE_GROUP
     """Maven group; with the package's name it forms the package of the Kotlin classes. The artifact is the package's
     name with `-jvm`"""
-    variant: str = "source"
-    """variant of the models to ship"""
-    providers: tuple[()] = ()
-    """always empty: programs choose providers at load, and the CPU is the last one"""
-    format: Literal["auto", "ort", "onnx"] = "onnx"
-    """`onnx`: the unmodified graph, which every provider reads and ONNX Runtime optimizes for the machine at load;
-    `auto` and `ort`: ORT format"""
-    prepacking: Literal["auto", "on", "off"] = "on"
-    """whether the CPU prepacks weights at load: a second copy in memory, for runs that are faster; `auto` does where
-    the target is `android`, `ios` or `web`"""
-    float16: Literal["onnx", "float32"] = "onnx"
-    """form of float16 models: with `onnx` the runtime, which has few kernels for 16 bits, converts them at load;
-    `float32` ships 32 bits"""
-    runtime_range: str = ""
-    """oldest minor version of ONNX Runtime that a program may bring, for example `1.27`: the build loads every file in
-    each release from there on; default: the release that the package names, or a newer one"""
 
     def __post_init__(self) -> None:
         """Raises SettingError for invalid values."""
         refuse_group(self.group)
-        self.allowed_runtimes()
-
-    @property
-    def soc_models(self) -> tuple[str, ...]:
-        """Always empty: no file is for one chip."""
-        return ()
-
-    @property
-    def environment(self) -> str:
-        return Runtime.NAME
-
-    @property
-    def no_float64(self) -> str:
-        """Always empty: ONNX Runtime for desktops has them."""
-        return ""
+        super().__post_init__()
 
     def published_runtime(self) -> str:
         """Maven coordinates of the ONNX Runtime that the package depends on."""
         return downloads.pins()["jvm"]["onnxruntime"]
 
-    def _runtime_version(self) -> str:
+    def checked_runtime(self) -> str:
         return self.published_runtime().rpartition(":")[2]
-
-    def allowed_runtimes(self) -> RuntimeRange | None:
-        """Raises SettingError for a range that cannot be proved."""
-        return runtime_range(self.runtime_range, self._runtime_version())
-
-    def outside(self) -> str:
-        """mobpack's own compiler makes the jar."""
-        return ""
 
     def refuse_without_tools(self) -> None:
         """Looks for the program that compiles Kotlin."""
@@ -159,7 +115,7 @@ class Jvm:
                 golden=tested[model.name],
                 kotlin_package=namespace,
                 class_name=class_name(model.name),
-                runtime_version=self._runtime_version(),
+                runtime_version=self.checked_runtime(),
                 onnxruntime=ONNXRUNTIME,
                 reshaped=report.reshaped_outputs(model.name, self.variant, *variants[model.name]),
             )
@@ -188,18 +144,7 @@ class Jvm:
         )
 
     def built(self, view: KotlinView, plans: tuple[Plan, ...]) -> Built:
-        return Built(
-            target=self.NAME,
-            plans=plans,
-            providers=(),
-            variant=self.variant,
-            namespace=view.namespace,
-            oldest_system="",
-            runtime_version=self._runtime_version(),
-            dependency=self.published_runtime(),
-            own=None,
-            runtime_range=view.allowed_runtimes,
-        )
+        return self.built_with(plans, namespace=view.namespace, dependency=self.published_runtime())
 
     def render(self, view: KotlinView) -> Sources:
         """Texts and models, laid out as a module of a Maven project."""

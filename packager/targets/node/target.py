@@ -3,23 +3,23 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from packager.core import components
 from packager.core.components import Parts
 from packager.core.console import Announce, silent
 from packager.core.findings import Report
-from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Format, Package, Plan, Sources
 from packager.description import Language
-from packager.engines.environments.runtime import Runtime, shipped_version
+from packager.engines.environments.runtime import shipped_version
 from packager.files.hashes import sha256_of
 from packager.files.processes import downloads
 from packager.files.store import Step, Store
+from packager.targets.desktop import Desktop
 from packager.targets.layouts import copied
 from packager.targets.node import providers, texts
 from packager.targets.node.view import NamesView, NodeView
-from packager.targets.target import Built, RuntimeRange, Shipped, artifact
+from packager.targets.target import Built, Shipped, artifact
 from packager.targets.typescript import naming, pipelines, tarball, typed
 from packager.targets.typescript.files import Layout, Platform
 from packager.targets.typescript.model import model_views
@@ -36,70 +36,27 @@ UNLICENSED = "UNLICENSED"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Node:
+class Node(Desktop):
     NAME: ClassVar[str] = "node"
     LANGUAGE: ClassVar[Language] = replace(naming.TYPESCRIPT, adds_nothing_for=("channel", "encryption", "trust"))
     REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"node-package": f"/package/{MODELS}/"}
-    VERIFIES: ClassVar[bool] = False
-    DECRYPTS: ClassVar[bool] = False
-    UPDATES: ClassVar[bool] = False
-    VARIES: ClassVar[bool] = False
     ABOUT: ClassVar[str] = "an npm package for Node and Electron: docs/node.md"
     COMMON: ClassVar[Mapping[str, str]] = {
         '# package = "@example/reader-node"': "on npm; from the package's name when absent",
     }
-    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""
     """npm name, such as `@example/vision`; default: derived from the package's name, `page-orientation` ->
     `page-orientation-node`"""
-    variant: str = "source"
-    """variant of the models to ship"""
-    providers: tuple[()] = ()
-    """always empty: apps choose providers at load, and the CPU is the last one"""
-    format: Literal["auto", "ort", "onnx"] = "onnx"
-    """`onnx`: the unmodified graph, which every provider reads and ONNX Runtime optimizes for the machine at load;
-    `auto` and `ort`: ORT format, for the CPU alone"""
-    prepacking: Literal["auto", "on", "off"] = "on"
-    """whether the CPU prepacks weights at load: a second copy in memory, for runs that are faster; `auto` does where
-    the target is `android`, `ios` or `web`"""
-    float16: Literal["onnx", "float32"] = "onnx"
-    """form of float16 models: with `onnx` the runtime, which has few kernels for 16 bits, converts them at load;
-    `float32` ships 32 bits"""
 
     def __post_init__(self) -> None:
         """Raises SettingError for invalid values."""
         if self.package:
             naming.refuse_npm_name(self.package)
 
-    @property
-    def soc_models(self) -> tuple[str, ...]:
-        """Always empty: no file is for one chip."""
-        return ()
-
-    @property
-    def environment(self) -> str:
-        return Runtime.NAME
-
-    @property
-    def no_float64(self) -> str:
-        """Always empty: ONNX Runtime for desktops has them."""
-        return ""
-
     def published_runtime(self) -> str:
         return f"{RUNTIME} {shipped_version()}"
-
-    def allowed_runtimes(self) -> RuntimeRange | None:
-        """npm installs the runtime with the package."""
-        return None
-
-    def outside(self) -> str:
-        """mobpack makes the package by itself."""
-        return ""
-
-    def refuse_without_tools(self) -> None:
-        """mobpack makes the package by itself."""
 
     def view(
         self,
@@ -132,17 +89,7 @@ class Node:
         )
 
     def built(self, view: NodeView, plans: tuple[Plan, ...]) -> Built:
-        return Built(
-            target=self.NAME,
-            plans=plans,
-            providers=(),
-            variant=self.variant,
-            namespace=view.names.npm_name,
-            oldest_system="",
-            runtime_version=shipped_version(),
-            dependency="",
-            own=None,
-        )
+        return self.built_with(plans, namespace=view.names.npm_name)
 
     def render(self, view: NodeView) -> Sources:
         """Every file of the npm package."""

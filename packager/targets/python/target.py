@@ -1,31 +1,30 @@
 """The target python: a wheel whose models run on ONNX Runtime's Python package."""
 
 import base64
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from packager.core import chat, components
 from packager.core.characters import in_one_line
 from packager.core.components import Parts
 from packager.core.console import Announce, silent
 from packager.core.findings import Report
-from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Plan, Sources
 from packager.description import API, Language
-from packager.engines.environments.runtime import Runtime, shipped_version
-from packager.files.hashes import known_sha256
+from packager.engines.environments.runtime import shipped_version
+from packager.files.hashes import content_sha256
 from packager.files.installed import templates_folder
 from packager.files.processes import downloads
 from packager.files.store import Step, Store
 from packager.files.zips import write_zip
 from packager.render.templates import render
+from packager.targets.desktop import BringsRuntime, licenses_of
 from packager.targets.layouts import copied
 from packager.targets.python import model, naming
 from packager.targets.python.view import NamesView, PythonView
-from packager.targets.target import SBOM, Built, RuntimeRange, Shipped, artifact, runtime_range
+from packager.targets.target import SBOM, Built, Shipped, artifact
 from packager.vectors import NO_VECTORS, Golden
 
 ASSEMBLY = Step(name="python", caller=__name__, computed_by=("packager.files.zips",))
@@ -35,79 +34,29 @@ MODELS = PurePosixPath("models")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Python:
+class Python(BringsRuntime):
     NAME: ClassVar[str] = "python"
     LANGUAGE: ClassVar[Language] = Language(
         name="Python", adds_nothing_for=("channel", "encryption", "trust"), has_pipelines=True
     )
     REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"wheel": f"/{MODELS}/"}
-    VERIFIES: ClassVar[bool] = False
-    DECRYPTS: ClassVar[bool] = False
-    UPDATES: ClassVar[bool] = False
-    VARIES: ClassVar[bool] = False
     ABOUT: ClassVar[str] = "a wheel for servers and desktops: docs/python.md"
     COMMON: ClassVar[Mapping[str, str]] = {
         '# package = "example-reader"': "on PyPI; the package's name when absent",
     }
-    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""
     """name on PyPI; default: the package's name"""
-    variant: str = "source"
-    """variant of the models to ship"""
-    providers: tuple[()] = ()
-    """always empty: apps choose providers at load, and the CPU is the last one"""
-    format: Literal["auto", "ort", "onnx"] = "onnx"
-    """`onnx`: the unmodified graph, which every provider reads and ONNX Runtime optimizes for the machine at load;
-    `auto` and `ort`: ORT format"""
-    prepacking: Literal["auto", "on", "off"] = "on"
-    """whether the CPU prepacks weights at load: a second copy in memory, for runs that are faster; `auto` does where
-    the target is `android`, `ios` or `web`"""
-    float16: Literal["onnx", "float32"] = "onnx"
-    """form of float16 models: with `onnx` the runtime, which has few kernels for 16 bits, converts them at load;
-    `float32` ships 32 bits"""
-    runtime_range: str = ""
-    """oldest minor version of ONNX Runtime that an environment may have, for example `1.27`: the build loads every file
-    in each release from there on; default: the release that the package was checked with, or a newer one"""
 
     def __post_init__(self) -> None:
         """Raises SettingError for invalid values."""
         if self.package:
             naming.distribution("", self.package)
-        self.allowed_runtimes()
-
-    @property
-    def soc_models(self) -> tuple[str, ...]:
-        """Always empty: no file is for one chip."""
-        return ()
-
-    @property
-    def environment(self) -> str:
-        return Runtime.NAME
-
-    @property
-    def no_float64(self) -> str:
-        """Always empty: ONNX Runtime for desktops has them."""
-        return ""
+        super().__post_init__()
 
     def published_runtime(self) -> str:
-        return f"onnxruntime>={self._oldest_runtime()}"
-
-    def _oldest_runtime(self) -> str:
-        allowed = self.allowed_runtimes()
-        return allowed.releases[0] if allowed else shipped_version()
-
-    def allowed_runtimes(self) -> RuntimeRange | None:
-        """Raises SettingError for a range that cannot be proved."""
-        return runtime_range(self.runtime_range, shipped_version())
-
-    def outside(self) -> str:
-        """mobpack makes the wheel by itself."""
-        return ""
-
-    def refuse_without_tools(self) -> None:
-        """mobpack makes the wheel by itself."""
+        return f"onnxruntime>={self.oldest_runtime()}"
 
     def view(
         self,
@@ -128,14 +77,12 @@ class Python:
                 golden,
                 module=names[plan.model.name],
                 package_module=module,
-                runtime_version=self._oldest_runtime(),
+                runtime_version=self.oldest_runtime(),
             )
             for plan in plans
         )
         pipelines = tuple(model.pipeline_pages(package, models))
-        licenses = {
-            f"LICENSE-{plan.model.name}.txt": plan.model.license_file for plan in plans if plan.model.license_file
-        }
+        licenses = licenses_of(plans)
         urls = {"Homepage": package.url, "Source": package.scm}
         names_view = NamesView(
             distribution=distribution,
@@ -160,18 +107,7 @@ class Python:
         )
 
     def built(self, view: PythonView, plans: tuple[Plan, ...]) -> Built:
-        return Built(
-            target=self.NAME,
-            plans=plans,
-            providers=(),
-            variant=self.variant,
-            namespace=view.module,
-            oldest_system="",
-            runtime_version=shipped_version(),
-            dependency=view.names.runtime,
-            own=None,
-            runtime_range=self.allowed_runtimes(),
-        )
+        return self.built_with(plans, namespace=view.module, dependency=view.names.runtime)
 
     def render(self, view: PythonView) -> Sources:
         home, info = PurePosixPath(view.module), PurePosixPath(view.info)
@@ -220,7 +156,7 @@ class Python:
         entries.update(sources.files)
         record = PurePosixPath(view.info, "RECORD")
         entries[record] = "".join(f"{line}\n" for line in (*recorded(entries), f"{record},,")).encode()
-        inputs = [name, {str(path): key_of(content) for path, content in entries.items()}]
+        inputs = [name, {str(path): content_sha256(content) for path, content in entries.items()}]
 
         def make(folder: Path) -> None:
             write_zip(folder / name, entries)
@@ -241,10 +177,6 @@ def module_file(distribution: str) -> str:
 def recorded(entries: Mapping[PurePosixPath, bytes | Path]) -> Iterator[str]:
     """Lines of RECORD: path, hash and size."""
     for path, content in entries.items():
-        digest = base64.urlsafe_b64encode(bytes.fromhex(key_of(content))).decode().rstrip("=")
+        digest = base64.urlsafe_b64encode(bytes.fromhex(content_sha256(content))).decode().rstrip("=")
         size = content.stat().st_size if isinstance(content, Path) else len(content)
         yield f"{path},sha256={digest},{size}"
-
-
-def key_of(content: bytes | Path) -> str:
-    return known_sha256(content) if isinstance(content, Path) else hashlib.sha256(content).hexdigest()
