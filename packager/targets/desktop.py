@@ -1,5 +1,5 @@
-"""What targets for servers, desktops and boards have in common: ONNX Runtime's own build for the machine, and apps that
-choose providers at load."""
+"""Targets for servers, desktops and boards: ONNX Runtime's own build for the machine, and apps that choose providers at
+load."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -71,8 +71,8 @@ PLUGIN_FAMILIES = {
     "targets": (
         "target",
         "apk",
-        "apple",
         "delivery",
+        "desktop",
         "dimensions",
         "ends",
         "golden",
@@ -87,7 +87,6 @@ PLUGIN_FAMILIES = {
         "swift_runtime",
         "tuning",
         "typescript",
-        "unwritten",
         "xcframework",
     ),
 }
