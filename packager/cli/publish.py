@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from packager.distribution.publishing import RegistryOutcome
 
 
-@click.command(short_help="Send a release to Maven, npm or Swift registries.")
+@click.command(short_help="Send a release to Maven, npm, Python or Swift registries.")
 @click.argument("release", type=MODEL, default=Path("dist"))
 @click.option(
     "--to",
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     multiple=True,
     required=True,
     metavar="REGISTRY",
-    help="maven-central, maven=URL, npm, npm=URL, swift-registry=URL or swift-git=FOLDER; maven=FOLDER rehearses. "
-    "Repeatable.",
+    help="maven-central, maven=URL, npm, npm=URL, pypi=URL, swift-registry=URL or swift-git=FOLDER; "
+    "maven=FOLDER rehearses. Repeatable.",
 )
 @click.option(
     "--set",

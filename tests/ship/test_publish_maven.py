@@ -259,7 +259,7 @@ def test_snapshots_and_releases_without_a_library_are_refused(tmp_path: Path) ->
             published(release(tmp_path / "dist", version="1.0.0-SNAPSHOT"), server)
         (tmp_path / "empty").mkdir()
         (tmp_path / "empty" / "manifest.json").write_text('{"package": {"name": "a", "version": "1"}, "artifacts": []}')
-        with pytest.raises(ConfigError, match="the release has no Android library"):
+        with pytest.raises(ConfigError, match="the release has no library for Maven"):
             published(tmp_path / "empty", server)
         assert server.requests == []
 

@@ -143,6 +143,18 @@ def webdav(folder: Path) -> Iterator[Store]:
         yield Store("webdav://vision", {"FSSPEC_WEBDAV_BASE_URL": f"http://127.0.0.1:{port}"})
 
 
+@contextmanager
+def package_index(folder: Path) -> Iterator[str]:
+    """pypiserver, an index of Python packages, to which `ada` with the password `secret` uploads; its address."""
+    port, passwords, lock = _free_port(), folder / "htpasswd", LOCK.with_name("pypiserver.txt")
+    (folder / "packages").mkdir()
+    passwords.write_text("ada:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n", encoding="utf-8")
+    options = ["run", "-i", "127.0.0.1", "-p", port, "-P", passwords, "-a", "update", "--disable-fallback"]
+    command = [sys.executable, "-m", "pypiserver", *options, folder / "packages"]
+    with _running(command, folder, port, environment_of(lock)):
+        yield f"http://127.0.0.1:{port}"
+
+
 STORES: Mapping[str, Callable[[Path], AbstractContextManager[Store]]] = {
     "S3": s3,
     "GCS": gcs,

@@ -9,6 +9,7 @@ from packager.distribution.publishing.folders import FILE
 from packager.distribution.publishing.maven_central import MavenCentral
 from packager.distribution.publishing.maven_repository import MavenRepository
 from packager.distribution.publishing.npm import Npm
+from packager.distribution.publishing.pypi import PyPI
 from packager.distribution.publishing.registry import PublishingSession, Registry, RegistryOutcome, RegistryRequest
 from packager.distribution.publishing.sending import document, publish, remarks
 from packager.distribution.publishing.swift_registry import SwiftRegistry
@@ -20,6 +21,7 @@ REGISTRIES: Mapping[str, type[Registry]] = {
         MavenCentral,
         MavenRepository,
         Npm,
+        PyPI,
         SwiftRegistry,
         SwiftTags,
     )

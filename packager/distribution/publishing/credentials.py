@@ -10,7 +10,9 @@ class Credentials:
     """Names of the variables of a registry, and the header that is made of their values."""
 
     token: str = ""
-    """variable with a token, sent as `Bearer`; empty if the registry knows none"""
+    """variable with a token; empty if the registry knows none"""
+    token_user: str = ""
+    """name beside which a token is sent as a password (`Basic`); empty for a token that is sent as `Bearer`"""
     username: str = ""
     password: str = ""
     is_pair_a_token: bool = False
@@ -19,10 +21,11 @@ class Credentials:
     def header(self, variables: Mapping[str, str]) -> str:
         """The value of `Authorization`; empty if no variable is set."""
         if self.token and variables.get(self.token):
-            return f"Bearer {variables[self.token].strip()}"
+            token = variables[self.token].strip()
+            return f"Basic {_pair(self.token_user, token)}" if self.token_user else f"Bearer {token}"
         if self.username and variables.get(self.username) and variables.get(self.password):
-            pair = f"{variables[self.username].strip()}:{variables[self.password].strip()}"
-            return f"{'Bearer' if self.is_pair_a_token else 'Basic'} {base64.b64encode(pair.encode()).decode()}"
+            pair = _pair(variables[self.username].strip(), variables[self.password].strip())
+            return f"{'Bearer' if self.is_pair_a_token else 'Basic'} {pair}"
         return ""
 
     def wanted(self) -> str:
@@ -38,3 +41,7 @@ class Credentials:
         if self.username and (variables.get(self.username) or variables.get(self.password)):
             return self.password if variables.get(self.username) else self.username
         return self.wanted()
+
+
+def _pair(username: str, password: str) -> str:
+    return base64.b64encode(f"{username}:{password}".encode()).decode()

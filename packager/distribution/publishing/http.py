@@ -2,6 +2,7 @@
 
 import http.client
 import io
+import re
 import shutil
 import ssl
 import time
@@ -291,11 +292,16 @@ def reader_of(content: bytes | Path) -> Callable[[], IO[bytes]]:
 
 
 def _said(answer: HttpAnswer) -> str:
-    """The beginning of what a registry says, in one line."""
-    text = " ".join(answer.body[: 4 * SHOWN].decode("utf-8", "replace").split())
+    """The beginning of what a registry says, in one line; of a web page its words alone."""
+    text = answer.body[: 16 * SHOWN].decode("utf-8", "replace")
+    if "html" in answer.headers.get("content-type", ""):
+        text = re.sub(r"(?s)<(style|script)\b.*?</\1>|<[^>]*>", " ", text)
+    text = " ".join(text.split())
     return text[:SHOWN] or "it gives no reason"
 
 
 def _cause(reason: object) -> str:
     strerror = getattr(reason, "strerror", None)
+    if isinstance(reason, BrokenPipeError):
+        return f"{strerror}, as where a server refuses an upload before its end, for its credentials or its size"
     return str(strerror or reason or type(reason).__name__)

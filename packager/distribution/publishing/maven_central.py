@@ -18,7 +18,7 @@ from packager.distribution.publishing.addresses import checked, host_of
 from packager.distribution.publishing.credentials import Credentials
 from packager.distribution.publishing.gpg import sign
 from packager.distribution.publishing.http import Http
-from packager.distribution.publishing.maven_files import Library, checksummed, libraries, pom_fields
+from packager.distribution.publishing.maven_files import Library, checksummed, is_own, libraries, pom_fields
 from packager.distribution.publishing.multipart import Form, Part
 from packager.distribution.publishing.registry import PublishingSession, RegistryRequest, State, TransientError
 from packager.distribution.publishing.release import ReleaseToPublish, digest
@@ -76,7 +76,7 @@ class MavenCentral:
     def plan(self, release: ReleaseToPublish, folder: Path) -> tuple[RegistryRequest, ...]:
         found = libraries(release)
         for library in found:
-            _require_fields(library, is_own=library.coordinates.artifact == release.package)
+            _require_fields(library, is_own=is_own(library, release))
         entries: dict[PurePosixPath, Content] = {}
         for library in found:
             entries |= self._entries(library, folder)

@@ -46,14 +46,22 @@ def libraries(release: ReleaseToPublish) -> tuple[Library, ...]:
         if name != METADATA:
             found.setdefault(folder, []).append(file)
     if not found:
-        raise ConfigError("the release has no Android library", hint="build one with `mobpack build --target android`")
+        raise ConfigError(
+            "the release has no library for Maven",
+            hint="build one with `mobpack build --target android` or `--target jvm`",
+        )
     if release.version.endswith("-SNAPSHOT"):
         raise ConfigError(
             f"version {release.version} is a snapshot: repositories give those names with times in them",
             hint="set version in [package] to one without -SNAPSHOT",
         )
     made = [_library(folder, files) for folder, files in sorted(found.items())]
-    return tuple(sorted(made, key=lambda each: each.coordinates.artifact == release.package))
+    return tuple(sorted(made, key=lambda each: (is_own(each, release), each.coordinates.artifact == release.package)))
+
+
+def is_own(library: Library, release: ReleaseToPublish) -> bool:
+    """Whether a library is the release's, `vision` or `vision-jvm`, and not a runtime that it depends on."""
+    return library.coordinates.artifact.startswith(release.package)
 
 
 def pom_fields(library: Library) -> Mapping[str, str]:
