@@ -108,10 +108,13 @@ def test_a_package_that_cmake_installs_judges_files_and_itself(project: Path, tm
     shutil.rmtree(package / "models")  # those of the installation are used
     shutil.copytree(prefix / "share" / "vision" / "models", tmp_path / "copied")
 
-    shown = subprocess.run([tmp_path / "build" / "app"], capture_output=True, text=True, check=False)
+    (home := tmp_path / "home").mkdir()
+    app_program = [tmp_path / "build" / "app"]
+    shown = subprocess.run(app_program, env={"HOME": str(home)}, capture_output=True, text=True, check=False)
     done = subprocess.run(
         [tmp_path / "build" / "asked", tmp_path / "copied"], capture_output=True, text=True, check=False
     )
+    assert not list(home.rglob("*")), "ONNX Runtime's telemetry has started"
     assert shown.returncode == 0, shown.stderr
     label, score = shown.stdout.split()[:2]
     assert label == best["label"]

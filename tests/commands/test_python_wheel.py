@@ -238,6 +238,7 @@ def test_a_wheel_that_pip_installs_judges_files_and_itself(tmp_path: Path) -> No
         mypy = [*python(), "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "mypy"), "-p", "vision"]
     typed = subprocess.run(mypy, cwd=tmp_path / "site", capture_output=True, text=True, check=False)
 
+    assert not list((tmp_path / "home").rglob("*")), "ONNX Runtime's telemetry has started"
     assert shown.stdout.split()[0] == best["label"], shown.stderr
     assert served.returncode == 0, served.stderr
     assert json.loads(served.stdout)[0]["label"] == best["label"]

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 
 #ifdef _WIN32
 #ifndef NOMINMAX
@@ -74,7 +75,17 @@ std::optional<std::string> words_of(const OrtApi& api, OrtStatus* status) {
   return words;
 }
 
+/// ONNX Runtime reads it when its environment is made: it writes a device id into the user's folder for caches otherwise.
+void turn_telemetry_off() {
+#ifdef _WIN32
+  if (GetEnvironmentVariableW(L"ORT_DISABLE_TELEMETRY", nullptr, 0) == 0) SetEnvironmentVariableW(L"ORT_DISABLE_TELEMETRY", L"1");
+#else
+  setenv("ORT_DISABLE_TELEMETRY", "1", 0);
+#endif
+}
+
 Library opened_library() {
+  turn_telemetry_off();
   Library found;
   const OrtApiBase* base = OrtGetApiBase();
   found.version = base->GetVersionString();
