@@ -49,7 +49,17 @@ def test_pip_gets_the_wheel_that_was_published_once(dist: Path, tmp_path: Path) 
         assert results(published(dist, address, LOGGED_IN)) == {"already there"}
         with pytest.raises(GateError, match="other bytes"):
             published(built(tmp_path / "other", "Sees more."), address, LOGGED_IN)
-        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-cache-dir", "-d", tmp_path / "got"]
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "-q",
+            "--no-deps",
+            "--no-cache-dir",
+            "-d",
+            str(tmp_path / "got"),
+        ]
         own = ["--index-url", f"{address}/simple/", "vision-models==1.0.0"]
         done = subprocess.run([*pip, *own], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

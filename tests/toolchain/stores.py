@@ -149,8 +149,8 @@ def package_index(folder: Path) -> Iterator[str]:
     port, passwords, lock = _free_port(), folder / "htpasswd", LOCK.with_name("pypiserver.txt")
     (folder / "packages").mkdir()
     passwords.write_text("ada:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n", encoding="utf-8")
-    options = ["run", "-i", "127.0.0.1", "-p", port, "-P", passwords, "-a", "update", "--disable-fallback"]
-    command = [sys.executable, "-m", "pypiserver", *options, folder / "packages"]
+    options: list[str | int | Path] = ["run", "-i", "127.0.0.1", "-p", port, "-P", passwords, "-a", "update"]
+    command = [sys.executable, "-m", "pypiserver", *options, "--disable-fallback", folder / "packages"]
     with _running(command, folder, port, environment_of(lock)):
         yield f"http://127.0.0.1:{port}"
 
