@@ -11,8 +11,8 @@ from tests.contract_table.sides import CLEANED, STREAMED, TONE, VOICE, Answer, A
 PAGE = Path(__file__).parents[2] / "benchmarks" / "results" / "contract_table.md"
 MARKED = re.compile(r"(<!-- table: .* -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
 HEAD = """\
-| what an app passes | what it gets | Kotlin | Swift | React Native | the web | Dart | Python | Node | Java |
-|---|---|---|---|---|---|---|---|---|---|
+| what an app passes | what it gets | Kotlin | Swift | React Native | the web | Dart | Python | Node | Java | C++ |
+|---|---|---|---|---|---|---|---|---|---|---|
 """
 MOST = 1e-4
 """Largest error of a side, as a share of the answer's largest number."""

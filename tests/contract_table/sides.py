@@ -20,7 +20,7 @@ from PIL import Image
 from packager.files.zips import unpack
 from packager.samples import wav
 from tests.contract_table import cases
-from tests.toolchain import command, dart, desktop_java, jsc, jvm, node, swift_packages, wheels
+from tests.toolchain import command, cpp_packages, dart, desktop_java, jsc, jvm, node, swift_packages, wheels
 from tests.toolchain.device import Library, device
 from tests.toolchain.react_native import codegen, native, packages
 
@@ -341,6 +341,16 @@ def jar(asked: Asked, folder: Path) -> Answers:
     return _read(desktop_java.run("apps.ContractTableKt", given, built, apps).facts)
 
 
+def cmake_package(asked: Asked, folder: Path) -> Answers:
+    """The C++ package, compiled by GCC, on ONNX Runtime's C API."""
+    [built] = (asked.dist / "cpp").glob("*.tgz")
+    package, root = cpp_packages.unpacked(built, folder / "unpacked"), cpp_packages.root(folder / "onnxruntime")
+    program = cpp_packages.compiled(package, root, PROGRAMS / "contract_table.cpp", cpp_packages.gcc(), "-O1")
+    done = cpp_packages.ran(program, package, root, asked.cases, str(cases.RATE), str(cases.WINDOW))
+    assert done.returncode == 0, done.stderr[-4000:]
+    return _read(dict(PRINTED.findall(done.stdout)))
+
+
 def _read(facts: Mapping[str, str]) -> Answers:
     """`NAME words` and `NAME numbers`, as programs print them."""
     names = {name.removesuffix(" words") for name in facts if name.endswith(" words")}
@@ -350,5 +360,5 @@ def _read(facts: Mapping[str, str]) -> Answers:
     }
 
 
-OTHERS = (kotlin, swift_package, react_native, web_package, dart_package, wheel, node_package, jar)
+OTHERS = (kotlin, swift_package, react_native, web_package, dart_package, wheel, node_package, jar, cmake_package)
 """in the order of the page's columns"""
