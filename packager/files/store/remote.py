@@ -267,6 +267,9 @@ class Remote:
         listing = listing_of(step, key, folder)
         if listing is None:
             return
+        if name in self._spoiled:  # what has damaged the list may have damaged what it names
+            shas = [*(file.sha256 for file in listing.large()), *([listing.pack] if listing.pack else [])]
+            self._spoiled |= set(map(_blob, shas)) - self._present
         for file in listing.large():
             self._send_blob(file.sha256, file.size_bytes, folder / file.name)
         if listing.pack:
