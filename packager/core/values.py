@@ -106,6 +106,11 @@ class Model:
         return self.size_bytes + self.contract_bytes
 
     @property
+    def license_name(self) -> str:
+        """Name that the text of its licence has in packages; empty without one."""
+        return f"LICENSE-{self.name}.txt" if self.license_file else ""
+
+    @property
     def data_folder(self) -> Path:
         """Base folder of the external references in `graph`."""
         return data_folder(self.path)

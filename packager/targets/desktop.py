@@ -3,7 +3,6 @@ load."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, Literal
 
 from packager.core.strict_tables import STRICT
@@ -101,8 +100,3 @@ class BringsRuntime(Desktop):
     def oldest_runtime(self) -> str:
         allowed = self.allowed_runtimes()
         return allowed.releases[0] if allowed else self.checked_runtime()
-
-
-def licenses_of(plans: tuple[Plan, ...]) -> dict[str, Path]:
-    """The licences of models, by the names that their files get."""
-    return {f"LICENSE-{plan.model.name}.txt": plan.model.license_file for plan in plans if plan.model.license_file}

@@ -81,6 +81,12 @@ def runtime_range(oldest: str, preferred: str) -> RuntimeRange | None:
     return RuntimeRange(releases=known[minors.index(oldest) :], preferred=preferred)
 
 
+def licenses_of(plans: Sequence[Plan]) -> dict[str, Path]:
+    """The licences of models, by the names that their files have in packages."""
+    models = (plan.model for plan in plans)
+    return {model.license_name: model.license_file for model in models if model.license_file}
+
+
 TOP = "*/"
 """beginning of a place in an archive: in its one top-level folder, or in `PAGES` there"""
 PAGES = "web/"

@@ -242,10 +242,12 @@ def _by_stem(files: Sequence[Path]) -> dict[str, Path]:
     """The files by the start of names of what is made of them: `x`, and `x-2` where an earlier file has that name,
     whatever its case."""
     found: dict[str, Path] = {}
+    taken: set[str] = set()
     for file in files:
-        taken = {name.casefold() for name in found}
         names = (file.stem if number == 1 else f"{file.stem}-{number}" for number in count(1))
-        found[next(name for name in names if name.casefold() not in taken)] = file
+        stem = next(name for name in names if name.casefold() not in taken)
+        taken.add(stem.casefold())
+        found[stem] = file
     return found
 
 

@@ -4,6 +4,9 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+ACTIONS = ("ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
+"""address and token with which a job of GitHub Actions with `id-token: write` gets an identity"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Credentials:

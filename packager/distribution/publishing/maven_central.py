@@ -126,7 +126,7 @@ class MavenCentral:
 
     def state(self, request: RegistryRequest, session: PublishingSession) -> State:
         http = Http(session=session, credentials=CREDENTIALS)
-        bundle = _bundle(request)
+        bundle = request.path
         deployment = self._deployment(bundle)
         status = self._status(http, deployment)["deploymentState"] if deployment else ""
         if status == "PUBLISHED":
@@ -165,7 +165,7 @@ class MavenCentral:
 
     def send(self, request: RegistryRequest, session: PublishingSession) -> str:
         http = Http(session=session, credentials=CREDENTIALS)
-        bundle = _bundle(request)
+        bundle = request.path
         deployment = self._deployment(bundle)
         if not deployment or self._status(http, deployment)["deploymentState"] in ENDED:
             deployment = self._uploaded(http, request, bundle)
@@ -265,11 +265,6 @@ def _require_fields(library: Library, *, is_own: bool) -> None:
             f"the POM of {library.stem} has no {', '.join(missing)}, which Maven Central requires",
             hint="publish runtimes of your own to a repository of your own: --to maven=https://HOST/PATH",
         )
-
-
-def _bundle(request: RegistryRequest) -> Path:
-    assert isinstance(request.content, Path)
-    return request.content
 
 
 def _folders(bundle: Path) -> set[str]:

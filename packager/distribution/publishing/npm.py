@@ -14,6 +14,7 @@ from packager.core import parsing
 from packager.core.errors import ConfigError, ToolError, nearest
 from packager.core.parsing import Json
 from packager.distribution.publishing.addresses import checked, host_of
+from packager.distribution.publishing.credentials import ACTIONS
 from packager.distribution.publishing.registry import (
     ConflictError,
     PublishingSession,
@@ -28,8 +29,6 @@ from packager.files.processes.downloads import NPM_OPTIONS, npm
 from packager.files.processes.inherited import NPM
 
 TOKEN = "NODE_AUTH_TOKEN"  # the name of a variable  # noqa: S105
-ACTIONS = ("ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
-"""Variables of GitHub Actions in a job with `id-token: write`."""
 GITLAB = {"publishing": "NPM_ID_TOKEN", "provenance": "SIGSTORE_ID_TOKEN"}
 IDENTITY = (*ACTIONS, *GITLAB.values(), "GITHUB_*", "RUNNER_*", "CI", "GITLAB_CI", "CI_*", "NPM_CONFIG_OTP")
 """Variables by which npm proves where it runs, to publish without a token and to attest the package."""
@@ -114,12 +113,12 @@ class Npm:
 
     def send(self, request: RegistryRequest, session: PublishingSession) -> str:
         registry, name = _parts(request)
-        is_npms_own = not self.address and not _named_registry(_package_json(_path(request)))
+        is_npms_own = not self.address and not _named_registry(_package_json(request.path))
         has_provenance, words = self.attested(session, is_npms_own=is_npms_own)
         if is_npms_own:
             refuse_old_tools(session)
         tag = request.note.rpartition(" ")[2]
-        command = ["publish", str(_path(request).absolute()), "--json", "--tag", tag]
+        command = ["publish", str(request.path.absolute()), "--json", "--tag", tag]
         command += ["--access", self.access] if self.access else []
         # a trusted publisher of a public repository attests by default, whatever npm is not told
         command += ["--provenance" if has_provenance else "--no-provenance"]
@@ -217,7 +216,7 @@ def too_old(versions: Mapping[str, object]) -> str:
 
 def _is_same(dist: Any, request: RegistryRequest) -> bool:
     """Whether the registry's digests are those of the file."""
-    content = _path(request).read_bytes()
+    content = request.path.read_bytes()
     sha512 = f"sha512-{base64.b64encode(hashlib.sha512(content).digest()).decode()}"
     if isinstance(dist, dict) and dist.get("integrity"):
         return sha512 in str(dist["integrity"]).split()
@@ -256,11 +255,6 @@ def _parts(request: RegistryRequest) -> tuple[str, str]:
     """The registry and the name of the package."""
     registry, _, name = request.address.rpartition("/")
     return registry, name.replace("%2F", "/")
-
-
-def _path(request: RegistryRequest) -> Path:
-    assert isinstance(request.content, Path)
-    return request.content
 
 
 def _json(text: str) -> Any:

@@ -19,7 +19,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from packager.core import parsing
 from packager.core.errors import ConfigError, ToolError
 from packager.distribution.publishing.addresses import checked, host_of
-from packager.distribution.publishing.credentials import Credentials
+from packager.distribution.publishing.credentials import ACTIONS, Credentials
 from packager.distribution.publishing.http import Http, patiently, reader_of
 from packager.distribution.publishing.multipart import Form, Part
 from packager.distribution.publishing.registry import ConflictError, PublishingSession, RegistryRequest, State
@@ -33,8 +33,6 @@ CREDENTIALS = Credentials(
     username="MOBPACK_PYPI_USERNAME",
     password="MOBPACK_PYPI_PASSWORD",  # noqa: S106
 )
-ACTIONS, ACTIONS_TOKEN = "ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"
-"""variables of GitHub Actions in a job with `id-token: write`"""
 GITLAB = "PYPI_ID_TOKEN"
 """variable with GitLab's identity token for PyPI"""
 JSON = "application/vnd.pypi.simple.v1+json"
@@ -78,7 +76,7 @@ class PyPI:
         )
 
     def state(self, request: RegistryRequest, session: PublishingSession) -> State:
-        path = _path(request)
+        path = request.path
         name = re.sub("[-_.]+", "-", str(_metadata(path)["Name"])).lower()
         page = f"{self._index()}/{quote(name)}/"
         http = Http(session=session, credentials=CREDENTIALS)
@@ -100,7 +98,7 @@ class PyPI:
         )
 
     def send(self, request: RegistryRequest, session: PublishingSession) -> str:
-        path = _path(request)
+        path = request.path
         form = Form(parts=tuple(_parts(path, request.sha256)))
         http = Http(session=_with_identity(session, request.address), credentials=CREDENTIALS)
         headers = {"Content-Type": form.media_type}
@@ -182,7 +180,7 @@ def _with_identity(session: PublishingSession, address: str) -> PublishingSessio
     """The session with a token for the identity of a CI job (trusted publishing), where the index gives tokens and no
     other credentials are there. Raises ToolError, TransientError."""
     variables = session.variables
-    has_identity = bool(variables.get(GITLAB) or (variables.get(ACTIONS) and variables.get(ACTIONS_TOKEN)))
+    has_identity = bool(variables.get(GITLAB)) or all(map(variables.get, ACTIONS))
     if CREDENTIALS.header(variables) or not has_identity:
         return session
     site = f"{_site(address)}/_/oidc"
@@ -212,8 +210,9 @@ def _site(address: str) -> str:
 
 def _identity(session: PublishingSession, audience: str) -> str:
     """The identity token of a job of GitHub Actions."""
-    address = f"{session.variables[ACTIONS]}&audience={quote(audience)}"
-    http = Http(session=session, credentials=Credentials(token=ACTIONS_TOKEN))
+    where, token = ACTIONS
+    address = f"{session.variables[where]}&audience={quote(audience)}"
+    http = Http(session=session, credentials=Credentials(token=token))
     return _text(http.get(address).body, "value", host_of(address))
 
 
@@ -225,8 +224,3 @@ def _text(body: bytes, key: str, source: str) -> str:
     if not isinstance(found, str):
         raise ToolError(f"{source} gives no '{key}'", hint=f"set {TOKEN} to a token that may publish")
     return found
-
-
-def _path(request: RegistryRequest) -> Path:
-    assert isinstance(request.content, Path)
-    return request.content

@@ -45,6 +45,12 @@ class RegistryRequest:
     version: str = ""
     """the version that a list gets; empty if the content is sent as it is"""
 
+    @property
+    def path(self) -> Path:
+        """The file that is sent. For requests whose content is one."""
+        assert isinstance(self.content, Path)
+        return self.content
+
 
 @dataclass(frozen=True, kw_only=True)
 class RegistryOutcome:

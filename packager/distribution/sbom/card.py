@@ -44,14 +44,9 @@ def entry(shipped: ShippedModel, package_version: str) -> Entry:
             "externalReferences": [{"type": "website", "url": card.source}] if card.source else [],
             "modelCard": _card(shipped),
             "components": [_file(each, model) for each in shipped.files],
-            "properties": properties({"file": model.path.name, "licence-file": _license_file(model)}),
+            "properties": properties({"file": model.path.name, "licence-file": model.license_name}),
         }
     )
-
-
-def _license_file(model: Model) -> str:
-    """Name of the licence's text in packages."""
-    return f"LICENSE-{model.name}.txt" if model.license_file else ""
 
 
 def _file(compiled: Compiled, model: Model) -> Entry:

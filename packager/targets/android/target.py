@@ -216,7 +216,7 @@ class Android:
             models=tuple(model_view(model) for model in models),
             typed_files=typed.files(model.contract for model in models),
             assets=all_assets(laid_out, tested),
-            licenses=licenses(models),
+            licenses=licenses(plans),
             own=runtime,
             onnxruntime=runtime.coordinates if runtime else self.published_runtime(),
             libraries=kotlin.libraries(),

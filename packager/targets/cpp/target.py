@@ -20,9 +20,9 @@ from packager.files.store import Step, Store
 from packager.render.templates import render
 from packager.targets.cpp import model, naming
 from packager.targets.cpp.view import CppView, NamesView
-from packager.targets.desktop import BringsRuntime, licenses_of
+from packager.targets.desktop import BringsRuntime
 from packager.targets.layouts import copied
-from packager.targets.target import TOP, Built, Shipped, artifact
+from packager.targets.target import TOP, Built, Shipped, artifact, licenses_of
 from packager.targets.typescript.tarball import write_tarball
 from packager.vectors import NO_VECTORS, Golden
 

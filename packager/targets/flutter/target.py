@@ -39,7 +39,7 @@ from packager.targets.flutter.view import (
 from packager.targets.included_runtime import LIBRARY
 from packager.targets.layouts import copied
 from packager.targets.partials import MANIFEST, with_partial
-from packager.targets.target import TOP, Built, OwnRuntime, Shipped, artifact
+from packager.targets.target import TOP, Built, OwnRuntime, Shipped, artifact, licenses_of
 from packager.targets.typescript import naming as npm
 from packager.targets.typescript.files import Layout, Platform, lay_out
 from packager.targets.typescript.golden import golden_views
@@ -145,9 +145,7 @@ class Flutter:
             ),
             web=web,
             files={each.content.path: each.content.file for each in layout.placed()},
-            licenses={
-                f"LICENSE-{plan.model.name}.txt": plan.model.license_file for plan in plans if plan.model.license_file
-            },
+            licenses=licenses_of(plans),
             libraries={
                 **(included_runtime.linked(built[ANDROID]).files if ANDROID in built else {}),
                 **(apple.files(pub_name, ios) if ios else {}),

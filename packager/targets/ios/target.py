@@ -29,7 +29,7 @@ from packager.targets.ios.golden import golden_views
 from packager.targets.ios.layout import lay_out
 from packager.targets.ios.runtime import runtime_view
 from packager.targets.ios.view import GoldenView, IosView, License, ModelView, RuntimeView
-from packager.targets.target import Built, DefaultProviders, RuntimeRange, Shipped, artifact, runtime_range
+from packager.targets.target import Built, DefaultProviders, RuntimeRange, Shipped, artifact, licenses_of, runtime_range
 from packager.targets.xcframework.layout import version_key
 from packager.targets.xcframework.packaged import PackagedFramework
 from packager.targets.xcframework.privacy import FILE_NAME as PRIVACY
@@ -313,8 +313,7 @@ class Ios:
 
 
 def _licenses(plans: Sequence[Plan]) -> tuple[License, ...]:
-    found = [(plan.model.name, plan.model.license_file) for plan in plans]
-    return tuple(License(name=f"LICENSE-{name}.txt", file=file) for name, file in found if file)
+    return tuple(License(name=name, file=file) for name, file in licenses_of(plans).items())
 
 
 def _archive(stem: str, sources: Sources, store: Store) -> Path:

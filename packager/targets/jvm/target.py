@@ -137,7 +137,7 @@ class Jvm(BringsRuntime):
             models=tuple(model_view(model) for model in models),
             typed_files=(*typed_files, *(["Images"] if "Picture" in typed_files else [])),
             assets=all_assets(laid_out, tested),
-            licenses=licenses(models),
+            licenses=licenses(plans),
             onnxruntime=self.published_runtime(),
             libraries=kotlin.libraries(),
             allowed_runtimes=self.allowed_runtimes(),

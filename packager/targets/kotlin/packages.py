@@ -4,10 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 
 from packager.core.errors import SettingError
-from packager.core.values import Model, Package
+from packager.core.values import Package, Plan
 from packager.targets.kotlin.files import Files
 from packager.targets.kotlin.names import KEYWORDS, package_part
 from packager.targets.kotlin.view import Asset, GoldenView, License
+from packager.targets.target import licenses_of
 
 
 def refuse_group(group: str) -> None:
@@ -29,7 +30,5 @@ def all_assets(laid_out: Mapping[str, Files], tested: Mapping[str, Sequence[Gold
     )
 
 
-def licenses(models: Sequence[Model]) -> tuple[License, ...]:
-    return tuple(
-        License(name=f"LICENSE-{model.name}.txt", file=model.license_file) for model in models if model.license_file
-    )
+def licenses(plans: Sequence[Plan]) -> tuple[License, ...]:
+    return tuple(License(name=name, file=file) for name, file in licenses_of(plans).items())

@@ -21,9 +21,9 @@ from packager.targets.node import providers, texts
 from packager.targets.node.view import NamesView, NodeView
 from packager.targets.target import Built, Shipped, artifact
 from packager.targets.typescript import naming, pipelines, tarball, typed
-from packager.targets.typescript.files import Layout, Platform
+from packager.targets.typescript.files import Layout, Platform, licenses
 from packager.targets.typescript.model import model_views
-from packager.targets.typescript.view import License, ModelView, PlacedFile, PlatformProvidersView
+from packager.targets.typescript.view import ModelView, PlacedFile, PlatformProvidersView
 from packager.vectors import NO_VECTORS, Golden
 
 ASSEMBLY = Step(name="node", caller=__name__, computed_by=("packager.targets.typescript.tarball",))
@@ -81,11 +81,7 @@ class Node(Desktop):
             package=package,
             names=_names(package, npm_name, tuple(models), plans),
             files=tuple(files),
-            licenses=tuple(
-                License(name=f"LICENSE-{plan.model.name}.txt", file=plan.model.license_file)
-                for plan in plans
-                if plan.model.license_file
-            ),
+            licenses=licenses(plans),
         )
 
     def built(self, view: NodeView, plans: tuple[Plan, ...]) -> Built:

@@ -20,11 +20,11 @@ from packager.files.processes import downloads
 from packager.files.store import Step, Store
 from packager.files.zips import write_zip
 from packager.render.templates import render
-from packager.targets.desktop import BringsRuntime, licenses_of
+from packager.targets.desktop import BringsRuntime
 from packager.targets.layouts import copied
 from packager.targets.python import model, naming
 from packager.targets.python.view import NamesView, PythonView
-from packager.targets.target import SBOM, Built, Shipped, artifact
+from packager.targets.target import SBOM, Built, Shipped, artifact, licenses_of
 from packager.vectors import NO_VECTORS, Golden
 
 ASSEMBLY = Step(name="python", caller=__name__, computed_by=("packager.files.zips",))

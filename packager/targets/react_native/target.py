@@ -27,9 +27,9 @@ from packager.targets.react_native.view import NamesView, ReactNativeView
 from packager.targets.target import Built, OwnRuntime, Shipped, artifact
 from packager.targets.typescript import files, pipelines, tarball, typed
 from packager.targets.typescript import naming as npm
-from packager.targets.typescript.files import Platform
+from packager.targets.typescript.files import Platform, licenses
 from packager.targets.typescript.model import model_views
-from packager.targets.typescript.view import License, ModelView, PlacedFile
+from packager.targets.typescript.view import ModelView, PlacedFile
 from packager.vectors import NO_VECTORS, Golden
 
 ASSEMBLY = Step(name="react-native", caller=__name__, computed_by=("packager.targets.typescript.tarball",))
@@ -100,11 +100,7 @@ class ReactNative:
             package=package,
             names=self._names(package, android, ios, models, layout),
             files=layout.placed(),
-            licenses=tuple(
-                License(name=f"LICENSE-{plan.model.name}.txt", file=plan.model.license_file)
-                for plan in android.plans
-                if plan.model.license_file
-            ),
+            licenses=licenses(android.plans),
             libraries=libraries,
             own_texts={
                 **runtime.framework_plist(ios),

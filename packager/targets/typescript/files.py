@@ -10,7 +10,8 @@ from packager.files.hashes import sha256_of
 from packager.targets import tuning
 from packager.targets.apk import stored
 from packager.targets.ends import ends_sha256
-from packager.targets.typescript.view import FileView, FlatFile, OptionView, PlacedFile, WeightsView
+from packager.targets.target import licenses_of
+from packager.targets.typescript.view import FileView, FlatFile, License, OptionView, PlacedFile, WeightsView
 from packager.vectors import GoldenFile
 
 ANDROID = "android"
@@ -165,3 +166,7 @@ def add_golden(golden: GoldenFile, model: str, platforms: Sequence[str], layout:
         for platform in platforms
     ]
     return added[0]
+
+
+def licenses(plans: Sequence[Plan]) -> tuple[License, ...]:
+    return tuple(License(name=name, file=file) for name, file in licenses_of(plans).items())

@@ -24,10 +24,10 @@ from packager.targets.delivery import delivery_view
 from packager.targets.layouts import copied
 from packager.targets.target import Built, DefaultProviders, Page, RuntimeRange, Shipped, artifact
 from packager.targets.typescript import naming, pipelines, tarball, typed
-from packager.targets.typescript.files import Layout, Platform
+from packager.targets.typescript.files import Layout, Platform, licenses
 from packager.targets.typescript.model import model_views
 from packager.targets.typescript.providers import providers_view
-from packager.targets.typescript.view import License, ModelView, PlatformProvidersView
+from packager.targets.typescript.view import ModelView, PlatformProvidersView
 from packager.targets.web import texts
 from packager.targets.web.view import NamesView, WebView
 from packager.vectors import NO_VECTORS, Golden
@@ -153,11 +153,7 @@ class Web:
                 binary=binary,
             ),
             files=layout.placed(),
-            licenses=tuple(
-                License(name=f"LICENSE-{plan.model.name}.txt", file=plan.model.license_file)
-                for plan in plans
-                if plan.model.license_file
-            ),
+            licenses=licenses(plans),
             script=script,
             binary=binary,
         )
