@@ -267,7 +267,7 @@ def endless(handler: Handler) -> None:
     handler.send_response(200)
     handler.end_headers()
     handler.close_connection = True
-    while not handler.files.ended.is_set():
+    while not handler.files.ended.wait(0.001):
         handler.wfile.write(handler.content or bytes(1000))
 
 

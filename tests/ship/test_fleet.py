@@ -301,12 +301,19 @@ def runs(cluster: Cluster, folder: Path, memory: int = 0) -> GraphRuns:
     )
 
 
-def test_poison_ends_as_its_own_row_and_what_nobody_can_do_at_once(cluster: Cluster, tmp_path: Path) -> None:
+@pytest.fixture
+def poisoned() -> Iterator[Cluster]:
+    """Workers of their own: one that is killed time and again may not come back."""
+    with connected(scheduler="", workers=2) as found:
+        yield found
+
+
+def test_poison_ends_as_its_own_row_and_what_nobody_can_do_at_once(poisoned: Cluster, tmp_path: Path) -> None:
     graph = chain("bad", "bad-2", model="poison")
     add(graph, "impossible", "impossible-2", model="", needs={"quantum": 1})
     for number in range(12):
         add(graph, f"good-{number}", f"good-{number}-2", model="slow")
-    run = runs(cluster, tmp_path)
+    run = runs(poisoned, tmp_path)
     began = time.monotonic()
     run.all(graph)
     states = {key: str(each.state) for key, each in run.outcomes.items()}
@@ -326,7 +333,6 @@ def test_poison_ends_as_its_own_row_and_what_nobody_can_do_at_once(cluster: Clus
 def test_tasks_run_where_a_worker_has_what_they_need_and_workers_begin_with_all_modules(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    cluster.client.wait_for_workers(2, timeout=60)  # one that a test before ended may not be back
     first, second = cluster.workers((), ())
     graph = TaskGraph()
     for number in range(6):

@@ -3,6 +3,7 @@
 `python -m tests.toolchain.swift --lock` locks the versions that Debian's mirror has now.
 """
 
+import contextlib
 import os
 import re
 import shlex
@@ -15,6 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+
+import psutil
 
 from packager.core.errors import ToolError
 from packager.files.store import key_of
@@ -307,12 +310,24 @@ def _finish(command: Sequence[str], timeout_s: float) -> Finished:
     try:
         output, _ = process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
+        waits = _waits(process.pid)
         process.kill()
         output, _ = process.communicate()
-        return Finished(-9, f"{output}\nended after {timeout_s} s")
+        return Finished(-9, f"{output}\nended after {timeout_s} s\n{waits}")
     finally:
         process.kill()
     return Finished(process.returncode, output)
+
+
+def _waits(pid: int) -> str:
+    """Which function of the system each thread of a program and its children waits in."""
+    lines = []
+    for each in psutil.Process(pid).children(recursive=True):
+        for thread in Path(f"/proc/{each.pid}/task").glob("*"):
+            with contextlib.suppress(OSError):  # it has just ended
+                words = [(thread / name).read_text(encoding="utf-8").strip() for name in ("comm", "wchan", "syscall")]
+                lines.append(" ".join((f"{each.pid}/{thread.name}", *words)))
+    return "\n".join(lines)
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ class App:
             cwd=self.folder,
             mounts={**{str(path): path for path in (scratch, *mounts)}, **({"/etc": etc} if etc else {})},
             environment={"LD_LIBRARY_PATH": str(library), **own, **(environment or {})},
-            timeout_s=120,
+            timeout_s=300,
         )
 
 
