@@ -19,7 +19,7 @@ from packager.files.user_cache import cache_folder
 from packager.targets.cpp import Cpp
 from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.npm.test_react_native_typed import made, planned
-from tests.toolchain import command, cpp_packages, generation_models, typed_texts
+from tests.toolchain import command, cpp_packages, generation_models, typed_models, typed_texts
 from tests.toolchain.generation_models import CONVERSATION, PROMPT, REFUSED
 from tests.toolchain.react_native import cmake_project
 
@@ -228,3 +228,28 @@ def test_texts_sounds_and_tensors_give_what_they_give_in_every_language(tmp_path
     assert found["second"] == [0.75, 2, 1, 44100, 0.75, 1]
     assert [found[each] for each in ("wrong", "unknown", "no pairs")] == ["bad_input"] * 3
     assert found["sounds"] == ["bad_input"] * 3
+
+
+def test_a_pipeline_gives_each_model_the_pixels_in_each_box(tmp_path: Path) -> None:
+    store = Store(cache_folder() / "store")
+    names = {each.model for each in typed_models.SCANNER.stages}
+    plans = tuple(each for each in typed_models.plans(tmp_path / "nets", store) if each.model.name in names)
+    package = Package(name="models", version="1.0.0", license="", pipelines=(typed_models.SCANNER,))
+    target = Cpp()
+    view = target.view(package, plans, Report(parities=()))
+    [tarball] = target.assemble(view, target.render(view), store)
+    unpacked, root = cpp_packages.unpacked(tarball.path, tmp_path / "unpacked"), cpp_packages.root(tmp_path / "ort")
+    options = ("-O0", "-fsanitize=address,undefined")
+    program = cpp_packages.compiled(unpacked, root, PROGRAMS / "scanned.cpp", cpp_packages.gcc(), *options)
+    small = np.random.default_rng(3).integers(0, 256, 200, np.uint8)
+    small.tofile(tmp_path / "bytes")
+    done = cpp_packages.ran(program, unpacked, root, tmp_path / "bytes")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = re.split(r"^(colours|camera|many|closed) (\d)\n", done.stdout, flags=re.MULTILINE)[1:]
+    said = {(name, int(turn)): lines.splitlines() for name, turn, lines in zip(*[iter(found)] * 3, strict=True)}
+    pixels, luma = small[:168].reshape(6, 28)[:, 4:24].reshape(6, 5, 4), small[:48].reshape(6, 8, 1)
+    for turn in range(1, 9):
+        assert said["colours", turn] == typed_models.scanned(plans, pixels, turn)
+        assert said["camera", turn] == typed_models.scanned(plans, luma, turn, small[48:72].reshape(3, 4, 2))
+    assert said["many", 1] == ["[bad_input] pipeline `scan`: 9 boxes, and it takes 8 at most"]
+    assert said["closed", 1][0].startswith("[closed] ")

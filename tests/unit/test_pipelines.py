@@ -12,9 +12,12 @@ from packager.core.contract import Contract
 from packager.core.crops import Region, StoredArrays, region_of
 from packager.core.errors import ConfigError, ModelError
 from packager.core.pipeline import Pipeline, Stage
+from packager.description import Language
 from packager.samples.sample import Arrays
+from packager.targets import KNOWN_TARGETS
+from packager.targets.cpp import Cpp
 from packager.verification.pipelines import Outputs, run
-from packager.workflows.pipelines import pipeline_of
+from packager.workflows.pipelines import pipeline_of, refuse_unpipelined
 from tests.golden import cases
 
 CONTRACTS: Mapping[str, Contract | None] = {
@@ -230,3 +233,16 @@ def test_no_boxes_give_no_items_and_too_many_are_refused() -> None:
         ran([0.9] * 4)
     assert error.value.message == ("pipeline 'ocr': stage 'line' found 4 boxes, and the pipeline takes 3")
     assert error.value.hint == "raise max in [pipeline.ocr], or score-threshold of model 'finder'"
+
+
+def test_a_language_without_pipelines_refuses_a_project_that_has_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Plain(Cpp):
+        LANGUAGE = Language(name="plain")
+
+    monkeypatch.setitem(KNOWN_TARGETS, "plain", Plain)
+    refuse_unpipelined(project(tmp_path), ["cpp", "node"])
+    with pytest.raises(ConfigError, match=r"pipeline\.ocr: the code for plain cannot run pipelines yet") as raised:
+        refuse_unpipelined(project(tmp_path), ["plain", "android"])
+    assert "these can: " in str(raised.value.hint)

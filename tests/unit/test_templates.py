@@ -217,9 +217,10 @@ MODELS_PYTHON = ["python/model.py.j2"]
 SHARED_CPP = [
     str(path.relative_to(templates_folder()))
     for path in sorted((templates_folder() / "cpp").rglob("*.j2"))
-    if not path.name.startswith("model.")
+    if not path.name.startswith(("model.", "pipeline."))
 ]
 MODELS_CPP = ["cpp/include/model.h.j2", "cpp/src/model.cpp.j2"]
+PIPELINES_CPP = ["cpp/include/pipeline.h.j2", "cpp/src/pipeline.cpp.j2"]
 PIPELINES_FLUTTER = [str(flutter_texts.ROOT / flutter_texts.PIPELINE)]
 PARTIALS = ("android/_providers", "android/_typed", "jvm/_providers", "ios/_providers", "ios/_typed")
 NESTED = (
@@ -355,6 +356,7 @@ def test_every_template_has_a_view() -> None:
         *MODELS_PYTHON,
         *SHARED_CPP,
         *MODELS_CPP,
+        *PIPELINES_CPP,
         *PIPELINES_FLUTTER,
         *PIPELINES_NPM,
     }
@@ -409,6 +411,7 @@ def test_shared_files_use_exactly_the_fields_of_their_view(shared: list[str], pr
         (MODELS_FLUTTER, SHARED_FLUTTER, flutter.ModelView),
         (MODELS_PYTHON, SHARED_PYTHON, python.ModelView),
         (MODELS_CPP, SHARED_CPP, cpp.ModelView),
+        (PIPELINES_CPP, [], cpp.PipelineFileView),
     ],
 )
 def test_files_of_one_model_and_lists_of_models_use_exactly_the_fields_of_their_view(

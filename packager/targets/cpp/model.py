@@ -1,6 +1,7 @@
 """Views of models for C++: types, shapes, names, files."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from packager.core.class_names import class_name
@@ -8,9 +9,10 @@ from packager.core.values import Package, Plan, TensorSpec
 from packager.files.hashes import known_sha256
 from packager.targets import dimensions
 from packager.targets.cpp import naming, storage, typed
-from packager.targets.cpp.view import MethodView, ModelView, TensorView
+from packager.targets.cpp.view import MethodView, ModelView, PipelineFileView, TensorView
 from packager.targets.dimensions import Sizes
 from packager.targets.golden import sample_views, tolerances
+from packager.targets.pipelines import ModelMethod, pipeline_views
 from packager.vectors import Golden
 
 GOLDEN = "golden.safetensors"
@@ -68,6 +70,33 @@ def model_view(plan: Plan, package: Package, golden: Golden, *, file: str, runti
         method=method,
         example=tuple(_example(namespace, name, method, input_views, output_views)),
     )
+
+
+def pipeline_file_views(
+    package: Package, models: Sequence[ModelView], names: Mapping[str, str]
+) -> Iterator[PipelineFileView]:
+    """`names` has those of files, by model and pipeline."""
+    by_class = {each.class_name: each.file_name for each in models}
+    methods = {
+        each.name: ModelMethod(
+            class_name=each.class_name,
+            verb=each.method.verb,
+            result=each.method.result,
+            about=each.method.about,
+            has_self_test=bool(each.golden),
+        )
+        for each in models
+        if each.method
+    }
+    for found in pipeline_views(package.pipelines, methods):
+        members = naming.members((each.identifier for each in found.stages), naming.LOCAL | {"picture", "words"})
+        finder, *readers = (replace(each, identifier=members[each.identifier]) for each in found.stages)
+        yield PipelineFileView(
+            cpp_namespace=naming.namespace(package.name),
+            file_name=names[found.name],
+            headers=tuple(sorted({by_class[each.method.class_name] for each in found.stages})),
+            pipeline=replace(found, finder=finder, readers=tuple(readers)),
+        )
 
 
 def _tensor(spec: TensorSpec, names: Mapping[str, str], sizes: Sizes) -> TensorView:

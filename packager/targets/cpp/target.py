@@ -33,7 +33,9 @@ MODELS = PurePosixPath("models")
 @dataclass(frozen=True, kw_only=True)
 class Cpp(BringsRuntime):
     NAME: ClassVar[str] = "cpp"
-    LANGUAGE: ClassVar[Language] = Language(name="C++", adds_nothing_for=("channel", "encryption", "trust"))
+    LANGUAGE: ClassVar[Language] = Language(
+        name="C++", adds_nothing_for=("channel", "encryption", "trust"), has_pipelines=True
+    )
     REVISION: ClassVar[tuple[int, int]] = (1, 0)
     MODELS_IN: ClassVar[Mapping[str, str]] = {"cmake-package": f"{TOP}{MODELS}/"}
     ABOUT: ClassVar[str] = "a CMake package in C++17 for desktops, servers and boards: docs/cpp.md"
@@ -50,7 +52,8 @@ class Cpp(BringsRuntime):
         golden: Golden = NO_VECTORS,
     ) -> CppView:
         namespace = naming.namespace(package.name)
-        names = naming.files((plan.model.name for plan in plans), namespace)
+        staged = (each.name for each in package.pipelines)
+        names = naming.files([*(plan.model.name for plan in plans), *staged], namespace)
         oldest = self.oldest_runtime()
         models = tuple(
             model.model_view(plan, package, golden, file=names[plan.model.name], runtime_version=oldest)
@@ -68,6 +71,7 @@ class Cpp(BringsRuntime):
                 summary=in_one_line(package.description) or f"Models: {', '.join(each.name for each in models)}",
                 runtime_version=oldest,
                 models=models,
+                pipelines=tuple(model.pipeline_file_views(package, models, names)),
                 shared=naming.SHARED,
                 licenses=tuple(licenses),
                 roles=chat.ROLES,
@@ -97,6 +101,14 @@ class Cpp(BringsRuntime):
                 include / "runtime.h": render("cpp/include/runtime.h.j2", names),
                 **{include / f"{each.file_name}.h": render("cpp/include/model.h.j2", each) for each in names.models},
                 **{source / f"{each.file_name}.cpp": render("cpp/src/model.cpp.j2", each) for each in names.models},
+                **{
+                    include / f"{each.file_name}.h": render("cpp/include/pipeline.h.j2", each)
+                    for each in names.pipelines
+                },
+                **{
+                    source / f"{each.file_name}.cpp": render("cpp/src/pipeline.cpp.j2", each)
+                    for each in names.pipelines
+                },
                 source / "internal.h": render("cpp/src/internal.h.j2", names),
                 **{source / f"{each}.cpp": render(f"cpp/src/{each}.cpp.j2", names) for each in names.shared},
             },

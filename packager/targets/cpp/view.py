@@ -8,6 +8,7 @@ from packager.core.chat import ChatTemplate
 from packager.core.contract import Streamed
 from packager.core.values import Package
 from packager.targets.golden import GoldenSampleView, ToleranceView
+from packager.targets.pipelines import PipelineView
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,8 +137,20 @@ class ModelView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PipelineFileView:
+    """The header and the source of one pipeline."""
+
+    cpp_namespace: str
+    file_name: str
+    """of the header and the source, without suffix"""
+    headers: tuple[str, ...]
+    """those of its models, without suffix"""
+    pipeline: PipelineView
+
+
+@dataclass(frozen=True, kw_only=True)
 class NamesView:
-    """Names and values of a package, for all files but those of single models."""
+    """Names and values of a package, for all files but those of single models and pipelines."""
 
     name: str
     cpp_namespace: str
@@ -150,6 +163,7 @@ class NamesView:
     summary: str
     runtime_version: str
     models: tuple[ModelView, ...]
+    pipelines: tuple[PipelineFileView, ...]
     shared: tuple[str, ...]
     """names of sources that all models share, without suffix"""
     licenses: tuple[str, ...]

@@ -41,6 +41,35 @@ const std::uint8_t* rows(const std::uint8_t* data, std::size_t count, std::size_
   return copy->data();
 }
 
+/// How the stored picture of an Exif orientation becomes the upright one.
+struct Turn {
+  bool swaps;    ///< width and height
+  bool mirrors;  ///< columns, after the swap
+  bool flips;    ///< rows, after the swap
+};
+
+Turn turn_of(int orientation) {
+  switch (orientation) {
+    case 2: return {false, true, false};
+    case 3: return {false, true, true};
+    case 4: return {false, false, true};
+    case 5: return {true, false, false};
+    case 6: return {true, true, false};
+    case 7: return {true, true, true};
+    case 8: return {true, false, true};
+    default: return {false, false, false};
+  }
+}
+
+/// First pixel of a line of `size` that a box touches, and the one after the last. An edge that is not finite is 0.
+std::array<int, 2> span_of(float start, float end, int size, bool is_reversed) {
+  const double low = std::isfinite(start) ? std::floor(static_cast<double>(start)) : 0;
+  const double high = std::isfinite(end) ? std::ceil(static_cast<double>(end)) : 0;
+  const int first = static_cast<int>(std::clamp(low, 0.0, size - 1.0));
+  const int last = static_cast<int>(std::clamp(high, first + 1.0, static_cast<double>(size)));
+  return is_reversed ? std::array<int, 2>{size - last, size - first} : std::array<int, 2>{first, last};
+}
+
 constexpr std::uint8_t no_chroma = 0;
 constexpr int lowest_rate = 1000;
 constexpr int highest_rate = 768000;
@@ -68,6 +97,31 @@ std::string in_words(const Shape& shape) {
   std::string words;
   for (const auto size : shape) words += (words.empty() ? "" : ", ") + (size < 0 ? "?" : std::to_string(size));
   return "[" + words + "]";
+}
+
+Picture within(const Picture& picture, const Box& box) {
+  const Form form = form_of(picture.format);
+  const auto [swaps, mirrors, flips] = turn_of(picture.orientation);
+  auto columns = span_of(box.left, box.right, swaps ? picture.height : picture.width, mirrors);
+  auto rows = span_of(box.top, box.bottom, swaps ? picture.width : picture.height, flips);
+  if (swaps) std::swap(columns, rows);
+  if (picture.chroma != nullptr) {  // two pixels share a sample of chroma
+    columns = {columns[0] & ~1, (columns[1] + 1) & ~1};
+    rows = {rows[0] & ~1, (rows[1] + 1) & ~1};
+  }
+  const auto left = static_cast<std::size_t>(columns[0]) * form.bytes;
+  const auto top = static_cast<std::size_t>(rows[0]);
+  const auto row_bytes = static_cast<std::size_t>(picture.width) * form.bytes;
+  Picture part = picture;
+  part.width = columns[1] - columns[0];
+  part.height = rows[1] - rows[0];
+  part.stride = picture.stride == 0 ? row_bytes : picture.stride;
+  part.pixels += top * part.stride + left;
+  if (picture.chroma != nullptr) {
+    part.chroma_stride = picture.chroma_stride == 0 ? row_bytes : picture.chroma_stride;
+    part.chroma += top / 2 * part.chroma_stride + left;
+  }
+  return part;
 }
 
 void Inputs::picture(const char* name, const Picture& picture, const PictureInputs& inputs, bool is_whole) {

@@ -96,6 +96,9 @@ std::size_t size_of(ElementType element);
 /// `[1, 3]`, with `?` for an open size.
 std::string in_words(const Shape& shape);
 
+/// The part of a picture in a box of the upright picture: whole pixels as they are stored, at least one.
+Picture within(const Picture& picture, const Box& box);
+
 /// The tensors of one run, in the model's order. The first problem with a value ends the run.
 class Inputs {
  public:
