@@ -15,6 +15,7 @@ import pytest
 from packager.files.hashes import sha256_of
 from packager.files.user_cache import cache_folder
 from tests.cases.caches import empty_cache
+from tests.nights import at_night
 from tests.toolchain import models
 from tests.toolchain import python as newer
 from tests.toolchain.swift import Finished
@@ -132,7 +133,7 @@ def certificates() -> set[Path]:
     return {Path(os.environ[name]).parent for name in names if name in os.environ}
 
 
-@pytest.mark.parametrize("version", ["3.11", newer.VERSION])
+@pytest.mark.parametrize("version", [newer.VERSION, *at_night("3.11")])
 def test_the_first_example_of_the_readme_builds_the_same_packages_with_the_wheel(
     version: str, site: Callable[[str], Path], tmp_path: Path
 ) -> None:
