@@ -23,8 +23,9 @@ from packager.measuring.devices import GoneError
 from packager.measuring.devices.adb import Adb
 from packager.measuring.devices.storage import DeviceStorage
 from tests.cases.device_cases import write_net
+from tests.cases.waiting import until
 from tests.toolchain import adbd
-from tests.toolchain.adbd import Phone, Rack, classes_for, interruption, wait_until
+from tests.toolchain.adbd import Phone, Rack, classes_for, interruption
 from tests.toolchain.device_commands import Run, commands
 from tests.toolchain.environments import have
 
@@ -164,10 +165,8 @@ def test_a_sample_that_is_damaged_on_a_device_is_refused(lab: Lab, run: Run, lin
 
 def wait_for_a_round(phone: Phone) -> None:
     """Until Java runs in the first round, which makes a folder for what the package keeps."""
-    end = time.monotonic() + 120
     data = phone.folder / "data" / "mobpack" / "data"
-    while not (data.is_dir() and any(data.iterdir()) and any(phone.running("java"))) and time.monotonic() < end:
-        time.sleep(0.02)
+    until(lambda: data.is_dir() and any(data.iterdir()) and any(phone.running("java")))
 
 
 def test_a_cable_that_is_pulled_and_put_back_costs_a_round(lab: Lab, run: Run) -> None:
@@ -302,7 +301,7 @@ def test_files_that_ship_are_compared_on_many_devices_at_once(lab: Lab, run: Run
     met: list[bool] = []
 
     def watch() -> None:
-        met.append(wait_until(lambda: all(phone.is_held for phone in held)))
+        met.append(until(lambda: all(phone.is_held for phone in held)))
         lost.pull_cable()
         for phone in held:
             phone.let_go()

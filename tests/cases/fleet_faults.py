@@ -5,8 +5,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import pytest
 
 from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import linear, saved
+from tests.cases.waiting import HANGS_S
 from tests.toolchain.command import MOBPACK
 
 FLEET = """
@@ -55,8 +54,6 @@ calibration = "../samples.npz"
 variant = "int8"
 """
 
-PATIENCE_S = 240
-
 
 def project(folder: Path) -> dict[str, str]:
     """A fleet of a model in two variants, and a file that is not a model; returns the environment of its store."""
@@ -83,17 +80,10 @@ def fleet(folder: Path, environment: dict[str, str], *options: str) -> "subproce
 
 
 def ended(process: "subprocess.Popen[str]") -> dict[str, Any]:
-    out, err = process.communicate(timeout=PATIENCE_S)
+    out, err = process.communicate(timeout=HANGS_S)
     assert process.returncode == 3, err  # of the file that is not a model
     found: dict[str, Any] = json.loads(out)
     return found
-
-
-def wait_until(happens: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not happens():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -106,7 +96,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("alone")
     environment = project(folder)
     command = [MOBPACK, "build"]
-    subprocess.run(command, cwd=folder / "alone", env=environment, check=True, capture_output=True, timeout=PATIENCE_S)
+    subprocess.run(command, cwd=folder / "alone", env=environment, check=True, capture_output=True, timeout=HANGS_S)
     return files(folder / "alone" / "dist")
 
 

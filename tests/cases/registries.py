@@ -3,7 +3,6 @@
 import json
 import re
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -279,13 +278,6 @@ def parts_of(asked: Asked) -> dict[str, bytes]:
         assert name
         found[name[1].decode()] = content.removesuffix(b"\r\n")
     return found
-
-
-def until(is_true: Callable[[], bool], *, timeout_s: float = 60) -> None:
-    end_s = time.monotonic() + timeout_s
-    while not is_true():
-        assert time.monotonic() < end_s
-        time.sleep(0.05)
 
 
 def results(outcomes: Sequence[RegistryOutcome]) -> set[str]:

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from packager.core.errors import ConfigError, MobpackError, ModelError, ParityEr
 from tests.cases.caches import empty_cache
 from tests.cases.cli import Mobpack, mobpack
 from tests.cases.onnx_text import linear, onnx_model, saved
+from tests.cases.waiting import until
 
 __all__ = ["mobpack"]
 
@@ -220,10 +220,7 @@ def test_an_interrupted_build_leaves_the_previous_release_whole(
     ) as child:
         assert child.stderr is not None
         assert "load model.onnx" in child.stderr.readline()
-        end = time.monotonic() + 120
-        while not begun.exists() and child.poll() is None:
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        until(lambda: begun.exists() or child.poll() is not None)
         interrupt(child.pid, number)
         rest = child.stderr.read()
     assert child.returncode == 130, rest

@@ -4,16 +4,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from packager.files.processes import children
 from packager.files.processes.groups import Groups
+from tests.cases.waiting import HANGS_S, until
 
-WAIT_S = 120
 """Longest time until a killed process is gone; tests poll for it."""
 
 
@@ -77,7 +75,7 @@ def test_programs_end_with_mobpack_however_that_ends(then: str, code: int) -> No
             assert parent.stdout.readline() == "ready\n"
             assert all(map(is_running, numbers[:3]))
             parent.kill()
-        assert parent.wait(WAIT_S) == code
+        assert parent.wait(HANGS_S) == code
     assert_gone(numbers)
 
 
@@ -146,7 +144,7 @@ def test_a_killed_build_leaves_no_compiler_running(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", COMPILE, str(tmp_path)], stdout=subprocess.PIPE) as build:
         assert build.stdout
         assert build.stdout.readline() == b"waiting\n"
-        wait_until(told.exists)
+        until(told.exists)
         numbers = [int(word) for word in told.read_text(encoding="utf-8").split()]
         assert all(map(is_running, numbers))
         build.kill()
@@ -162,12 +160,5 @@ def is_running(number: int) -> bool:
     return state not in "ZX"
 
 
-def wait_until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + WAIT_S
-    while not is_so() and time.monotonic() < end:
-        time.sleep(0.02)
-    assert is_so()
-
-
 def assert_gone(numbers: list[int]) -> None:
-    wait_until(lambda: not any(map(is_running, numbers)))
+    until(lambda: not any(map(is_running, numbers)))

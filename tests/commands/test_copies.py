@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.cases.onnx_text import linear, saved
-from tests.commands.test_children import WAIT_S, assert_gone, is_running, wait_until
+from tests.cases.waiting import HANGS_S, until
+from tests.commands.test_children import assert_gone, is_running
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux alone")
 
@@ -68,7 +69,7 @@ def in_python(folder: Path, text: str, *arguments: str) -> "subprocess.Popen[str
 def answer_of(folder: Path, text: str, *arguments: str) -> object:
     """The JSON that the process prints."""
     with in_python(folder, text, *arguments) as process:
-        output, complaints = process.communicate(timeout=WAIT_S)
+        output, complaints = process.communicate(timeout=HANGS_S)
     assert process.returncode == 0, complaints
     return json.loads(output)
 
@@ -139,11 +140,11 @@ WAIT = """
 def test_a_copy_ends_with_this_process(tmp_path: Path, number: signal.Signals) -> None:
     told = tmp_path / "number.txt"
     with in_python(tmp_path, WAIT, str(told)) as process:
-        wait_until(told.exists)
+        until(told.exists)
         copy = int(told.read_text(encoding="utf-8"))
         assert is_running(copy)
         process.send_signal(number)
-        output, _ = process.communicate(timeout=WAIT_S)
+        output, _ = process.communicate(timeout=HANGS_S)
     assert (process.returncode, output) == ((0, "interrupted\n") if number == signal.SIGINT else (-number, ""))
     assert_gone([copy])
 
@@ -203,7 +204,7 @@ JOB = """
 
 def test_a_job_that_may_be_copied_is(tmp_path: Path) -> None:
     with in_python(tmp_path, JOB, str(tmp_path)) as process:
-        output, complaints = process.communicate(timeout=WAIT_S)
+        output, complaints = process.communicate(timeout=HANGS_S)
     assert output.splitlines() == ["6 True job.json", "2 True job.json"], complaints
 
 

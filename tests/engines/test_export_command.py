@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import numpy
@@ -12,6 +11,7 @@ import onnxruntime
 import pytest
 
 from tests.cases.disks import tiny_disk
+from tests.cases.waiting import HANGS_S, until
 from tests.toolchain.command import MOBPACK
 from tests.toolchain.torch import nets, variables
 
@@ -93,13 +93,10 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
 
 def test_ctrl_c_leaves_nothing_and_ends_pytorch(tmp_path: Path) -> None:
     running = started(tmp_path, "nets:waits")
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "waiting").exists():
-        assert running.poll() is None, running.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: (tmp_path / "waiting").exists() or running.poll() is not None)
+    assert running.poll() is None, running.communicate()
     running.send_signal(signal.SIGINT)
-    _, err = running.communicate(timeout=120)
+    _, err = running.communicate(timeout=HANGS_S)
     assert (running.returncode, left_in(tmp_path)) == (130, ["waiting"]), err
     child = int((tmp_path / "waiting").read_text(encoding="utf-8"))
     with pytest.raises(ProcessLookupError):

@@ -6,15 +6,16 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cases.waiting import HANGS_S, until
 from tests.toolchain import stores
 from tests.toolchain.unsteady import Behaviour, before
 
@@ -127,11 +128,15 @@ def test_slow_writers_at_the_same_moment_leave_whole_results(bucket: Bucket, one
         assert process.stdin
         process.stdin.write(bucket.request(f"twin {number}", "twins"))
         process.stdin.flush()
-    said = [process.communicate(timeout=120) for process in running]
+    said = [process.communicate(timeout=HANGS_S) for process in running]
     assert [process.returncode for process in running] == [0, 0, 0], said
     found = [json.loads(out) for out, _ in said]
     assert all(each["warnings"] == [] and each["refused"] == each["unsent"] == 0 for each in found)
     assert one.live("reader", "twins")["made"] == []
+
+
+def has_begun(behaviour: Behaviour, process: "subprocess.Popen[str]", requests: int) -> bool:
+    return behaviour.requests >= requests or process.poll() is not None
 
 
 def test_a_killed_writer_leaves_nothing_that_is_half_there(bucket: Bucket, one: Machine) -> None:
@@ -147,9 +152,7 @@ def test_a_killed_writer_leaves_nothing_that_is_half_there(bucket: Bucket, one: 
             assert process.stdin
             process.stdin.write(bucket.request(f"killed {requests}", "killed"))
             process.stdin.flush()
-            end_s = time.monotonic() + 60
-            while behaviour.requests < requests and process.poll() is None and time.monotonic() < end_s:
-                time.sleep(0.002)
+            until(partial(has_begun, behaviour, process, requests))
             if process.poll() is None:
                 kills += 1
                 os.killpg(process.pid, signal.SIGKILL)

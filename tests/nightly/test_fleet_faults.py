@@ -15,19 +15,9 @@ import pytest
 from packager.files.store.listing import listing_of, packed, written
 from packager.files.store.origin import OWN, origin_of
 from tests.cases.caches import empty_cache
-from tests.cases.fleet_faults import (
-    PATIENCE_S,
-    alone,
-    ended,
-    files,
-    fleet,
-    free_port,
-    kill_group,
-    project,
-    refuse_wrong,
-    wait_until,
-)
+from tests.cases.fleet_faults import alone, ended, files, fleet, free_port, kill_group, project, refuse_wrong
 from tests.cases.signing_cases import make_key
+from tests.cases.waiting import HANGS_S, until
 from tests.toolchain import stores
 from tests.toolchain.unsteady import Behaviour, before
 
@@ -131,13 +121,13 @@ def test_machines_share_an_unsteady_bucket_one_is_lost_and_poison_reaches_no_pac
         run = fleet(tmp_path, client.variables, "--scheduler", scheduler, "--cache", URL, "--out", "first-out")
         # It makes some of the same results at the same time.
         double = twin.start("packager.cli", "build", "--cache", URL, within="alone")
-        wait_until(lambda: any(name.startswith("fleet/") for name in shared(address)))
+        until(lambda: any(name.startswith("fleet/") for name in shared(address)))
         is_first = any(name.startswith("fleet/") for name in first.made())
         lost, left = (programs[1], second) if is_first else (programs[2], first)
         finished, known = {*shared(address)}, left.made()
         kill_group(lost)
         found = ended(run)
-        assert double.wait(PATIENCE_S) == 0
+        assert double.wait(HANGS_S) == 0
     refuse_wrong(tmp_path, found, "first-out", alone)
     assert files(tmp_path / "alone" / "dist") == alone
     there = shared(address)

@@ -1,13 +1,13 @@
 """The sample app for the web takes a newer model from a channel beside it, and opens it on the next visit."""
 
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cases.delivery_server import Forever
+from tests.cases.waiting import until
 from tests.toolchain import sample_releases
 from tests.toolchain.chromium import browser
 from tests.toolchain.react_native.download.server import Handler
@@ -59,10 +59,7 @@ def visited(page: Page, query: str, wanted: str) -> list[str]:
     page.server.files.requests.clear()
     page.browser.call("Page.navigate", url="about:blank")
     page.browser.call("Page.navigate", url=f"{page.server.url}index.html{query}")
-    end = time.monotonic() + SECONDS
-    while wanted not in page.value(STATE):
-        assert time.monotonic() < end, f"{page.value(STATE)} {page.warnings()}"
-        time.sleep(0.05)
+    until(lambda: wanted in page.value(STATE), lambda: f"{page.value(STATE)} {page.warnings()}")
     return page.asked()
 
 
@@ -72,7 +69,5 @@ def test_the_next_visit_has_the_newer_model(page: Page) -> None:
     asked = visited(page, CHANNEL, f"model {OURS}: the next visit has a newer one")
     assert "/channel/stable/channel.json" in asked
     visited(page, CHANNEL, f"model {NEWER}")
-    end = time.monotonic() + SECONDS
-    while page.value("document.querySelector('#classes span:first-child')?.textContent") != "espresso":
-        assert time.monotonic() < end, page.warnings()
-        time.sleep(0.05)
+    first = "document.querySelector('#classes span:first-child')?.textContent"
+    until(lambda: page.value(first) == "espresso", page.warnings)

@@ -16,6 +16,7 @@ import onnxruntime
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
+from tests.cases.waiting import until
 from tests.toolchain import node
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.npm_checks import compile_all
@@ -138,17 +139,17 @@ class Page:
 
     def labels(self, but: list[str] | None = None) -> list[str]:
         """The classes on the screen; `but` is the text before."""
-        end = time.monotonic() + SECONDS
-        while not (found := self.value(LABELS)) or found == but:
-            assert time.monotonic() < end, f"no classes: {self.value(PROBLEM)!r} {self.browser.events[-5:]}"
-            time.sleep(0.05)
-        return list(found)
+        found: list[str] = []
+
+        def are_there() -> bool:
+            found[:] = self.value(LABELS) or []
+            return bool(found) and found != but
+
+        until(are_there, lambda: f"no classes: {self.value(PROBLEM)!r} {self.browser.events[-5:]}")
+        return found
 
     def until(self, condition: str) -> None:
-        end = time.monotonic() + SECONDS
-        while not self.value(condition):
-            assert time.monotonic() < end, f"not within {SECONDS} s: {condition}"
-            time.sleep(0.05)
+        until(lambda: self.value(condition), lambda: condition)
 
     def pick(self, file: Path) -> None:
         """Press the button, and choose `file` where the browser asks for one."""

@@ -7,13 +7,13 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
+from tests.cases import waiting
 from tests.toolchain import command, vision
 from tests.toolchain.chromium import browser
 from tests.toolchain.sample_notes import QUERIES, nearest, notes
@@ -108,12 +108,10 @@ def opened(page: Page, name: str) -> None:
 
 
 def until(page: Page, expression: str, wanted: str) -> None:
-    end = time.monotonic() + SECONDS
-    while not page.value(f"({expression}) === {wanted}"):
-        assert time.monotonic() < end, (
-            f"{expression} is {page.value(expression)!r}: {page.value(STATE)} {page.warnings()}"
-        )
-        time.sleep(0.05)
+    waiting.until(
+        lambda: page.value(f"({expression}) === {wanted}"),
+        lambda: f"{expression} is {page.value(expression)!r}: {page.value(STATE)} {page.warnings()}",
+    )
 
 
 def test_it_says_what_is_in_its_picture(page: Page) -> None:

@@ -2,10 +2,10 @@
 
 import socket
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from packager.core.contract import Contract
 from packager.core.values import Package
 from packager.render.templates import write_sources
 from packager.targets.web import Web
+from tests.cases.waiting import until
 from tests.golden.cases import CLASSES, IMAGE, PIXELS, SCORES, paged, typed
 from tests.nights import at_night
 from tests.toolchain import node
@@ -153,11 +154,9 @@ def development_server(folder: Path) -> Iterator[str]:
     with (folder / "log.txt").open("w+", encoding="utf-8") as log:
         server = subprocess.Popen([*program, *options], cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
-            end = time.monotonic() + 120
-            while "ready in" not in (said := (folder / "log.txt").read_text(encoding="utf-8")):
-                assert server.poll() is None, said
-                assert time.monotonic() < end, said
-                time.sleep(0.05)
+            said = partial((folder / "log.txt").read_text, encoding="utf-8")
+            until(lambda: "ready in" in said() or server.poll() is not None, said)
+            assert server.poll() is None, said()
             yield f"http://127.0.0.1:{port}/"
         finally:
             server.kill()

@@ -12,17 +12,8 @@ from pathlib import Path
 
 import psutil
 
-from tests.cases.fleet_faults import (
-    alone,
-    ended,
-    files,
-    fleet,
-    free_port,
-    kill_group,
-    project,
-    refuse_wrong,
-    wait_until,
-)
+from tests.cases.fleet_faults import alone, ended, files, fleet, free_port, kill_group, project, refuse_wrong
+from tests.cases.waiting import until
 
 __all__ = ["alone"]
 
@@ -61,10 +52,10 @@ def test_workers_are_killed_amid_everything_and_two_fleets_share_a_store(
     first = fleet(tmp_path, environment, "--workers", "2", "--out", "first")
     second = fleet(tmp_path, environment, "--workers", "1", "--out", "second")
     root = tmp_path / "cache" / "mobpack" / "store"
-    wait_until(lambda: bool(workers_of(first)))
+    until(lambda: bool(workers_of(first)))
     for each in workers_of(first)[:1]:
         kill(each)  # while it starts
-    wait_until(lambda: (root / "fleet").is_dir())
+    until(lambda: (root / "fleet").is_dir())
     for _ in range(3):
         if living := workers_of(first):
             kill(random.choice(living))
@@ -113,13 +104,12 @@ def test_the_scheduler_is_killed_and_started_again(tmp_path: Path, alone: dict[s
         scheduler, worker = start_scheduler(), start_worker()
         run = fleet(tmp_path, environment, "--scheduler", address, "--out", "out")
         root = tmp_path / "cache" / "mobpack" / "store"
-        wait_until(lambda: (root / "fleet").is_dir())
+        until(lambda: (root / "fleet").is_dir())
         kill_group(scheduler)
         time.sleep(1)
         start_scheduler()
-        end = time.monotonic() + 60
-        while worker.poll() is None and time.monotonic() < end:
-            time.sleep(0.1)
+        with suppress(subprocess.TimeoutExpired):
+            worker.wait(60)
         start_worker()  # as whatever keeps workers alive does
         found = ended(run)
     finally:

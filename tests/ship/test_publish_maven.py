@@ -12,7 +12,8 @@ import pytest
 from packager.core.errors import ConfigError, GateError, MobpackError, ToolError
 from packager.distribution.publishing import publish, registries
 from tests.cases.publish_maven import HOME, LIST, expected, published
-from tests.cases.registries import Answered, Fault, Server, Waits, release, results, serving, until
+from tests.cases.registries import Answered, Fault, Server, Waits, release, results, serving
+from tests.cases.waiting import until
 
 FILES = 4
 

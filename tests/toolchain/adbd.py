@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -31,6 +31,7 @@ from packager.files.user_cache import cache_folder
 from packager.measuring.devices.adb import dexing
 from packager.measuring.devices.adb.link import Adb
 from packager.measuring.devices.adb.program import adb
+from tests.cases.waiting import HANGS_S, until
 from tests.toolchain import device_java, jvm
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
 from tests.toolchain.require import require
@@ -43,7 +44,6 @@ NOT_NEEDED = re.compile(r"(debianutils|libc-gconv-modules-extra|openssl-provider
 NOT_UNPACKED = re.compile(r"usr/share/(doc|info|lintian|locale|man)/")
 SYSTEM = Path(__file__).with_name("device_system")
 ADBD = "/usr/lib/android-sdk/platform-tools/adbd"
-START_S = 120
 PIXEL = {
     "ro.product.manufacturer": "Google",
     "ro.product.model": "Pixel 8",
@@ -140,14 +140,11 @@ class Phone:
                     yield int(entry.name)
 
     def connect(self) -> None:
-        end = time.monotonic() + START_S
-        while time.monotonic() < end:
-            if "connected to" in self.rack.adb("connect", self.serial).stdout and (
-                self.rack.adb("-s", self.serial, "shell", "true").returncode == 0
-            ):
-                return
-            time.sleep(0.1)
-        raise AssertionError((self.folder / "adbd.log").read_text(encoding="utf-8")[-2000:])
+        def is_connected() -> bool:
+            said = self.rack.adb("connect", self.serial).stdout
+            return "connected to" in said and self.rack.adb("-s", self.serial, "shell", "true").returncode == 0
+
+        until(is_connected, lambda: (self.folder / "adbd.log").read_text(encoding="utf-8")[-2000:])
 
 
 @dataclass
@@ -184,7 +181,7 @@ class Rack:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=HANGS_S,
         )
 
     def phone(
@@ -277,9 +274,7 @@ def rack() -> Iterator[Rack]:
             )
         made = Rack(folder=folder, server=server)
         try:
-            end = time.monotonic() + START_S
-            while not (folder / "adb.sock").exists() and time.monotonic() < end:
-                time.sleep(0.05)
+            until((folder / "adb.sock").exists)
             yield made
         finally:
             for phone in made.phones:
@@ -295,14 +290,6 @@ def main() -> None:
     LOCK.write_text(SUITE.lock(WANTED, NOT_NEEDED), encoding="utf-8", newline="\n")
 
 
-def wait_until(is_so: Callable[[], bool], seconds: float = 120) -> bool:
-    """Whether it was so in time."""
-    end = time.monotonic() + seconds
-    while not is_so() and time.monotonic() < end:
-        time.sleep(0.02)
-    return is_so()
-
-
 def is_idle(phone: Phone) -> bool:
     return not any(phone.running("java"))
 
@@ -312,16 +299,16 @@ def interruption(*phones: Phone) -> Iterator[None]:
     """Interrupts what runs in the block in this process, as Ctrl-C does, once it runs Java on all `phones`, which begin
     together; the block has to end within two minutes then, and to leave no program and no file of a run on them."""
     for phone in phones:
-        assert wait_until(partial(is_idle, phone))
+        until(partial(is_idle, phone))
         phone.hold()
     interrupted_at: list[float] = []
     ended = threading.Event()
 
     def interrupt() -> None:
-        wait_until(lambda: all(phone.is_held for phone in phones) or ended.is_set())
+        until(lambda: all(phone.is_held for phone in phones) or ended.is_set())
         for phone in phones:
             phone.let_go()
-        wait_until(lambda: not any(map(is_idle, phones)) or ended.is_set())
+        until(lambda: not any(map(is_idle, phones)) or ended.is_set())
         if ended.is_set():
             return
         interrupted_at.append(time.monotonic())

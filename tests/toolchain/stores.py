@@ -5,10 +5,10 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib import request
 from urllib.error import HTTPError
@@ -16,6 +16,7 @@ from urllib.error import HTTPError
 from packager.core.errors import ToolError
 from packager.engines.environments.environment import folder_for, make_once
 from packager.files.processes import children
+from tests.cases.waiting import until
 from tests.toolchain import node
 from tests.toolchain.require import require
 from tests.toolchain.unpacking import unpack
@@ -24,7 +25,6 @@ ROOT = Path(__file__).parents[2]
 LOCK = Path(__file__).with_name("stores.txt")
 AT_NIGHT = LOCK.with_name("stores_at_night.txt")
 """Of stores in which tests run at night alone."""
-TIMEOUT_S = 120
 AZURE_ACCOUNT = "devstoreaccount1"
 AZURE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 """The account that Azurite's documentation names, for everybody."""
@@ -172,12 +172,9 @@ def _running(
         texts = [str(part) for part in command]
         process = children.start(texts, folder, environment=environment, stdout=log, stderr=log, is_text=False)
         try:
-            end_s = time.monotonic() + TIMEOUT_S
-            while not _answers(port):
-                said = (folder / "log").read_text(encoding="utf-8", errors="replace")[-2000:]
-                assert process.poll() is None, said
-                assert time.monotonic() < end_s, said
-                time.sleep(0.1)
+            said = partial((folder / "log").read_text, encoding="utf-8", errors="replace")
+            until(lambda: _answers(port) or process.poll() is not None, said)
+            assert process.poll() is None, said()[-2000:]
             yield
         finally:
             children.end(process)

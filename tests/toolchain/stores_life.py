@@ -23,7 +23,7 @@ from tests.cases.signing_cases import Key, make_key
 
 ONE, TWO = Release(weights=b"1" * 5000), Release(version="1.1.0", weights=b"1" * 5000 + b"2")
 THREE, FOUR = Release(version="1.2.0", weights=b"third"), Release(version="1.3.0", weights=b"fourth")
-WAIT_S = 120
+WAIT_S = 600
 
 
 class Together:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
+from tests.cases.waiting import HANGS_S
+
 DENIED = b"<?xml version='1.0'?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"
 DROPPED = ("connection", "transfer-encoding", "keep-alive", "content-length")
 """Headers that belong to one connection."""
@@ -56,7 +58,7 @@ def before(address: str, behaviour: Behaviour) -> Iterator[str]:
                 kind = behaviour.failures % 3
                 is_held = 0 < behaviour.holds_from <= behaviour.requests
             if is_held:
-                behaviour.gate.wait(60)
+                behaviour.gate.wait(HANGS_S)
             is_writing = self.command in ("PUT", "POST", "DELETE")
             time.sleep(behaviour.delay_s + is_writing * behaviour.delays_writing_s)
             if fails and kind == 0:
@@ -69,7 +71,7 @@ def before(address: str, behaviour: Behaviour) -> Iterator[str]:
                 self.pass_on(body)
 
         def pass_on(self, body: bytes) -> None:
-            connection = http.client.HTTPConnection(target.hostname or "", target.port, timeout=60)
+            connection = http.client.HTTPConnection(target.hostname or "", target.port, timeout=HANGS_S)
             headers = {name: value for name, value in self.headers.items() if name.lower() not in DROPPED}
             connection.request(self.command, self.path, body, headers)
             with connection.getresponse() as found:

@@ -21,7 +21,7 @@ packages:
   '**': {access: $all, publish: $authenticated}
 log: {type: stdout, format: json, level: warn}
 """
-TIMEOUT_S = 120
+TIMEOUT_S = 600
 
 
 @dataclass(frozen=True)

@@ -475,7 +475,7 @@ func progress(_ address: String) async throws {
         return try await Chain.load(from: .url(url), options: cpu) { _ in shown.seen.change { $0 += 1 } }
     }
     let model = try await load()
-    for _ in 0..<1000 where screen != nil { try await Task.sleep(nanoseconds: 1_000_000) }
+    for _ in 0..<600_000 where screen != nil { try await Task.sleep(nanoseconds: 1_000_000) }
     show("screen", screen == nil)
     _ = try model.answer
 }
