@@ -112,3 +112,10 @@ def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
+
+
+def stored(folder: Path) -> set[str]:
+    """`step/key` of every result in the store."""
+    root = folder / "cache" / "mobpack" / "store"
+    steps = [path for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "scratch"))]
+    return {f"{step.name}/{entry.name}" for step in steps for entry in step.iterdir()}

@@ -2,20 +2,21 @@
 
 import sys
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
 from tests.contract_table import page, sides
 
 
-def measured(folder: Path) -> list[page.Row]:
-    """Asks every side; `folder` is empty."""
+def measured(folder: Path, targets: Collection[str] = tuple(sides.OTHERS)) -> list[page.Row]:
+    """Asks the sides of `targets`; `folder` is empty."""
     (folder / "project").mkdir()
-    asked = sides.prepared(folder / "project")
+    asked = sides.prepared(folder / "project", targets)
     others = []
-    for side in sides.OTHERS:
-        own = folder / side.__name__
+    for target in targets:
+        own = folder / target
         own.mkdir()
-        others.append(side(asked, own))
+        others.append(sides.OTHERS[target](asked, own))
     return page.rows(sides.python(asked), others)
 
 

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -64,8 +64,8 @@ class Asked:
         return self.folder / "dist"
 
 
-def prepared(folder: Path) -> Asked:
-    """All models built for all targets in `folder`."""
+def prepared(folder: Path, targets: Collection[str]) -> Asked:
+    """All models built for `targets` in `folder`."""
     project = cases.project(folder)
     exchange = folder / "cases"
     exchange.mkdir()
@@ -81,7 +81,7 @@ def prepared(folder: Path) -> Asked:
     voice = cases.voice(folder / "sound")
     (exchange / VOICE).write_bytes(voice.tobytes())
     (exchange / NOISY).write_bytes(cases.noisy(voice).tobytes())
-    _mobpack("build", folder=project)
+    _mobpack("build", *chain.from_iterable(("--target", each) for each in targets), folder=project)
     return Asked(folder=folder, cases=exchange)
 
 
@@ -360,5 +360,17 @@ def _read(facts: Mapping[str, str]) -> Answers:
     }
 
 
-OTHERS = (kotlin, swift_package, react_native, web_package, dart_package, wheel, node_package, jar, cmake_package)
-"""in the order of the page's columns"""
+OTHERS: Mapping[str, Callable[[Asked, Path], Answers]] = {
+    "android": kotlin,
+    "ios": swift_package,
+    "react_native": react_native,
+    "web": web_package,
+    "flutter": dart_package,
+    "python": wheel,
+    "node": node_package,
+    "jvm": jar,
+    "cpp": cmake_package,
+}
+"""by target, in the order of the page's columns"""
+BY_DAY = tuple(target for target in OTHERS if target not in ("node", "jvm"))
+"""Targets without those that have the code of another one: Node that of pages, Java that of Android."""

@@ -134,9 +134,9 @@ def saturating(folder: Path) -> tuple[Path, dict[str, Array], Array]:
     return path, {"x": numpy.full((1, 64), 255, "uint8")}, exact
 
 
-def test_every_arm_core_computes_8_bit_numbers_exactly(tmp_path: Path) -> None:
+def test_arm_cores_compute_8_bit_numbers_exactly(tmp_path: Path) -> None:
     model, feed, exact = saturating(tmp_path)
-    for runner in ready("arm64"):
+    for runner in (ready("arm64")[0], *at_night(*ready("arm64")[1:])):
         (output,) = run(runner, model, tmp_path, feed).outputs
         numpy.testing.assert_array_equal(output, exact, err_msg=runner.label())
 

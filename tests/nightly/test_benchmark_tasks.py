@@ -13,7 +13,6 @@ from benchmarks.tasks import TASKS, similarity
 from benchmarks.tasks.task import Array, Inputs, Predict, predictor
 from packager.core.errors import ToolError
 from tests.cases.onnx_text import saved
-from tests.nights import AT_NIGHT
 from tests.toolchain.require import fetched, require
 
 EXPORTED = sorted((Path(__file__).parents[1] / "models").glob("*.onnx"))
@@ -27,9 +26,6 @@ FLOAT_SCORES = {
     "speech": 0.963,
 }
 """Of the float32 models, on the machine that benchmarks/results/accuracy.md was made on."""
-
-SMALL = ("digits", "speech")
-"""Tasks of a second."""
 
 
 def recorded(predict: Predict) -> tuple[Predict, set[bytes]]:
@@ -47,7 +43,7 @@ def key(inputs: Inputs) -> bytes:
     return b"".join(name.encode() + inputs[name].tobytes() for name in sorted(inputs))
 
 
-@pytest.mark.parametrize("name", [each for each in TASKS if each in SMALL or AT_NIGHT])
+@pytest.mark.parametrize("name", TASKS)
 def test_a_float_model_scores_what_the_documentation_says_and_never_sees_a_calibration_sample(name: str) -> None:
     require(importlib.util.find_spec("PIL") is not None, "Pillow is missing: pip install 'mobpack[test]'")
     task = TASKS[name]
