@@ -141,26 +141,6 @@ def test_arm_cores_compute_8_bit_numbers_exactly(tmp_path: Path) -> None:
         numpy.testing.assert_array_equal(output, exact, err_msg=runner.label())
 
 
-@on_x86
-def test_x86_without_vnni_saturates_unless_the_session_is_told_not_to(tmp_path: Path) -> None:
-    (runner,) = ready("x86_64")
-    model, feed, exact = saturating(tmp_path)
-    (saturated,) = run(runner, model, tmp_path, feed).outputs
-    assert saturated.max() < exact.max() / 1.5
-    told = Runnable(path=model, settings={"session.x64quantprecision": "1"})
-    numpy.testing.assert_array_equal(run(runner, told, tmp_path, feed).outputs[0], exact)
-
-
-@on_x86
-def test_in_ort_format_x86_without_vnni_saturates_whatever_it_is_told(tmp_path: Path) -> None:
-    """That key makes ONNX Runtime rewrite the graph, which it does to ONNX files alone."""
-    (runner,) = ready("x86_64")
-    model, feed, exact = saturating(tmp_path)
-    path = ort_format(model, is_fused=True)
-    told = run(runner, Runnable(path=path, settings={"session.x64quantprecision": "1"}), tmp_path, feed)
-    assert told.outputs[0].max() < exact.max() / 1.5
-
-
 @dataclass(frozen=True, kw_only=True)
 class Real:
     """A real model and one input."""

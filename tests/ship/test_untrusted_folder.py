@@ -10,6 +10,7 @@ import pytest
 
 from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import linear, onnx_model, saved, weight
+from tests.nights import at_night
 
 MOBPACK = Path(sys.executable).with_name("mobpack")
 MODULES = (
@@ -57,15 +58,17 @@ def assert_nothing_ran(folder: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        "inspect model.onnx",
-        "init model.onnx",
         "predict one.npz --config project.toml",
-        "check model.onnx",
-        "check model.onnx --bisect original cpu",
         "build model.onnx -t android -t ios -t react_native --emit-project",
-        "convert model.onnx -o model.ort",
         "quantize images.onnx -q static-qdq --calibration samples.npz --force",
-        "doctor",
+        *at_night(
+            "inspect model.onnx",
+            "init model.onnx",
+            "check model.onnx",
+            "check model.onnx --bisect original cpu",
+            "convert model.onnx -o model.ort",
+            "doctor",
+        ),
     ],
 )
 def test_no_command_runs_code_that_lies_beside_a_model(folder: Path, arguments: str) -> None:
