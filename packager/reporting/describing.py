@@ -6,7 +6,16 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 
 from packager import __version__
-from packager.core.findings import Agreement, Failure, KernelProof, OutputError, Parity, Partition, Report
+from packager.core.findings import (
+    Agreement,
+    Failure,
+    KernelProof,
+    OutputError,
+    Parity,
+    Partition,
+    PipelineProof,
+    Report,
+)
 from packager.core.quantized import KeptScales
 from packager.core.values import Choice, Compiled, Model, Plan, distinct_files
 from packager.quantization.measurement.latency import Latency
@@ -30,6 +39,7 @@ from packager.reporting.document import (
     OutputEntry,
     ParityEntry,
     PartitionEntry,
+    PipelineEntry,
     PlanEntry,
     ReportDocument,
     ScalesEntry,
@@ -83,6 +93,7 @@ def document(plans: Sequence[Plan], report: Report, extras: Extras = NOTHING_MOR
         plans=tuple(_plan(each) for each in plans),
         parity=tuple(_parity(each) for each in report.parities),
         agreements=tuple(_agreement(each) for each in report.agreements),
+        pipelines=tuple(_pipeline(each) for each in report.pipelines),
         partitions=tuple(_partition(each) for each in report.partitions),
         measured=tuple(_partition(each) for each in report.measured),
         contradictions=tuple(map(placeless, contradictions(report.partitions, report.measured))),
@@ -266,6 +277,20 @@ def _partition(partition: Partition) -> PartitionEntry:
         contract=partition.contract,
         refusal=placeless(partition.refusal),
         skipped=placeless(partition.skipped),
+    )
+
+
+def _pipeline(proof: PipelineProof) -> PipelineEntry:
+    compared: State = "passed" if proof.count else "skipped"
+    return PipelineEntry(
+        pipeline=proof.pipeline,
+        targets=proof.places,
+        runner=proof.runner,
+        state="failed" if proof.failure else "skipped" if proof.skipped else compared,
+        boxes=proof.count,
+        alike_boxes=proof.alike_count,
+        max_rel_error=number(proof.max_rel_error),
+        result=placeless(proof.words),
     )
 
 

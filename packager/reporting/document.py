@@ -320,6 +320,24 @@ class LatencyEntry:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PipelineEntry:
+    """A whole pipeline, run by the files that ship and by the originals."""
+
+    pipeline: str
+    targets: tuple[str, ...]
+    runner: str
+    state: State
+    boxes: int
+    """boxes that the originals found"""
+    alike_boxes: int
+    """those with the same pixels in both: later stages were compared on these"""
+    max_rel_error: Number
+    """largest error of an output of a stage, as a share of its scale"""
+    result: str
+    """the result as text, with the source of the samples"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReportDocument:
     """Report of a check or a build about the files that ship."""
 
@@ -342,6 +360,7 @@ class ReportDocument:
     parity: tuple[ParityEntry, ...]
     agreements: tuple[AgreementEntry, ...]
     """of engines of different makes; empty if none but ONNX Runtime ran"""
+    pipelines: tuple[PipelineEntry, ...]
     partitions: tuple[PartitionEntry, ...]
     """by the rules of the providers: they decide"""
     measured: tuple[PartitionEntry, ...]

@@ -10,10 +10,10 @@ from packager.render.pages.numbers import plural
 from packager.render.pages.parts import FactView, TileView
 from packager.render.templates import render
 from packager.reporting.comparisons import allowed_share, anchor, label, model_views, numbers, worst
-from packager.reporting.document import FailureEntry, ParityEntry, ReportDocument
+from packager.reporting.document import FailureEntry, ParityEntry, PipelineEntry, ReportDocument
 from packager.reporting.shipping import choice_views, file_views, latency_view, layers_views, no_layers, partition_view
-from packager.reporting.views import FailureView, PartitionsView, ReportPageView, VerdictView
-from packager.reporting.words import amount, number_in
+from packager.reporting.views import FailureView, PartitionsView, PipelineRowView, ReportPageView, VerdictView
+from packager.reporting.words import STATES, amount, number_in
 
 TEMPLATE = "report/report.html.j2"
 
@@ -38,6 +38,7 @@ def view(found: ReportDocument) -> ReportPageView:
         models=tuple(model_views(found)),
         files=tuple(file_views(found)),
         choices=tuple(choice_views(found)),
+        pipelines=tuple(map(_pipeline, found.pipelines)),
         partitions=tuple(_partitions(found)),
         layers=tuple(layers_views(found)),
         no_layers=no_layers(found),
@@ -58,6 +59,19 @@ def _partitions(found: ReportDocument) -> Iterator[PartitionsView]:
         note = "What the providers that run on this machine say themselves. It decides nothing."
         rows = tuple(map(partition_view, found.measured))
         yield PartitionsView(title="Measured on this machine", notes=(note, *found.contradictions), rows=rows)
+
+
+def _pipeline(found: PipelineEntry) -> PipelineRowView:
+    state = STATES[found.state]
+    return PipelineRowView(
+        pipeline=found.pipeline,
+        targets=", ".join(found.targets),
+        runner=found.runner,
+        tone=state.tone,
+        mark=state.mark,
+        word=state.word,
+        result=found.result,
+    )
 
 
 def _verdict(found: ReportDocument) -> VerdictView:

@@ -120,6 +120,19 @@ class ReportModelView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PipelineRowView:
+    """One pipeline on one runner."""
+
+    pipeline: str
+    targets: str
+    runner: str
+    tone: str
+    mark: str
+    word: str
+    result: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReportFileView:
     name: str
     model: str
@@ -183,6 +196,7 @@ class ReportPageView:
     models: tuple[ReportModelView, ...]
     files: tuple[ReportFileView, ...]
     choices: tuple[ChoiceView, ...]
+    pipelines: tuple[PipelineRowView, ...]
     partitions: tuple[PartitionsView, ...]
     """by rules, then as measured on one machine"""
     layers: tuple[LayersView, ...]

@@ -28,6 +28,8 @@ SIZES: Mapping[str, tuple[int, ...]] = {
 """Operator -> its inputs that decide how large its outputs are, or how often its body runs."""
 MOST_NUMBERS, MOST_STEPS, MOST_TIMES = 1 << 22, 1 << 14, 1 << 10
 """Limits of a random sample: of the numbers in a tensor, of the steps along one axis, and of repetitions."""
+MOST_RESIZED = 1 << 25
+"""Limit of the numbers in a picture that is resized to a given size: models for pages take 2048 x 2048 x 3."""
 NARROW = (1 / 8, 1 / 64)
 """Distances from 0 up to which floats are drawn that decide sizes."""
 
@@ -50,8 +52,13 @@ class Growth:
             if not all(map(len, numbers)):
                 continue
             is_size = node.op_type == "Resize" and given[-1] is not None and given[-1].dtype.kind in "iu"
-            operator = "Expand" if is_size else node.op_type  # its last input has sizes, or else scales
-            if text := _excess(operator, [each.tolist() for each in numbers]):
+            found_numbers = [each.tolist() for each in numbers]
+            text = (
+                _over(_count(found_numbers[-1]), MOST_RESIZED, "numbers")  # its last input has sizes, or else scales
+                if is_size
+                else _excess(node.op_type, found_numbers)
+            )
+            if text:
                 return f"node '{node.name or next(iter(node.output))}' ({node.op_type}) would make {text}"
         return ""
 
@@ -101,13 +108,17 @@ def _is_shape(flow: Flow, name: str) -> bool:
 def _excess(operator: str, numbers: list[list[float]]) -> str:
     last = numbers[-1]
     if operator in ("ConstantOfShape", "Expand"):
-        return _over(math.prod(max(1.0, each) for each in last), MOST_NUMBERS, "numbers")
+        return _over(_count(last), MOST_NUMBERS, "numbers")
     if operator == "Range":
         start, limit, step = (each[0] for each in numbers) if len(numbers) == 3 else (0.0, last[0], 1.0)
         return _over((limit - start) / step if step else math.inf, MOST_STEPS, "steps")
     if operator in ("OneHot", "Pad"):
         return _over(sum(map(abs, last)), MOST_STEPS, "steps")
-    return _over(math.prod(max(1.0, each) for each in last), MOST_TIMES, "repetitions")
+    return _over(_count(last), MOST_TIMES, "repetitions")
+
+
+def _count(sizes: list[float]) -> float:
+    return math.prod(max(1.0, each) for each in sizes)
 
 
 def _over(count: float, most: int, what: str) -> str:

@@ -4,7 +4,16 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from packager.core.findings import CpuFallback, Failure, KernelProof, OutputError, Parity, Partition, Report
+from packager.core.findings import (
+    CpuFallback,
+    Failure,
+    KernelProof,
+    OutputError,
+    Parity,
+    Partition,
+    PipelineProof,
+    Report,
+)
 from packager.core.values import (
     Choice,
     Compiled,
@@ -216,7 +225,19 @@ FAILURE = Failure(
     evidence=Path("anywhere/orientation-int8-unfused-qnn"),
     node="/stage/conv_7 (Conv), number 12 of 30: 0.3 of its largest value",
 )
-REPORT = Report(parities=PARITIES, partitions=PARTITIONS, kernels=KERNELS, failures=(FAILURE,))
+PIPELINES = (
+    PipelineProof(
+        pipeline="ocr",
+        places=("android", "ios"),
+        runner="cpu",
+        samples="2 files",
+        count=8,
+        alike_count=7,
+        max_rel_error=1e-6,
+    ),
+    PipelineProof(pipeline="ocr", runner="cuda", samples="2 files", skipped="no <GPU>"),
+)
+REPORT = Report(parities=PARITIES, partitions=PARTITIONS, kernels=KERNELS, failures=(FAILURE,), pipelines=PIPELINES)
 GOOD_REPORT = Report(parities=PARITIES[:6], kernels=KERNELS)
 
 

@@ -201,14 +201,14 @@ def test_runs_end_within_their_limit(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_size_of_a_picture_is_no_number_of_repetitions(tmp_path: Path) -> None:
-    """The sizes of Resize count numbers, its scales count how often each is repeated."""
+    """The sizes of Resize count numbers, 33 million at most; its scales count how often each is repeated."""
     model = loaded(
         tmp_path,
         onnx_model(
-            """(float[1, 3, 8, 8] x, int64[2] turned) => (float[1, 3, 96, 96] y) {
+            """(float[1, 3, 8, 8] x, int64[2] turned) => (float[1, 3, 1300, 1300] y) {
             none = Mul (turned, zero) size = Add (none, hw) sizes = Concat <axis = 0> (nc, size)
             y = Resize <mode = "linear"> (x, , , sizes) }""",
-            weights={"zero": numpy.zeros(2, "i8"), "hw": numpy.full(2, 96), "nc": numpy.array([1, 3])},
+            weights={"zero": numpy.zeros(2, "i8"), "hw": numpy.full(2, 1300), "nc": numpy.array([1, 3])},
         ),
     )
-    assert [output.shape for output in outputs(accepted(model, tmp_path / "run"))] == [(1, 3, 96, 96)] * 2
+    assert [output.shape for output in outputs(accepted(model, tmp_path / "run"))] == [(1, 3, 1300, 1300)] * 2
