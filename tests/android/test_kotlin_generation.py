@@ -1,4 +1,4 @@
-"""Generated texts in Kotlin, on ONNX Runtime's Android libraries, are those of Python."""
+"""Generated texts in Kotlin, on ONNX Runtime's Android libraries and in a jar on Java 11, are those of Python."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.targets.android import Android
 from tests.cases import decoders
-from tests.toolchain import generation_models, jvm
+from tests.toolchain import desktop_java, generation_models, jvm
 from tests.toolchain.device import device, library
 from tests.toolchain.generation_models import PROMPT, SEEDS, Heard, Made, shown
 
@@ -26,8 +26,9 @@ def scribe(tmp_path_factory: pytest.TempPathFactory) -> Heard:
     return generation_models.heard(tmp_path_factory.mktemp("models"), Store(cache_folder() / "store"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=("android", "jvm"))
 def facts(
+    request: pytest.FixtureRequest,
     models: Mapping[str, Made],
     scribe: Heard,
     kotlin_compiler: None,
@@ -37,7 +38,12 @@ def facts(
     folder = tmp_path_factory.mktemp("generation")
     target, store = Android(), Store(cache_folder() / "store")
     plans = (*(each.plan for each in models.values()), scribe.plan)
-    view = target.view(Package(name="models", version="1.0.0", license=""), plans, Report(parities=()))
+    package, report = Package(name="models", version="1.0.0", license=""), Report(parities=())
+    if request.param == "jvm":
+        apps = (jvm.APPS / "generation" / "Generating.kt", desktop_java.APPS / "LowMemory.kt")
+        jar = desktop_java.built_of(package, plans, report, folder)
+        return jar.facts("Generating", *apps, java=desktop_java.oldest_java())
+    view = target.view(package, plans, report)
     aar = target.assemble(view, target.render(view), store)[0].path
     phone = device(library(aar, folder, apps="generation/*"), folder)
     return phone.run("Generating", providers="CPU").facts

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from packager.core.findings import Report
-from packager.core.values import Package
+from packager.core.values import Package, Plan
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.files.zips import unpack
@@ -27,7 +27,7 @@ NATIVE = "--enable-native-access=ALL-UNNAMED"
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
-    """The jar of the models of `typed_models`, and folders of a program that uses it."""
+    """A jar, and folders of a program that uses it."""
 
     jar: Path
     dist: Path
@@ -40,8 +40,13 @@ class Built:
 
 
 def built(folder: Path, report: Report) -> Built:
-    target, plans = Jvm(), typed_models.plans(folder, Store(cache_folder() / "store"))
+    """The jar of the models of `typed_models`."""
     package = Package(name="models", version="1.0.0", license="MIT", pipelines=(typed_models.SCANNER,))
+    return built_of(package, typed_models.plans(folder, Store(cache_folder() / "store")), report, folder)
+
+
+def built_of(package: Package, plans: tuple[Plan, ...], report: Report, folder: Path) -> Built:
+    target = Jvm()
     view = target.view(package, plans, report)
     artifacts = target.assemble(view, target.render(view), Store(cache_folder() / "store"))
     target.layout(view, artifacts, folder / "dist")

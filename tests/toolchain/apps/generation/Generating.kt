@@ -58,8 +58,6 @@ fun main(arguments: Array<String>) {
 private fun refusal(call: () -> Unit): String =
     runCatching(call).exceptionOrNull().let { if (it is IllegalArgumentException) it.message.orEmpty() else "$it" }
 
-private fun Task.lowMemory() = app.callbacks.forEach { it.onLowMemory() }
-
 /** What the model's own thread has allocated on Java's heap from one run to the next. */
 private class Allocations : ModelObserver {
     private val threads = ManagementFactory.getThreadMXBean() as ThreadMXBean
@@ -67,7 +65,8 @@ private class Allocations : ModelObserver {
     val perRun: List<Long> get() = seen.zipWithNext { before, after -> after - before }
 
     override fun onRun(event: RunEvent) {
-        seen += threads.getThreadAllocatedBytes(Thread.currentThread().threadId())
+        @Suppress("DEPRECATION") // Java 11 has no other
+        seen += threads.getThreadAllocatedBytes(Thread.currentThread().id)
     }
 }
 

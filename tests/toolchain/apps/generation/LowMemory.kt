@@ -1,0 +1,4 @@
+package apps
+
+/** Tells the app that the device has little memory left. */
+fun Task.lowMemory() = app.callbacks.forEach { it.onLowMemory() }

@@ -1,0 +1,4 @@
+package apps
+
+/** Servers and desktops tell programs of no lack of memory. */
+fun Task.lowMemory() = Unit
