@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.compile import cache_key, recorded_macs
-from packager.compile.attention import generating
 from packager.compile.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION_ENTRIES, ConversionJob
 from packager.compile.external import write_external
 from packager.core import parsing
@@ -22,6 +21,7 @@ from packager.files.processes import commands
 from packager.files.store import Step, Store, content_key, key_of
 
 if TYPE_CHECKING:
+    from packager.core.contract import Contract
     from packager.core.decision import Inside
 
 RESULT = "result.json"
@@ -245,7 +245,7 @@ def _convert(
     """Writes the file `name` and `result.json`, which describes it, to `folder`; where ORT format cannot hold it, only
     that this is so."""
     output = folder / name
-    generates = generating(variant.model.contract) if style is Style.FIXED and processor != FP16 else None
+    generates = _generating(variant.model.contract) if style is Style.FIXED and processor != FP16 else None
     with store.scratch() as scratch:
         graph = scratch / "graph.onnx"
         graph.write_bytes(variant.graph)
@@ -259,7 +259,7 @@ def _convert(
             shared=str(folder / SHARED) if base else "",
             inside=inside,
             disabled_optimizers=list(base.disabled_optimizers) if base else [],
-            generating=asdict(generates) if generates else None,
+            generating=generates,
             raw=str(_saved_on_arm(variant, scratch, output, style)) if processor == FP16 else "",
         )
         answer = commands.run_job(
@@ -287,6 +287,16 @@ def _convert(
         disabled_optimizers=done["disabled_optimizers"],
         attention=done["attention"],
     )
+
+
+def _generating(contract: "Contract | None") -> dict[str, object] | None:
+    """`generating` of a model's contract, for the converter."""
+    if contract is None:
+        return None
+    from packager.compile.attention import generating  # takes longer to import than a small model to convert
+
+    found = generating(contract)
+    return asdict(found) if found else None
 
 
 def _saved_on_arm(variant: Variant, scratch: Path, output: Path, style: Style) -> Path:

@@ -21,10 +21,13 @@ COMPILER = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
 NO_RESOURCES: Mapping[PurePosixPath, bytes] = {}
 HINT = "pip install 'mobpack[android]'"
 
-# Short runs: a light garbage collector and the quick compiler only, without the warnings about Java 25's plans.
+# Short runs: a light garbage collector and the quick compiler only, without the warnings about Java 25's plans. The
+# room for code and classes spares Kotlin's compiler eight searches for those that it no longer needs.
 JAVA_FLAGS = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
+    "-XX:ReservedCodeCacheSize=128m",
+    "-XX:MetaspaceSize=256m",
     "--enable-native-access=ALL-UNNAMED",
     "--sun-misc-unsafe-memory-access=allow",
 )
