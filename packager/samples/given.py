@@ -24,7 +24,7 @@ def given(model: Model, source: Path, folder: Path) -> SampleSet:
     paths = files(chosen)
     if not paths or any(path.suffix.lower() != ".npz" for path in paths):
         if raw_input(model) is None or not paths:
-            raise _no_files(source)
+            raise _no_files(chosen)
         return SampleSet(paths=tuple(_prepared(model, chosen, folder)), description=f"{len(paths)} given")
     for path in paths:
         _check_sample(path, model)
@@ -75,7 +75,9 @@ def refuse_no_samples(source: Path) -> None:
 
 def _no_files(source: Path) -> ConfigError:
     return ConfigError(
-        f"[parity] samples: no .npz files in {source}", hint="save them with numpy.savez(file, input_name=array)"
+        f"[parity] samples: no samples in {source}",
+        hint="save .npz files with numpy.savez(file, input_name=array), or, for a model with a contract, pictures, "
+        ".wav files or texts; several models have a folder each, with the model's name",
     )
 
 

@@ -108,6 +108,7 @@ def golden_vectors(
     found: dict[tuple[str, str], Vectors] = {}
     if table.golden == "none":
         return found
+    missing: dict[tuple[str, str, bool], list[str]] = {}
     with store.scratch() as scratch:
         known = references or parity.OriginalOutputs(scratch)
         maker = GoldenMaker(table=table, settings_of=settings_of, store=store, scratch=scratch, references=known)
@@ -118,8 +119,10 @@ def golden_vectors(
                     found = maker.of_plan(plan) | found  # a file inside a wrapper has its own package's vectors
                 except NotGoldenError as reason:
                     is_fault = not isinstance(reason, NothingToTestError)
-                    tell = console.warn if is_fault else console.caution
-                    tell(f"model '{plan.model.name}' has no self-test on {plan.place}: {reason}")
+                    missing.setdefault((plan.model.name, str(reason), is_fault), []).append(plan.place)
+    for (name, reason_words, is_fault), places in missing.items():
+        tell = console.warn if is_fault else console.caution
+        tell(f"model '{name}' has no self-test on {', '.join(places)}: {reason_words}")
     return found
 
 
@@ -217,7 +220,7 @@ class GoldenMaker:
         if len(reference.unstable | void | inputs.left_out) == len(family.original.model.signature.outputs) and void:
             raise NotGoldenError(
                 f"on {inputs.description}, its outputs are NaN, infinite or empty: nothing to compare a phone with; "
-                "give inputs like the app's with [parity] samples"
+                f"{self._advice()}"
             )
         whole = [outcome.outputs for outcome in reference.outcomes if outcome.outputs]
         computed = vectors.Computed(
@@ -230,6 +233,12 @@ class GoldenMaker:
         if reason := vectors.write(path, family.original.model.signature, computed, about, max_bytes=max_bytes):
             raise NotGoldenError(reason)
         return allowed
+
+    def _advice(self) -> str:
+        if self.table.golden == "samples":
+            return "give inputs like the app's with [parity] samples"
+        given = "yours from [parity] samples" if self.table.samples else "[parity] samples like the app's inputs"
+        return f'golden = "samples" in [parity] ships {given}'
 
     def _inputs_of(self, family: Family) -> GoldenInputs:
         """Inputs of the first draw that is not ill-conditioned; the user's samples are drawn once."""

@@ -38,7 +38,7 @@ def test_given_samples_are_read_for_each_model_in_order(tmp_path: Path, model: M
     with pytest.raises(ConfigError, match=r"samples: not found: .*absent"):
         given(model, tmp_path / "absent", tmp_path)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ConfigError, match=r"no .npz files in .*empty"):
+    with pytest.raises(ConfigError, match=r"no samples in .*empty"):
         given(model, tmp_path / "empty", tmp_path)
     assert sample_files(None) == ()
 
