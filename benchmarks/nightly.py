@@ -21,6 +21,12 @@ ROOT = Path(__file__).parents[1]
 WORKERS = (f"--numprocesses={min(4, (os.cpu_count() or 1) + 1)}", "--dist=loadfile", "--no-loadscope-reorder")
 TYPES = ("-m", "mypy", "--no-warn-unreachable", "-p", "packager", "--cache-dir", ".mypy_cache/elsewhere", "--platform")
 QUANTIZED = ("test_rewriting_*.py", "test_quantizers_*.py", "test_bisection.py")
+ELSEWHERE = (
+    "tests/commands/test_programs.py",
+    "tests/commands/test_runners_process.py",
+    "tests/ship/test_npm_tarball.py",
+)
+"""Files outside of tests/unit whose code does something else on Windows."""
 NEVER = ("never", "", "")
 
 
@@ -46,7 +52,8 @@ def parts() -> Mapping[str, Part]:
             "types and unit tests as on macOS", ((*TYPES, "darwin"), (*elsewhere, "darwin", *WORKERS, "tests/unit"))
         ),
         "win32": Part(
-            "types and unit tests as on Windows", ((*TYPES, "win32"), (*elsewhere, "win32", *WORKERS, "tests/unit"))
+            "types and unit tests as on Windows",
+            ((*TYPES, "win32"), (*elsewhere, "win32", *WORKERS, "tests/unit", *ELSEWHERE)),
         ),
         "planted": Part("planted faults, each found by a test", (("-m", "tests.nightly.planted"),)),
         "haswell": Part(

@@ -6,8 +6,6 @@ CameraX's classes are those of `toolchain/camerax`, because Google's repository 
 import re
 from pathlib import Path, PurePosixPath
 
-import pytest
-
 from packager.core.errors import ToolError
 from packager.files.processes import downloads
 from tests.cases.archives import read_zip
@@ -77,12 +75,6 @@ def test_the_example_for_cameras_outlives_its_model(
 
     assert facts["last.thrown"] == "null", facts["last.message"]
     assert (facts["shown"], facts["closed"]) == ("1", "true")
-
-
-def test_an_example_with_a_method_that_is_not_there_does_not_compile(built_aar: Path, tmp_path: Path) -> None:
-    wrong = readme_of(built_aar).replace("model.run(", "model.runs(")
-    with pytest.raises(ToolError, match="runs"):
-        compiled(built_aar, wrong, tmp_path)
 
 
 def test_dependencies_are_those_of_the_metadata(built_aar: Path) -> None:

@@ -11,10 +11,6 @@ def test_build_files_are_kotlin_without_syntax_errors(kotlin_compiler: None, tmp
     assert syntax_errors([text("build.gradle.kts"), text("settings.gradle.kts")], tmp_path) == []
 
 
-def test_a_brace_too_few_is_found(kotlin_compiler: None, tmp_path: Path) -> None:
-    assert syntax_errors([text("build.gradle.kts").replace("dependencies {", "dependencies", 1)], tmp_path)
-
-
 def syntax_errors(scripts: list[str], folder: Path) -> list[str]:
     """Errors that the Kotlin parser finds in `scripts`; names are not resolved: Gradle's own are not available here."""
     compiler, sources = kotlin.find_compiler(), []

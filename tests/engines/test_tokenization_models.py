@@ -189,14 +189,6 @@ def test_the_second_text_of_a_pair_has_its_own_type_without_a_template(tmp_path:
     assert json.loads(reference.to_str())["post_processor"] is None
 
 
-def test_the_comparison_finds_another_score(tmp_path: Path) -> None:
-    def scored(score: float) -> Tokenizer:
-        return Tokenizer(models.Unigram([("<unk>", 0.0), ("a", -1.0), ("aa", score)], unk_id=0))
-
-    with pytest.raises(AssertionError):
-        same(graph(scored(-1.5), tmp_path), scored(-2.5), "aaaa")
-
-
 def test_merges_out_of_order_open_without_warnings(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     vocabulary = {token: number for number, token in enumerate(("a", "b", "c", "ab", "abc"))}
     reference = Tokenizer(models.BPE(vocabulary, [("ab", "c"), ("a", "b")]))

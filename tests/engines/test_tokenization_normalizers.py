@@ -168,9 +168,3 @@ def test_a_table_that_leads_in_a_circle_is_refused() -> None:
     circle[4 : 4 + units] = (ord("a") | 0 << 10).to_bytes(4, "little") * (units // 4)
     with pytest.raises(ConfigError, match="damaged"):
         charsmaps.read(bytes(circle), "place")
-
-
-def test_the_comparison_finds_a_form_that_is_not_composed(tmp_path: Path) -> None:
-    wrong = Graph(changed(of_bytes(normalizers.NFD()), tmp_path))
-    with pytest.raises(AssertionError):
-        same(wrong, of_bytes(normalizers.NFC()), "\u00e9")

@@ -79,45 +79,6 @@ def test_the_app_compiles_for_iphones_without_a_warning(
     assert (done.returncode, done.output) == (0, "")
 
 
-Mistake = tuple[str, str, str, str]
-"""File, what stands there, what a mistake makes of it, the compiler's words for it."""
-
-MISTAKES: tuple[tuple[Mistake, ...], ...] = (
-    (
-        ("Labeller.swift", ".classify(image)", ".detect(image)", "has no member 'detect'"),
-        ("AnswerView.swift", "found.label", "found.name", "has no member 'name'"),
-        ("Camera.swift", "Picture(pixels,", "Picture(sampleBuffer,", "cannot convert value of type"),
-        ("NoteSearch.swift", "in: vectors", "in: notes", "cannot convert value of type"),
-        ("NotesView.swift", "search.nearest(to: query)", "search.nearest(query)", "missing argument label 'to:'"),
-        ("ContentView.swift", "matching: .images", "matching: .sounds", "has no member 'sounds'"),
-    ),
-    (
-        ("Labeller.swift", ".classify(image)", '.classify("image")', "no exact matches in call"),
-        ("Camera.swift", ", @unchecked Sendable", "", "Sendable"),
-    ),
-    (("Labeller.swift", "actor Labeller", "final class Labeller: Sendable", "is mutable"),),
-)
-"""The compiler meets all of a group at once."""
-
-
-@pytest.mark.parametrize("mistakes", MISTAKES)
-def test_mistakes_in_the_app_do_not_compile(
-    packages: dict[str, Path], modules: list[Path], tmp_path: Path, mistakes: tuple[Mistake, ...]
-) -> None:
-    shutil.copytree(SOURCES, tmp_path, dirs_exist_ok=True)
-    for name, old, new, _ in mistakes:
-        text = (tmp_path / name).read_text(encoding="utf-8")
-        assert old in text
-        (tmp_path / name).write_text(text.replace(old, new), encoding="utf-8")
-
-    done = compile_app(tmp_path, packages, modules, tmp_path)
-
-    assert done.returncode != 0
-    errors = [line for line in done.output.splitlines() if ": error: " in line]
-    for name, _, _, words in mistakes:
-        assert any(f"/{name}:" in line and words in line for line in errors), (words, done.output)
-
-
 def test_its_files_are_laid_out_as_swift_format_does() -> None:
     done = swift().run(
         ["swift-format", "lint", "--strict", "--recursive", "--configuration", json.dumps(FORMAT), "Classify"], cwd=APP

@@ -14,18 +14,6 @@ from tests.toolchain.swift_golden import golden_package
 
 NAMES = ("delivered", "everything", "contracts")
 LIBRARY = "ios-arm64/onnxruntime.framework/onnxruntime"
-TOO_NEW = "\nimport CoreML\nfunc units() -> MLComputeUnits { .cpuAndNeuralEngine }\n"
-RACE = """
-import Foundation
-final class Count: Sendable { var value = 0 }
-"""
-MISTAKES = (
-    ("Info.swift", "\npublic struct", f"{TOO_NEW}\npublic struct", "only available in iOS 16"),
-    ("Info.swift", "\npublic struct", f"{RACE}\npublic struct", "mutable"),
-    ("ModelOpener.swift", "options.coreML.settings", "options.coreMl.settings", "no member 'coreMl'"),
-    ("Checksum.swift", "SHA256.hash", "SHA257.hash", "SHA257"),
-)
-"""File, what stands there, what a mistake makes of it, the compiler's words for it."""
 
 
 @pytest.fixture(scope="module", params=["trusted", *NAMES, *at_night("cpu_alone")])
@@ -149,20 +137,3 @@ def test_it_compiles_as_a_pod(tmp_path: Path) -> None:
     """A pod differs only in the place of its resources: the package with most files is tested for all."""
     done = compile_module(golden_package("everything", tmp_path), tmp_path, is_pod=True, is_checked_alone=True)
     assert done.returncode == 0, done.output
-
-
-def test_mistakes_do_not_compile(tmp_path: Path) -> None:
-    """The compiler goes on after an error: it meets all of them at once."""
-    package = golden_package("everything", tmp_path)
-    for name, old, new, _ in MISTAKES:
-        file = package / "Sources" / module_of(package) / name
-        text = file.read_text(encoding="utf-8")
-        assert old in text
-        file.write_text(text.replace(old, new, 1), encoding="utf-8")
-
-    done = compile_module(package, tmp_path, is_checked_alone=True)
-
-    assert done.returncode != 0
-    errors = [line for line in done.output.splitlines() if ": error: " in line]
-    for name, _, _, words in MISTAKES:
-        assert any(f"/{name}:" in line and words in line for line in errors), (words, done.output)

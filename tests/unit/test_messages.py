@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-import pytest
-
 from tests.cases.cli import options_of
-from tests.cases.readings import Nodes, nodes_in, of_all_modules
+from tests.cases.readings import Nodes, of_all_modules
 
 ERRORS = ("ConfigError", "ModelError", "ToolError", "ParityError", "GateError", "InternalError", "SettingError")
 PRINTED = ("warn", "say")
@@ -120,35 +118,3 @@ def test_messages_are_plain_and_name_options_that_exist() -> None:
     named = [(message, option) for message in messages() for option in OPTION.findall(message.text)]
     assert len(named) > 100
     assert [f"{message} ({option})" for message, option in named if option not in known] == []
-
-
-@pytest.mark.parametrize(
-    ("source", "fault"),
-    [
-        ("ConfigError('', hint='a')", "is empty"),
-        ("ConfigError('No such file', hint='a')", "begins with a capital letter"),
-        ("ToolError(f'{x} is missing.')", "ends with a full stop"),
-        ("console.warn('What is wrong: ' + x)", "begins with 'what'"),
-        ("ConfigError('of other packages', hint='a')", "begins with 'of'"),
-        ("console.say('we are done')", "is in the first person"),
-        ("ConfigError('a', hint='Try it!')", "has an exclamation mark"),
-        ("ParityError('a')", "has no hint"),
-        ("click.option('--out', help='Folder to write')", "lacks a full stop"),
-        ("SettingError('size is negative', hint='Use a positive size')", "begins with a capital letter"),
-    ],
-)
-def test_a_message_that_breaks_a_rule_is_found(source: str, fault: str) -> None:
-    assert fault in [each for message in collected(nodes_in(source), "a.py") for each in faults(message)]
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "ConfigError('PyTorch is not installed', hint='run: pip install torch')",
-        "ToolError(f'NVIDIA\\'s driver is missing: {reason}')",
-        "ConfigError(f'{path}: not found', hint=nearest(path, known))",
-        "click.option('--abi', help='Android ABI: arm64-v8a ...')",
-    ],
-)
-def test_a_plain_message_breaks_no_rule(source: str) -> None:
-    assert [each for message in collected(nodes_in(source), "a.py") for each in faults(message)] == []

@@ -3,10 +3,7 @@
 import re
 from collections.abc import Iterator
 
-import pytest
-
-from tests.cases.readings import nodes_in
-from tests.unit.words import CODE, ROOT, Sentence, of_comments, of_python, sentences
+from tests.unit.words import CODE, ROOT, Sentence, sentences
 
 FIRST = ("All", "As", "Has", "Of", "Those", "What", "Whatever")
 """words that lean on what stands before the sentence; `The files of`, `Like`, `Lets` say the same"""
@@ -38,22 +35,6 @@ def test_every_sentence_stands_alone() -> None:
     found = [each for each in sentences() if not each.place.startswith(OTHERS)]
     assert len(found) > 10_000
     assert [f"{each} ({fault})" for each in found for fault in faults(each)] == []
-
-
-@pytest.mark.parametrize(
-    ("source", "place"),
-    [
-        ('"""Of the file."""', "a.py"),
-        ('class C:\n    x: int\n    """What x is."""', "a.py"),
-        ('def f():\n    """Returns a file"""', "a.py"),
-        ("/** All of them. */\nval size: Int", "a.kt"),
-        ("/**\n * As [map], for a model.\n */", "a.ts"),
-        ("  /// Those that it opens.\n  let files: [File]", "a.swift"),
-    ],
-)
-def test_a_sentence_that_leans_on_another_is_found(source: str, place: str) -> None:
-    found = of_python(nodes_in(source), place) if place.endswith(".py") else of_comments(source, place)
-    assert [each for each in found if list(faults(each))] != []
 
 
 def test_dropped_words_are_in_no_text() -> None:
