@@ -67,6 +67,7 @@ def environment() -> "Environment":
         xml_text=xml_text,
         xml_attribute=xml_attribute,
         json_string=json_string,
+        raw_json_string=raw_json_string,
         swift_string=swift_string,
         swift_doc=swift_doc,
         swift_integer=swift_integer,
@@ -235,6 +236,11 @@ def _cpp_byte(byte: int) -> str:
 
 def json_string(text: str) -> str:
     return json.dumps(text)
+
+
+def raw_json_string(text: str) -> str:
+    """A string of JSON in a raw string of Kotlin, where a dollar sign would begin a template."""
+    return json_string(text).replace("$", "\\u0024")
 
 
 def kdoc(text: str) -> str:

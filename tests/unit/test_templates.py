@@ -121,6 +121,7 @@ SHARED = [
         "Environment",
         "Folder",
         "Info",
+        "Json",
         "Instance",
         "InstanceMask",
         "Keypoint",

@@ -28,6 +28,7 @@ RUNTIME_FILES = (
     "Environment",
     "Folder",
     "Info",
+    "Json",
     "Loading",
     "Memory",
     "ModelException",
@@ -50,7 +51,7 @@ RUNTIME_FILES = (
 )
 ANDROID_ALONE = ("Pack",)
 JAVA_ALONE = ("Context", "Log")
-SELF_TEST = ("Json", "ProofRecord", "Proving", "SelfTest", "SelfTestingModel")
+SELF_TEST = ("ProofRecord", "Proving", "SelfTest", "SelfTestingModel")
 """files that only packages with golden vectors have"""
 STAGES = "Stages"
 """file that only packages with pipelines have"""
@@ -58,7 +59,7 @@ DECRYPTION = "Decryption"
 """file that only packages with `encryption` have"""
 TUNING = "Tuning"
 """file that only packages with tuned settings have"""
-TRUST = ("Envelope", "Json", "Trust")
+TRUST = ("Envelope", "Trust")
 """files that only packages with `trust` have"""
 DELIVERY = (
     "Attempts",
@@ -81,7 +82,9 @@ UPDATED_MODELS = ("ModelUpdater", "PackagedModels")
 """those of them that name the models"""
 FOR_JAVA = "jvm/kotlin"
 """templates of Java's virtual machine: those that take the place of Android's, and those that it has alone"""
-OF_ANDROID = re.compile(r"^import androidx?\..*\n|^ *@WorkerThread\n|, see android\.util\.Half", re.MULTILINE)
+OF_ANDROID = re.compile(
+    r"^import androidx?\..*\n|^ *@WorkerThread\n|@WorkerThread |, see android\.util\.Half", re.MULTILINE
+)
 """lines that Java's virtual machine does without: its packages have a `Context` and a `Log` of their own"""
 
 

@@ -145,7 +145,7 @@ def _is_pinned(spec: TensorSpec, reshaped: Collection[str]) -> bool:
 
 def _type(spec: TensorSpec, *, has_shape: bool = True) -> TensorTypeView:
     sizes = ", ".join(str(size if isinstance(size, int) else -1) for size in spec.shape)
-    return TensorTypeView(name=spec.name, element=spec.element.value, shape=f"listOf({sizes})" if has_shape else "null")
+    return TensorTypeView(name=spec.name, element=spec.element.value, shape=f"[{sizes}]" if has_shape else "null")
 
 
 def _input(spec: TensorSpec, sizes: Sizes) -> InputView:
@@ -177,8 +177,7 @@ def _output(spec: TensorSpec, sizes: Sizes, outputs: Sequence[TensorSpec]) -> Ou
         kotlin_type=f"{storage.number}Buffer" if storage else STRING_TYPE,
         java_type=storage.java_type if storage else "",
         sizes=tuple(str(size) for size in spec.shape),
-        getter=f"{storage.number.lower()}Buffer" if storage else "strings()",
-        empty=f"{storage.number}Buffer.allocate(0)" if storage else "emptyArray()",
+        empty=f"{storage.number}Buffer.allocate(0)" if storage else "emptyArray<String>()",
         shape_identifier=names.identifiers([f"{spec.identifier}-shape"], prefix="output", taken=taken)[0],
     )
 

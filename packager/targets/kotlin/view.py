@@ -102,8 +102,6 @@ class OutputView:
     java_type: str
     sizes: tuple[str, ...]
     """sizes of a pinned output"""
-    getter: str
-    """property of OnnxTensor that copies the values"""
     empty: str
     """value before the first run"""
     shape_identifier: str
@@ -117,7 +115,7 @@ class TensorTypeView:
     element: str
     """its name in ONNX"""
     shape: str
-    """Kotlin expression: a list with -1 for any size, or null where the model does not keep to its shape"""
+    """JSON: a list with -1 for any size, or null where the model does not keep to its shape"""
 
 
 @dataclass(frozen=True, kw_only=True)

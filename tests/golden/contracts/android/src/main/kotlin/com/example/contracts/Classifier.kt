@@ -33,41 +33,24 @@ public class Classifier private constructor(loaded: LoadedModel) :
         session.calls.run { classifyBlocking(image, top) }
 
     /** [classify] for threads that may wait, and for Java, as [runBlocking]. */
-    @WorkerThread
-    @JvmOverloads
+    @WorkerThread @JvmOverloads
     public fun classifyBlocking(image: Picture, top: Int = 3): List<Classification> =
         answer(runBlocking(inputOf(image)), top)
 
     /** [classify] of a bitmap, as [Picture.of] takes it, on the model's own thread: leave it as it is meanwhile. */
-    public suspend fun classify(
-        bitmap: Bitmap,
-        orientation: Orientation = Orientation.UP,
-        top: Int = 3,
-    ): List<Classification> =
+    public suspend fun classify(bitmap: Bitmap, orientation: Orientation = Orientation.UP, top: Int = 3): List<Classification> =
         session.calls.run { classifyBlocking(bitmap, orientation, top) }
 
     /** [classify] of a bitmap for threads that may wait, and for Java. */
-    @WorkerThread
-    @JvmOverloads
-    public fun classifyBlocking(
-        bitmap: Bitmap,
-        orientation: Orientation = Orientation.UP,
-        top: Int = 3,
-    ): List<Classification> =
+    @WorkerThread @JvmOverloads
+    public fun classifyBlocking(bitmap: Bitmap, orientation: Orientation = Orientation.UP, top: Int = 3): List<Classification> =
         classifyBlocking(Picture.of(bitmap, orientation), top)
 
     private fun inputOf(image: Picture): Input = Input(
-        imagePixels = image.pixels,
-        imageChannels = image.format.positions,
-        imageOrientation = image.orientation.tensor,
-        imageChroma = image.chromaPixels,
-        imageConversion = image.conversionTensor,
-        imageHeight = image.region.height,
-        imageWidth = image.region.width,
-        imageChannels2 = image.format.bytesPerPixel,
-        imageChromaHeight = image.chromaRegion.height,
-        imageChromaWidth = image.chromaRegion.width,
-        imageChromaChannels = image.chromaBytes,
+        imagePixels = image.pixels, imageChannels = image.format.positions, imageOrientation = image.orientation.tensor,
+        imageChroma = image.chromaPixels, imageConversion = image.conversionTensor, imageHeight = image.region.height,
+        imageWidth = image.region.width, imageChannels2 = image.format.bytesPerPixel, imageChromaHeight = image.chromaRegion.height,
+        imageChromaWidth = image.chromaRegion.width, imageChromaChannels = image.chromaBytes,
     )
 
     private fun answer(output: Output, top: Int): List<Classification> =
@@ -119,17 +102,9 @@ public class Classifier private constructor(loaded: LoadedModel) :
             imageChromaWidth: Int,
             imageChromaChannels: Int,
         ) : this(
-            null,
-            null,
-            null,
-            null,
-            null,
-            imageHeight,
-            imageWidth,
-            imageChannels2,
-            imageChromaHeight,
-            imageChromaWidth,
-            imageChromaChannels,
+            null, null, null, null, null,
+            imageHeight, imageWidth, imageChannels2,
+            imageChromaHeight, imageChromaWidth, imageChromaChannels,
         )
     }
 
@@ -142,73 +117,39 @@ public class Classifier private constructor(loaded: LoadedModel) :
     }
 
     public companion object : ModelLoader<Classifier>(
-        ModelFiles(
-            className = "Classifier",
-            name = "classifier",
-            version = "1.0.0",
-            inputs = listOf(
-                TensorType("image.pixels", "uint8", listOf(-1, -1, -1)),
-                TensorType("image.channels", "int64", listOf(3)),
-                TensorType("image.orientation", "int64", listOf()),
-                TensorType("image.chroma", "uint8", listOf(-1, -1, -1)),
-                TensorType("image.conversion", "int64", listOf(3)),
-            ),
-            outputs = listOf(TensorType("logits.scores", "float", listOf(4))),
-            files = listOf(
-                ModelFile(
-                    providers = setOf(Provider.CPU),
-                    asset = Asset("mobpack/contracts/classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120L),
-                ),
-            ),
-            golden = listOf(
-                Golden(
-                    asset = Asset("mobpack/contracts/classifier.golden.safetensors", "000000000000000000000000000000000000000000000000000000000000601d", "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470", 1556L),
-                    allowed = mapOf(
-                        "mobpack/contracts/classifier.ort.tflite" to mapOf("logits.scores" to Allowed(0.001, 1e-05, 2.5, 0)),
-                    ),
-                    samples = listOf(
-                        GoldenSample(
-                            inputs = listOf(
-                                GoldenTensor("image.channels", Element.INT64, 1012, 12, 3),
-                                GoldenTensor("image.chroma", Element.UINT8, 1028, 500, 5, 5, 5),
-                                GoldenTensor("image.conversion", Element.INT64, 1528, 12, 3),
-                                GoldenTensor("image.orientation", Element.INT64, 1024, 4),
-                                GoldenTensor("image.pixels", Element.UINT8, 512, 500, 5, 5, 5),
-                            ),
-                            outputs = listOf(GoldenTensor("logits.scores", Element.FLOAT, 1540, 16, 4)),
-                        ),
-                    ),
-                ),
-            ),
-        ),
+        """
+            {"class": "Classifier", "name": "classifier", "version": "1.0.0",
+            "inputs": [["image.pixels", "uint8", [-1, -1, -1]], ["image.channels", "int64", [3]], ["image.orientation", "int64", []], ["image.chroma", "uint8", [-1, -1, -1]], ["image.conversion", "int64", [3]]],
+            "outputs": [["logits.scores", "float", [4]]],
+            "files": [
+            {"asset": ["mobpack/contracts/classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120], "providers": ["CPU"]}
+            ],
+            "golden": [
+            {"asset": ["mobpack/contracts/classifier.golden.safetensors", "000000000000000000000000000000000000000000000000000000000000601d", "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470", 1556],
+            "allowed": {
+            "mobpack/contracts/classifier.ort.tflite": {"logits.scores": [0.001, 1e-05, 2.5, 0]}
+            },
+            "samples": [
+            {"inputs": [["image.channels", "INT64", 1012, 12, [3]], ["image.chroma", "UINT8", 1028, 500, [5, 5, 5]], ["image.conversion", "INT64", 1528, 12, [3]], ["image.orientation", "INT64", 1024, 4, []], ["image.pixels", "UINT8", 512, 500, [5, 5, 5]]],
+            "outputs": [["logits.scores", "FLOAT", 1540, 16, [4]]]}
+            ]}
+            ]}
+        """,
     ) {
         /** [load] for threads that may wait, and for Java. */
-        @WorkerThread
-        @JvmStatic
-        @JvmOverloads
-        public fun loadBlocking(
-            context: Context,
-            options: Options = Options(),
-            source: Source = Source.bundled,
-        ): Classifier = open(context, options, source)
+        @WorkerThread @JvmStatic @JvmOverloads
+        public fun loadBlocking(context: Context, options: Options = Options(), source: Source = Source.bundled): Classifier =
+            open(context, options, source)
 
         /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
-        @WorkerThread
-        @JvmStatic
-        @Throws(InterruptedException::class)
-        public fun loadBlocking(
-            context: Context,
-            options: Options,
-            source: Source,
-            onProgress: ProgressListener,
-        ): Classifier = openInterruptibly(context, options, source, onProgress)
+        @WorkerThread @JvmStatic @Throws(InterruptedException::class)
+        public fun loadBlocking(context: Context, options: Options, source: Source, onProgress: ProgressListener): Classifier =
+            openInterruptibly(context, options, source, onProgress)
 
-        @WorkerThread
-        @JvmStatic
+        @WorkerThread @JvmStatic
         override fun removeDownloadsBlocking(context: Context): Unit = super.removeDownloadsBlocking(context)
 
-        @WorkerThread
-        @JvmStatic
+        @WorkerThread @JvmStatic
         override fun removeOldDownloadsBlocking(context: Context): Unit = super.removeOldDownloadsBlocking(context)
 
         override fun modelOf(loaded: LoadedModel): Classifier = Classifier(loaded)

@@ -105,6 +105,13 @@ internal class Json private constructor(private val text: String) {
 /** A member of an object of JSON; null for anything else. */
 internal operator fun Any?.get(name: String): Any? = (this as? Map<*, *>)?.entries?.firstOrNull { it.key == name }?.value
 
+/** A member that is a list; none is an empty one. */
+internal fun Any?.list(name: String): List<Any?> = this[name] as List<*>? ?: emptyList<Any?>()
+
+/** A member that is an object, by the names of its members; none is an empty one. */
+internal fun Any?.members(name: String): Map<String, Any?> =
+    (this[name] as Map<*, *>?).orEmpty().entries.associate { "${it.key}" to it.value }
+
 /** [value] of maps, lists, strings, numbers, booleans and nulls as JSON. */
 internal fun jsonOf(value: Any?): String = when (value) {
     is Map<*, *> -> value.entries.joinToString(",", "{", "}") { "${jsonOf("${it.key}")}:${jsonOf(it.value)}" }

@@ -46,6 +46,38 @@ internal class ModelFiles(
         val (ofChip, ofAny) = files.filter { provider in it.providers && it.fitsChip() }.partition { it.chips.isNotEmpty() }
         return ofChip + ofAny
     }
+
+    companion object {
+        /** Reads what the package knows of a model, in JSON. */
+        fun of(described: String): ModelFiles {
+            val about = Json.parse(described)
+            return ModelFiles(
+                about["class"] as String,
+                about["name"] as String,
+                about["version"] as String,
+                about.list("inputs").map(::tensorType),
+                about.list("outputs").map(::tensorType),
+                about.list("files").map(::file),
+                about.list("golden").map(Golden::of),
+            )
+        }
+
+        private fun tensorType(about: Any?): TensorType {
+            val (name, element, shape) = about as List<*>
+            return TensorType(name as String, element as String, (shape as List<*>?)?.map { it as Long })
+        }
+
+        private fun file(about: Any?) = ModelFile(
+            about.list("providers").mapTo(mutableSetOf(), ::provider),
+            Asset.of(about["asset"]),
+            about.members("nodes").entries.associate { (name, count) -> provider(name) to (count as Long).toInt() },
+            about.list("chips").mapTo(mutableSetOf()) { it as String },
+            about.members("settings").mapValues { it.value as String },
+            about.members("weights").mapValues { Asset.of(it.value) },
+        )
+
+        private fun provider(name: Any?) = Provider.valueOf(name as String)
+    }
 }
 
 /** A file of a model, and how ONNX Runtime opens it. */
@@ -78,7 +110,14 @@ internal class Asset(
     /** SHA-256 of its first and last 64 KiB, or of all of a file that has no more. */
     val endsSha256: String,
     val sizeBytes: Long,
-)
+) {
+    companion object {
+        fun of(about: Any?): Asset {
+            val (path, sha256, endsSha256, sizeBytes) = about as List<*>
+            return Asset(path as String, sha256 as String, endsSha256 as String, sizeBytes as Long)
+        }
+    }
+}
 
 /** The bytes of a file, and where they lie: from [offset] on in the file at [path]. */
 internal class Mapped(

@@ -9,7 +9,9 @@ import androidx.annotation.WorkerThread
  * Loads a model, and removes what was downloaded of it: the companion of each model's class. In Java, its functions that
  * block are static methods of that class.
  */
-public abstract class ModelLoader<Loaded : AutoCloseable> internal constructor(private val files: ModelFiles) {
+public abstract class ModelLoader<Loaded : AutoCloseable> internal constructor(described: String) {
+    private val files by lazy { ModelFiles.of(described) }
+
     /**
      * Loads the model, away from the thread that calls. The first load after an installation, update or download reads
      * all of it to check it; [Options.verify] says more. A cancelled load ends its download, and keeps what has come

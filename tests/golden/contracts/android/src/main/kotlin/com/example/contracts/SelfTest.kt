@@ -84,7 +84,33 @@ internal class Golden(
     /** The files of the model that these samples are for, by path; for each how far its outputs may be off. */
     val allowed: Map<String, Map<String, Allowed>>,
     val samples: List<GoldenSample>,
-)
+) {
+    companion object {
+        /** Reads what the package knows of a file with samples. */
+        fun of(about: Any?) = Golden(
+            Asset.of(about["asset"]),
+            about.members("allowed").mapValues { (_, files) -> (files as Map<*, *>).entries.associate { "${it.key}" to allowed(it.value) } },
+            about.list("samples").map { GoldenSample(it.list("inputs").map(::tensor), it.list("outputs").map(::tensor)) },
+        )
+
+        private fun allowed(about: Any?): Allowed {
+            val (rtol, atol, scale, mismatches) = (about as List<*>).map { (it as Number).toDouble() }
+            return Allowed(rtol, atol, scale, mismatches.toInt())
+        }
+
+        private fun tensor(about: Any?): GoldenTensor {
+            val (name, element, offset, sizeBytes, shape) = about as List<*>
+            val sizes = (shape as List<*>).map { (it as Long).toInt() }
+            return GoldenTensor(
+                name as String,
+                Element.valueOf(element as String),
+                (offset as Long).toInt(),
+                (sizeBytes as Long).toInt(),
+                *sizes.toIntArray(),
+            )
+        }
+    }
+}
 
 /** The error of an output may be [atol] + [rtol] * [scale]; and how many values may differ altogether. */
 internal class Allowed(val rtol: Double, val atol: Double, val scale: Double, val mismatches: Int = 0) {

@@ -68,14 +68,9 @@ public class Storyteller private constructor(loaded: LoadedModel) :
         seed: Long,
         carried: Carried,
     ): Input = Input(
-        promptText = prompt.codePointTensor(),
-        pastKey = carried.pastKey,
-        logitsProgress = carried.logitsProgress,
-        logitsBytes = carried.logitsBytes,
-        logitsSeed = seed.seedTensor(),
-        promptCharacters = prompt.codePointTensorSize(),
-        pastLength = carried.pastKeyShape[2].toInt(),
-        logitsWaitingBytes = carried.logitsBytesShape[0].toInt(),
+promptText = prompt.codePointTensor(), pastKey = carried.pastKey, logitsProgress = carried.logitsProgress,
+logitsBytes = carried.logitsBytes, logitsSeed = seed.seedTensor(), promptCharacters = prompt.codePointTensorSize(),
+pastLength = carried.pastKeyShape[2].toInt(), logitsWaitingBytes = carried.logitsBytesShape[0].toInt(),
     )
 
     /** The result that a text keeps from one run to the next: nothing at first. */
@@ -130,14 +125,8 @@ public class Storyteller private constructor(loaded: LoadedModel) :
             pastLength: Int,
             logitsWaitingBytes: Int,
         ) : this(
-            null,
-            null,
-            null,
-            null,
-            null,
-            promptCharacters,
-            pastLength,
-            logitsWaitingBytes,
+            null, null, null, null, null,
+            promptCharacters, pastLength, logitsWaitingBytes,
         )
     }
 
@@ -152,100 +141,55 @@ public class Storyteller private constructor(loaded: LoadedModel) :
         /** `logits.next progress`: int64 `[4]`. */
         public val logitsNextProgress: LongBuffer = tensor("logits.next progress", logitsNextProgress, OnnxJavaType.INT64, 4)
 
+        private val _logitsCharacters = copied("logits.characters", IntBuffer.allocate(0))
+
         /** `logits.characters`: int32 `[logits.new characters]`, empty before the first run. */
-        public var logitsCharacters: IntBuffer = IntBuffer.allocate(0)
-            private set
+        public val logitsCharacters: IntBuffer get() = _logitsCharacters.value
 
         /** The shape of [logitsCharacters] in the last run. */
-        public var logitsCharactersShape: LongArray = longArrayOf(0)
-            private set
+        public val logitsCharactersShape: LongArray get() = _logitsCharacters.shape
+
+        private val _logitsNextBytes = copied("logits.next bytes", LongBuffer.allocate(0))
 
         /** `logits.next bytes`: int64 `[next waiting bytes]`, empty before the first run. */
-        public var logitsNextBytes: LongBuffer = LongBuffer.allocate(0)
-            private set
+        public val logitsNextBytes: LongBuffer get() = _logitsNextBytes.value
 
         /** The shape of [logitsNextBytes] in the last run. */
-        public var logitsNextBytesShape: LongArray = longArrayOf(0)
-            private set
+        public val logitsNextBytesShape: LongArray get() = _logitsNextBytes.shape
+
+        private val _presentKey = copied("present.key", FloatBuffer.allocate(0))
 
         /** `present.key`: float `[1, 2, total length, 8]`, empty before the first run. */
-        public var presentKey: FloatBuffer = FloatBuffer.allocate(0)
-            private set
+        public val presentKey: FloatBuffer get() = _presentKey.value
 
         /** The shape of [presentKey] in the last run. */
-        public var presentKeyShape: LongArray = longArrayOf(0)
-            private set
-
-        init {
-            copy("logits.characters") {
-                logitsCharacters = it.intBuffer
-                logitsCharactersShape = it.info.shape
-            }
-            copy("logits.next bytes") {
-                logitsNextBytes = it.longBuffer
-                logitsNextBytesShape = it.info.shape
-            }
-            copy("present.key") {
-                presentKey = it.floatBuffer
-                presentKeyShape = it.info.shape
-            }
-        }
+        public val presentKeyShape: LongArray get() = _presentKey.shape
     }
 
     public companion object : ModelLoader<Storyteller>(
-        ModelFiles(
-            className = "Storyteller",
-            name = "storyteller",
-            version = "1.0.0",
-            inputs = listOf(
-                TensorType("prompt.text", "int32", listOf(-1)),
-                TensorType("past.key", "float", listOf(1, 2, -1, 8)),
-                TensorType("logits.progress", "int64", listOf(4)),
-                TensorType("logits.bytes", "int64", listOf(-1)),
-                TensorType("logits.seed", "int64", listOf(1)),
-            ),
-            outputs = listOf(
-                TensorType("logits.characters", "int32", null),
-                TensorType("logits.finished", "int32", listOf(1)),
-                TensorType("logits.next progress", "int64", listOf(4)),
-                TensorType("logits.next bytes", "int64", null),
-                TensorType("present.key", "float", null),
-            ),
-            files = listOf(
-                ModelFile(
-                    providers = setOf(Provider.CPU),
-                    asset = Asset("mobpack/contracts/storyteller.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120L),
-                ),
-            ),
-        ),
+        """
+            {"class": "Storyteller", "name": "storyteller", "version": "1.0.0",
+            "inputs": [["prompt.text", "int32", [-1]], ["past.key", "float", [1, 2, -1, 8]], ["logits.progress", "int64", [4]], ["logits.bytes", "int64", [-1]], ["logits.seed", "int64", [1]]],
+            "outputs": [["logits.characters", "int32", null], ["logits.finished", "int32", [1]], ["logits.next progress", "int64", [4]], ["logits.next bytes", "int64", null], ["present.key", "float", null]],
+            "files": [
+            {"asset": ["mobpack/contracts/storyteller.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120], "providers": ["CPU"]}
+            ]}
+        """,
     ) {
         /** [load] for threads that may wait, and for Java. */
-        @WorkerThread
-        @JvmStatic
-        @JvmOverloads
-        public fun loadBlocking(
-            context: Context,
-            options: Options = Options(),
-            source: Source = Source.bundled,
-        ): Storyteller = open(context, options, source)
+        @WorkerThread @JvmStatic @JvmOverloads
+        public fun loadBlocking(context: Context, options: Options = Options(), source: Source = Source.bundled): Storyteller =
+            open(context, options, source)
 
         /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
-        @WorkerThread
-        @JvmStatic
-        @Throws(InterruptedException::class)
-        public fun loadBlocking(
-            context: Context,
-            options: Options,
-            source: Source,
-            onProgress: ProgressListener,
-        ): Storyteller = openInterruptibly(context, options, source, onProgress)
+        @WorkerThread @JvmStatic @Throws(InterruptedException::class)
+        public fun loadBlocking(context: Context, options: Options, source: Source, onProgress: ProgressListener): Storyteller =
+            openInterruptibly(context, options, source, onProgress)
 
-        @WorkerThread
-        @JvmStatic
+        @WorkerThread @JvmStatic
         override fun removeDownloadsBlocking(context: Context): Unit = super.removeDownloadsBlocking(context)
 
-        @WorkerThread
-        @JvmStatic
+        @WorkerThread @JvmStatic
         override fun removeOldDownloadsBlocking(context: Context): Unit = super.removeOldDownloadsBlocking(context)
 
         override fun modelOf(loaded: LoadedModel): Storyteller = Storyteller(loaded)

@@ -11,6 +11,12 @@ import kotlinx.coroutines.flow.conflate
 import kotlinx.coroutines.flow.transformWhile
 import java.io.File
 import java.nio.Buffer
+import java.nio.ByteBuffer
+import java.nio.DoubleBuffer
+import java.nio.FloatBuffer
+import java.nio.IntBuffer
+import java.nio.LongBuffer
+import java.nio.ShortBuffer
 
 /**
  * A loaded model: what all models of this package do.
@@ -109,7 +115,7 @@ public abstract class TypedModel<Input : ModelInput, Output : ModelOutput> inter
         read = { output.read(it) },
         feed = { input.feed(it) },
         pin = { output.pin(it) },
-        copied = output.copied(),
+        copied = output.copied,
     )
 }
 
@@ -173,10 +179,10 @@ public abstract class ModelInput internal constructor() {
 public abstract class ModelOutput internal constructor() {
     private val pinned = mutableListOf<(Tensors) -> Unit>()
     private val buffers = mutableListOf<Buffer>()
-    private val copies = linkedMapOf<String, (OnnxTensor) -> Unit>()
+    private val copies = linkedMapOf<String, ReturnedValue<*>>()
 
     /** Names of the outputs that ONNX Runtime makes. */
-    internal fun copied(): Set<String> = copies.keys
+    internal val copied: Set<String> get() = copies.keys
 
     /** Adds and returns an output in [given], or else in new memory. Refuses a buffer that native code cannot write to. */
     internal fun <B : Buffer> tensor(name: String, given: B?, type: OnnxJavaType, vararg shape: Int): B {
@@ -187,16 +193,36 @@ public abstract class ModelOutput internal constructor() {
         return buffer
     }
 
-    /** Calls [take] to copy an output out of ONNX Runtime. */
-    internal fun copy(name: String, take: (OnnxTensor) -> Unit) {
-        copies[name] = take
-    }
+    /** Adds and returns an output that is copied out of ONNX Runtime. */
+    internal fun <V : Any> copied(name: String, empty: V): ReturnedValue<V> = ReturnedValue(empty).also { copies[name] = it }
 
     internal fun pin(tensors: Tensors): Unit = pinned.forEach { it(tensors) }
 
     /** Takes over the outputs of a run, but for those that are [kept] in ONNX Runtime. */
     internal fun read(result: OrtSession.Result, kept: List<String> = emptyList()) {
         for (each in buffers) each.whole()
-        for ((name, take) in copies) if (name !in kept) take(result.tensor(name))
+        for ((name, copy) in copies) if (name !in kept) copy.take(result.tensor(name))
+    }
+}
+
+/** An output that is copied out of ONNX Runtime, and its shape. */
+internal class ReturnedValue<V : Any>(empty: V) {
+    var value: V = empty
+        private set
+    var shape: LongArray = longArrayOf(0)
+        private set
+
+    @Suppress("UNCHECKED_CAST")
+    fun take(tensor: OnnxTensor) {
+        value = when (value) {
+            is FloatBuffer -> tensor.floatBuffer
+            is DoubleBuffer -> tensor.doubleBuffer
+            is LongBuffer -> tensor.longBuffer
+            is IntBuffer -> tensor.intBuffer
+            is ShortBuffer -> tensor.shortBuffer
+            is ByteBuffer -> tensor.byteBuffer
+            else -> tensor.strings()
+        } as V
+        shape = tensor.info.shape
     }
 }

@@ -94,22 +94,9 @@ public class EveryThingV2 private constructor(loaded: LoadedModel) :
             int32Dim1: Int,
             pastSequence1: Int,
         ) : this(
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            batchSize,
-            uint8Dim1,
-            int32Dim0,
-            int32Dim1,
-            pastSequence1,
+            null, null, null, null, null, null, null, null, null, null, null,
+            batchSize, uint8Dim1, int32Dim0,
+            int32Dim1, pastSequence1,
         )
     }
 
@@ -128,281 +115,111 @@ public class EveryThingV2 private constructor(loaded: LoadedModel) :
         /** `half_static`: float16 `[]`. Raw bits of 16-bit floats, see android.util.Half. */
         public val halfStatic: ShortBuffer = tensor("half_static", halfStatic, OnnxJavaType.FLOAT16)
 
+        private val _declaredStatic = copied("declared_static", FloatBuffer.allocate(0))
+
         /** `declared_static`: float `[7]`, empty before the first run. */
-        public var declaredStatic: FloatBuffer = FloatBuffer.allocate(0)
-            private set
+        public val declaredStatic: FloatBuffer get() = _declaredStatic.value
 
         /** The shape of [declaredStatic] in the last run. */
-        public var declaredStaticShape: LongArray = longArrayOf(0)
-            private set
+        public val declaredStaticShape: LongArray get() = _declaredStatic.shape
+
+        private val _scores = copied("scores", DoubleBuffer.allocate(0))
 
         /** `scores`: double `[batchSize, ?]`, empty before the first run. */
-        public var scores: DoubleBuffer = DoubleBuffer.allocate(0)
-            private set
+        public val scores: DoubleBuffer get() = _scores.value
 
         /** The shape of [scores] in the last run. */
-        public var scoresShape2: LongArray = longArrayOf(0)
-            private set
+        public val scoresShape2: LongArray get() = _scores.shape
+
+        private val _scoresShape = copied("scores_shape", LongBuffer.allocate(0))
 
         /** `scores_shape`: int64 `[rank]`, empty before the first run. */
-        public var scoresShape: LongBuffer = LongBuffer.allocate(0)
-            private set
+        public val scoresShape: LongBuffer get() = _scoresShape.value
 
         /** The shape of [scoresShape] in the last run. */
-        public var scoresShapeShape: LongArray = longArrayOf(0)
-            private set
+        public val scoresShapeShape: LongArray get() = _scoresShape.shape
+
+        private val _words = copied("words", emptyArray<String>())
 
         /** `words`: string `[2]`, empty before the first run. */
-        public var words: Array<String> = emptyArray()
-            private set
+        public val words: Array<String> get() = _words.value
 
         /** The shape of [words] in the last run. */
-        public var wordsShape: LongArray = longArrayOf(0)
-            private set
+        public val wordsShape: LongArray get() = _words.shape
+
+        private val _uint16 = copied("uint16", ShortBuffer.allocate(0))
 
         /** `uint16`: uint16 `[3]`, empty before the first run. Unsigned: read with `toInt() and 0xFFFF`. */
-        public var uint16: ShortBuffer = ShortBuffer.allocate(0)
-            private set
+        public val uint16: ShortBuffer get() = _uint16.value
 
         /** The shape of [uint16] in the last run. */
-        public var uint16Shape: LongArray = longArrayOf(0)
-            private set
+        public val uint16Shape: LongArray get() = _uint16.shape
+
+        private val _uint32 = copied("uint32", IntBuffer.allocate(0))
 
         /** `uint32`: uint32 `[3]`, empty before the first run. Unsigned: read with `toUInt()`. */
-        public var uint32: IntBuffer = IntBuffer.allocate(0)
-            private set
+        public val uint32: IntBuffer get() = _uint32.value
 
         /** The shape of [uint32] in the last run. */
-        public var uint32Shape: LongArray = longArrayOf(0)
-            private set
+        public val uint32Shape: LongArray get() = _uint32.shape
+
+        private val _uint64 = copied("uint64", LongBuffer.allocate(0))
 
         /** `uint64`: uint64 `[?]`, empty before the first run. Unsigned: read with `toULong()`. */
-        public var uint64: LongBuffer = LongBuffer.allocate(0)
-            private set
+        public val uint64: LongBuffer get() = _uint64.value
 
         /** The shape of [uint64] in the last run. */
-        public var uint64Shape: LongArray = longArrayOf(0)
-            private set
+        public val uint64Shape: LongArray get() = _uint64.shape
+
+        private val _bytes = copied("bytes", ByteBuffer.allocate(0))
 
         /** `bytes`: uint8 `[?]`, empty before the first run. Unsigned: read with `toInt() and 0xFF`, write with `toByte()`. */
-        public var bytes: ByteBuffer = ByteBuffer.allocate(0)
-            private set
+        public val bytes: ByteBuffer get() = _bytes.value
 
         /** The shape of [bytes] in the last run. */
-        public var bytesShape: LongArray = longArrayOf(0)
-            private set
-
-        init {
-            copy("declared_static") {
-                declaredStatic = it.floatBuffer
-                declaredStaticShape = it.info.shape
-            }
-            copy("scores") {
-                scores = it.doubleBuffer
-                scoresShape2 = it.info.shape
-            }
-            copy("scores_shape") {
-                scoresShape = it.longBuffer
-                scoresShapeShape = it.info.shape
-            }
-            copy("words") {
-                words = it.strings()
-                wordsShape = it.info.shape
-            }
-            copy("uint16") {
-                uint16 = it.shortBuffer
-                uint16Shape = it.info.shape
-            }
-            copy("uint32") {
-                uint32 = it.intBuffer
-                uint32Shape = it.info.shape
-            }
-            copy("uint64") {
-                uint64 = it.longBuffer
-                uint64Shape = it.info.shape
-            }
-            copy("bytes") {
-                bytes = it.byteBuffer
-                bytesShape = it.info.shape
-            }
-        }
+        public val bytesShape: LongArray get() = _bytes.shape
     }
 
     public companion object : ModelLoader<EveryThingV2>(
-        ModelFiles(
-            className = "EveryThingV2",
-            name = "every-thing_v2",
-            version = "2.1.0",
-            inputs = listOf(
-                TensorType("serving_default_input_2:0", "float", listOf(1, 8)),
-                TensorType("53", "int64", listOf()),
-                TensorType("class", "bool", listOf(-1, 2)),
-                TensorType("text", "string", listOf(-1)),
-                TensorType("int8", "int8", listOf(4)),
-                TensorType("uint8", "uint8", listOf(4, -1)),
-                TensorType("int16", "int16", listOf(2, 2)),
-                TensorType("int32", "int32", listOf(-1, -1)),
-                TensorType("float16", "float16", listOf(-1, -1)),
-                TensorType("bfloat16", "bfloat16", listOf(3)),
-                TensorType("double", "double", listOf(0, 3)),
-            ),
-            outputs = listOf(
-                TensorType("float\$static", "float", listOf(1, 4)),
-                TensorType("bool_static", "bool", listOf(2)),
-                TensorType("half_static", "float16", listOf()),
-                TensorType("declared_static", "float", null),
-                TensorType("scores", "double", null),
-                TensorType("scores_shape", "int64", null),
-                TensorType("words", "string", null),
-                TensorType("uint16", "uint16", null),
-                TensorType("uint32", "uint32", null),
-                TensorType("uint64", "uint64", null),
-                TensorType("bytes", "uint8", null),
-            ),
-            files = listOf(
-                ModelFile(
-                    providers = setOf(Provider.QNN),
-                    asset = Asset("mobpack/every-thing/every-thing_v2-sm8650.onnx.tflite", "de22a82a4e704b70e53c5573127696f5ae0d036a99191c93cb1f629d10eb959f", "1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63", 5120L),
-                    nodes = mapOf(Provider.QNN to 12),
-                    chips = setOf("SM8650"),
-                ),
-                ModelFile(
-                    providers = setOf(Provider.QNN),
-                    asset = Asset("mobpack/every-thing/every-thing_v2-sm8750.onnx.tflite", "35679fc855230d2f6945a69002da0f3d57e0e99495cbd074a10f1ab0cfad90db", "1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63", 5120L),
-                    nodes = mapOf(Provider.QNN to 12),
-                    chips = setOf("SM8750", "SM8750P"),
-                ),
-                ModelFile(
-                    providers = setOf(Provider.QNN, Provider.NNAPI, Provider.XNNPACK, Provider.WEBGPU),
-                    asset = Asset("mobpack/every-thing/every-thing_v2-unfused.ort.tflite", "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120L),
-                    nodes = mapOf(Provider.QNN to 12, Provider.NNAPI to 12, Provider.XNNPACK to 12, Provider.WEBGPU to 12),
-                    settings = mapOf(
-                        "session.enable_saved_runtime_optimizations" to "1",
-                    ),
-                ),
-                ModelFile(
-                    providers = setOf(Provider.CPU),
-                    asset = Asset("mobpack/every-thing/every-thing_v2.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120L),
-                ),
-            ),
-            golden = listOf(
-                Golden(
-                    asset = Asset("mobpack/every-thing/every-thing_v2.golden.safetensors", "000000000000000000000000000000000000000000000000000000000000601d", "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470", 1180L),
-                    allowed = mapOf(
-                        "mobpack/every-thing/every-thing_v2-sm8650.onnx.tflite" to mapOf(
-                            "bool_static" to Allowed(0.0, 0.0, 1.0, 0),
-                            "bytes" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "declared_static" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "float\$static" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "half_static" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "scores" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "scores_shape" to Allowed(0.0, 0.0, 1.0, 0),
-                            "uint16" to Allowed(0.0, 0.0, 1.0, 0),
-                            "uint32" to Allowed(0.0, 0.0, 1.0, 0),
-                            "uint64" to Allowed(0.0, 0.0, 1.0, 0),
-                            "words" to Allowed(0.0, 0.0, 1.0, 0),
-                        ),
-                        "mobpack/every-thing/every-thing_v2-sm8750.onnx.tflite" to mapOf(
-                            "bool_static" to Allowed(0.0, 0.0, 1.0, 0),
-                            "bytes" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "declared_static" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "float\$static" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "half_static" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "scores" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "scores_shape" to Allowed(0.0, 0.0, 1.0, 0),
-                            "uint16" to Allowed(0.0, 0.0, 1.0, 0),
-                            "uint32" to Allowed(0.0, 0.0, 1.0, 0),
-                            "uint64" to Allowed(0.0, 0.0, 1.0, 0),
-                            "words" to Allowed(0.0, 0.0, 1.0, 0),
-                        ),
-                        "mobpack/every-thing/every-thing_v2-unfused.ort.tflite" to mapOf(
-                            "bool_static" to Allowed(0.0, 0.0, 1.0, 0),
-                            "bytes" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "declared_static" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "float\$static" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "half_static" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "scores" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "scores_shape" to Allowed(0.0, 0.0, 1.0, 0),
-                            "uint16" to Allowed(0.0, 0.0, 1.0, 0),
-                            "uint32" to Allowed(0.0, 0.0, 1.0, 0),
-                            "uint64" to Allowed(0.0, 0.0, 1.0, 0),
-                            "words" to Allowed(0.0, 0.0, 1.0, 0),
-                        ),
-                        "mobpack/every-thing/every-thing_v2.ort.tflite" to mapOf(
-                            "bool_static" to Allowed(0.0, 0.0, 1.0, 0),
-                            "bytes" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "declared_static" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "float\$static" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "half_static" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "scores" to Allowed(0.05, 0.0005, 2.5, 0),
-                            "scores_shape" to Allowed(0.0, 0.0, 1.0, 0),
-                            "uint16" to Allowed(0.0, 0.0, 1.0, 0),
-                            "uint32" to Allowed(0.0, 0.0, 1.0, 0),
-                            "uint64" to Allowed(0.0, 0.0, 1.0, 0),
-                            "words" to Allowed(0.0, 0.0, 1.0, 0),
-                        ),
-                    ),
-                    samples = listOf(
-                        GoldenSample(
-                            inputs = listOf(
-                                GoldenTensor("53", Element.INT64, 544, 4),
-                                GoldenTensor("bfloat16", Element.BFLOAT16, 920, 12, 3),
-                                GoldenTensor("class", Element.BOOL, 548, 40, 5, 2),
-                                GoldenTensor("double", Element.DOUBLE, 932, 0, 0, 3),
-                                GoldenTensor("float16", Element.FLOAT16, 820, 100, 5, 5),
-                                GoldenTensor("int16", Element.INT16, 704, 16, 2, 2),
-                                GoldenTensor("int32", Element.INT32, 720, 100, 5, 5),
-                                GoldenTensor("int8", Element.INT8, 608, 16, 4),
-                                GoldenTensor("serving_default_input_2:0", Element.FLOAT, 512, 32, 1, 8),
-                                GoldenTensor("text", Element.STRING, 588, 20, 5),
-                                GoldenTensor("uint8", Element.UINT8, 624, 80, 4, 5),
-                            ),
-                            outputs = listOf(
-                                GoldenTensor("bool_static", Element.BOOL, 948, 8, 2),
-                                GoldenTensor("bytes", Element.UINT8, 1160, 20, 5),
-                                GoldenTensor("declared_static", Element.FLOAT, 960, 28, 7),
-                                GoldenTensor("float\$static", Element.FLOAT, 932, 16, 1, 4),
-                                GoldenTensor("half_static", Element.FLOAT16, 956, 4),
-                                GoldenTensor("scores", Element.DOUBLE, 988, 100, 5, 5),
-                                GoldenTensor("scores_shape", Element.INT64, 1088, 20, 5),
-                                GoldenTensor("uint16", Element.UINT16, 1116, 12, 3),
-                                GoldenTensor("uint32", Element.UINT32, 1128, 12, 3),
-                                GoldenTensor("uint64", Element.UINT64, 1140, 20, 5),
-                                GoldenTensor("words", Element.STRING, 1108, 8, 2),
-                            ),
-                        ),
-                    ),
-                ),
-            ),
-        ),
+        """
+            {"class": "EveryThingV2", "name": "every-thing_v2", "version": "2.1.0",
+            "inputs": [["serving_default_input_2:0", "float", [1, 8]], ["53", "int64", []], ["class", "bool", [-1, 2]], ["text", "string", [-1]], ["int8", "int8", [4]], ["uint8", "uint8", [4, -1]], ["int16", "int16", [2, 2]], ["int32", "int32", [-1, -1]], ["float16", "float16", [-1, -1]], ["bfloat16", "bfloat16", [3]], ["double", "double", [0, 3]]],
+            "outputs": [["float\u0024static", "float", [1, 4]], ["bool_static", "bool", [2]], ["half_static", "float16", []], ["declared_static", "float", null], ["scores", "double", null], ["scores_shape", "int64", null], ["words", "string", null], ["uint16", "uint16", null], ["uint32", "uint32", null], ["uint64", "uint64", null], ["bytes", "uint8", null]],
+            "files": [
+            {"asset": ["mobpack/every-thing/every-thing_v2-sm8650.onnx.tflite", "de22a82a4e704b70e53c5573127696f5ae0d036a99191c93cb1f629d10eb959f", "1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63", 5120], "providers": ["QNN"], "nodes": {"QNN": 12}, "chips": ["SM8650"]},
+            {"asset": ["mobpack/every-thing/every-thing_v2-sm8750.onnx.tflite", "35679fc855230d2f6945a69002da0f3d57e0e99495cbd074a10f1ab0cfad90db", "1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63", 5120], "providers": ["QNN"], "nodes": {"QNN": 12}, "chips": ["SM8750", "SM8750P"]},
+            {"asset": ["mobpack/every-thing/every-thing_v2-unfused.ort.tflite", "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120], "providers": ["QNN", "NNAPI", "XNNPACK", "WEBGPU"], "nodes": {"QNN": 12, "NNAPI": 12, "XNNPACK": 12, "WEBGPU": 12}, "settings": {"session.enable_saved_runtime_optimizations": "1"}},
+            {"asset": ["mobpack/every-thing/every-thing_v2.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120], "providers": ["CPU"]}
+            ],
+            "golden": [
+            {"asset": ["mobpack/every-thing/every-thing_v2.golden.safetensors", "000000000000000000000000000000000000000000000000000000000000601d", "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470", 1180],
+            "allowed": {
+            "mobpack/every-thing/every-thing_v2-sm8650.onnx.tflite": {"bool_static": [0.0, 0.0, 1.0, 0], "bytes": [0.05, 0.0005, 2.5, 0], "declared_static": [0.05, 0.0005, 2.5, 0], "float\u0024static": [0.05, 0.0005, 2.5, 0], "half_static": [0.05, 0.0005, 2.5, 0], "scores": [0.05, 0.0005, 2.5, 0], "scores_shape": [0.0, 0.0, 1.0, 0], "uint16": [0.0, 0.0, 1.0, 0], "uint32": [0.0, 0.0, 1.0, 0], "uint64": [0.0, 0.0, 1.0, 0], "words": [0.0, 0.0, 1.0, 0]},
+            "mobpack/every-thing/every-thing_v2-sm8750.onnx.tflite": {"bool_static": [0.0, 0.0, 1.0, 0], "bytes": [0.05, 0.0005, 2.5, 0], "declared_static": [0.05, 0.0005, 2.5, 0], "float\u0024static": [0.05, 0.0005, 2.5, 0], "half_static": [0.05, 0.0005, 2.5, 0], "scores": [0.05, 0.0005, 2.5, 0], "scores_shape": [0.0, 0.0, 1.0, 0], "uint16": [0.0, 0.0, 1.0, 0], "uint32": [0.0, 0.0, 1.0, 0], "uint64": [0.0, 0.0, 1.0, 0], "words": [0.0, 0.0, 1.0, 0]},
+            "mobpack/every-thing/every-thing_v2-unfused.ort.tflite": {"bool_static": [0.0, 0.0, 1.0, 0], "bytes": [0.05, 0.0005, 2.5, 0], "declared_static": [0.05, 0.0005, 2.5, 0], "float\u0024static": [0.05, 0.0005, 2.5, 0], "half_static": [0.05, 0.0005, 2.5, 0], "scores": [0.05, 0.0005, 2.5, 0], "scores_shape": [0.0, 0.0, 1.0, 0], "uint16": [0.0, 0.0, 1.0, 0], "uint32": [0.0, 0.0, 1.0, 0], "uint64": [0.0, 0.0, 1.0, 0], "words": [0.0, 0.0, 1.0, 0]},
+            "mobpack/every-thing/every-thing_v2.ort.tflite": {"bool_static": [0.0, 0.0, 1.0, 0], "bytes": [0.05, 0.0005, 2.5, 0], "declared_static": [0.05, 0.0005, 2.5, 0], "float\u0024static": [0.05, 0.0005, 2.5, 0], "half_static": [0.05, 0.0005, 2.5, 0], "scores": [0.05, 0.0005, 2.5, 0], "scores_shape": [0.0, 0.0, 1.0, 0], "uint16": [0.0, 0.0, 1.0, 0], "uint32": [0.0, 0.0, 1.0, 0], "uint64": [0.0, 0.0, 1.0, 0], "words": [0.0, 0.0, 1.0, 0]}
+            },
+            "samples": [
+            {"inputs": [["53", "INT64", 544, 4, []], ["bfloat16", "BFLOAT16", 920, 12, [3]], ["class", "BOOL", 548, 40, [5, 2]], ["double", "DOUBLE", 932, 0, [0, 3]], ["float16", "FLOAT16", 820, 100, [5, 5]], ["int16", "INT16", 704, 16, [2, 2]], ["int32", "INT32", 720, 100, [5, 5]], ["int8", "INT8", 608, 16, [4]], ["serving_default_input_2:0", "FLOAT", 512, 32, [1, 8]], ["text", "STRING", 588, 20, [5]], ["uint8", "UINT8", 624, 80, [4, 5]]],
+            "outputs": [["bool_static", "BOOL", 948, 8, [2]], ["bytes", "UINT8", 1160, 20, [5]], ["declared_static", "FLOAT", 960, 28, [7]], ["float\u0024static", "FLOAT", 932, 16, [1, 4]], ["half_static", "FLOAT16", 956, 4, []], ["scores", "DOUBLE", 988, 100, [5, 5]], ["scores_shape", "INT64", 1088, 20, [5]], ["uint16", "UINT16", 1116, 12, [3]], ["uint32", "UINT32", 1128, 12, [3]], ["uint64", "UINT64", 1140, 20, [5]], ["words", "STRING", 1108, 8, [2]]]}
+            ]}
+            ]}
+        """,
     ) {
         /** [load] for threads that may wait, and for Java. */
-        @WorkerThread
-        @JvmStatic
-        @JvmOverloads
-        public fun loadBlocking(
-            context: Context,
-            options: Options = Options(),
-            source: Source = Source.bundled,
-        ): EveryThingV2 = open(context, options, source)
+        @WorkerThread @JvmStatic @JvmOverloads
+        public fun loadBlocking(context: Context, options: Options = Options(), source: Source = Source.bundled): EveryThingV2 =
+            open(context, options, source)
 
         /** [load] for Java: an interrupt of the thread that calls cancels it, and InterruptedException says so. */
-        @WorkerThread
-        @JvmStatic
-        @Throws(InterruptedException::class)
-        public fun loadBlocking(
-            context: Context,
-            options: Options,
-            source: Source,
-            onProgress: ProgressListener,
-        ): EveryThingV2 = openInterruptibly(context, options, source, onProgress)
+        @WorkerThread @JvmStatic @Throws(InterruptedException::class)
+        public fun loadBlocking(context: Context, options: Options, source: Source, onProgress: ProgressListener): EveryThingV2 =
+            openInterruptibly(context, options, source, onProgress)
 
-        @WorkerThread
-        @JvmStatic
+        @WorkerThread @JvmStatic
         override fun removeDownloadsBlocking(context: Context): Unit = super.removeDownloadsBlocking(context)
 
-        @WorkerThread
-        @JvmStatic
+        @WorkerThread @JvmStatic
         override fun removeOldDownloadsBlocking(context: Context): Unit = super.removeOldDownloadsBlocking(context)
 
         override fun modelOf(loaded: LoadedModel): EveryThingV2 = EveryThingV2(loaded)
