@@ -30,7 +30,7 @@ internal abstract class KeptResult(private vararg val kept: Pair<String, String>
                 feed(it)
             },
             pin = { output.pin(it) },
-            copied = output.copied,
+            copied = output.copied(),
             keepsResult = true,
         ),
     )

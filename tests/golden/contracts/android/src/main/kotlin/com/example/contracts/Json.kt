@@ -108,9 +108,9 @@ internal operator fun Any?.get(name: String): Any? = (this as? Map<*, *>)?.entri
 /** A member that is a list; none is an empty one. */
 internal fun Any?.list(name: String): List<Any?> = this[name] as List<*>? ?: emptyList<Any?>()
 
-/** A member that is an object, by the names of its members; none is an empty one. */
-internal fun Any?.members(name: String): Map<String, Any?> =
-    (this[name] as Map<*, *>?).orEmpty().entries.associate { "${it.key}" to it.value }
+/** An object by the names of its members; none is an empty one. */
+internal fun Any?.members(): Map<String, Any?> =
+    (this as Map<*, *>?).orEmpty().entries.associate { "${it.key}" to it.value }
 
 /** [value] of maps, lists, strings, numbers, booleans and nulls as JSON. */
 internal fun jsonOf(value: Any?): String = when (value) {

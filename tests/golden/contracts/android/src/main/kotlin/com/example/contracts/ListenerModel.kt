@@ -57,6 +57,7 @@ public class ListenerModel private constructor(loaded: LoadedModel) :
         val form = StreamForm(rate = 16000, hop = 512, length = 576)
         return SoundStream(form, queueMs, overflow, session.calls) {
             val carried = Carried()
+
             fun(sound: Sound): List<Classification> =
                 answer(carry(runBlocking(inputOf(sound, carried)), carried), 3)
         }

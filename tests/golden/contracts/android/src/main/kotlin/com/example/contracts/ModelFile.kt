@@ -24,9 +24,12 @@ internal class ModelFiles(
     val inputs: List<TensorType>,
     val outputs: List<TensorType>,
     private val files: List<ModelFile>,
-    /** Its samples. */
-    val golden: List<Golden> = emptyList(),
+    /** Its samples, as the package describes them. */
+    private val samples: List<Any?> = emptyList(),
 ) {
+    /** Its samples: apps that test nothing have no code that reads them. */
+    val golden: List<Golden> get() = samples.map(Golden::of)
+
     /** Path of the model's own folder, below the private folders of apps. */
     val folder: String get() = "${files.first().asset.path.substringBeforeLast('/')}/downloads/$name"
 
@@ -58,7 +61,7 @@ internal class ModelFiles(
                 about.list("inputs").map(::tensorType),
                 about.list("outputs").map(::tensorType),
                 about.list("files").map(::file),
-                about.list("golden").map(Golden::of),
+                about.list("golden"),
             )
         }
 
@@ -70,10 +73,10 @@ internal class ModelFiles(
         private fun file(about: Any?) = ModelFile(
             about.list("providers").mapTo(mutableSetOf(), ::provider),
             Asset.of(about["asset"]),
-            about.members("nodes").entries.associate { (name, count) -> provider(name) to (count as Long).toInt() },
+            about["nodes"].members().entries.associate { (name, count) -> provider(name) to (count as Long).toInt() },
             about.list("chips").mapTo(mutableSetOf()) { it as String },
-            about.members("settings").mapValues { it.value as String },
-            about.members("weights").mapValues { Asset.of(it.value) },
+            about["settings"].members().mapValues { it.value as String },
+            about["weights"].members().mapValues { Asset.of(it.value) },
         )
 
         private fun provider(name: Any?) = Provider.valueOf(name as String)

@@ -28,7 +28,7 @@ internal class Proving(
     private val onCpu: ModelOpener.Start,
     private val loading: Loading,
 ) {
-    private val tester = SelfTester(model.golden, options, files)
+    private val tester = SelfTester(model, options, files)
     private val kept = model.proofsIn(context)
     private val record = ProofRecord(kept)
     private val lock = locks.getOrPut(kept.path, ::ReentrantLock)

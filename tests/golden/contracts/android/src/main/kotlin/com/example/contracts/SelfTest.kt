@@ -89,7 +89,7 @@ internal class Golden(
         /** Reads what the package knows of a file with samples. */
         fun of(about: Any?) = Golden(
             Asset.of(about["asset"]),
-            about.members("allowed").mapValues { (_, files) -> (files as Map<*, *>).entries.associate { "${it.key}" to allowed(it.value) } },
+            about["allowed"].members().mapValues { (_, outputs) -> outputs.members().mapValues { allowed(it.value) } },
             about.list("samples").map { GoldenSample(it.list("inputs").map(::tensor), it.list("outputs").map(::tensor)) },
         )
 
@@ -145,7 +145,13 @@ internal enum class Element(val sizeBytes: Int, val isMeasured: Boolean) {
 }
 
 /** Runs a model on the samples that were made for the file it was opened from. */
-internal class SelfTester(private val golden: List<Golden>, private val options: Options, private val files: Files) {
+internal class SelfTester(
+    private val model: ModelFiles,
+    private val options: Options,
+    private val files: Files,
+) {
+    private val golden: List<Golden> get() = model.golden
+
     /** Runs the model on each sample, and compares all outputs. */
     fun test(session: ModelSession): SelfTest = test(session.info, session.provider) { session.run(it) }
 

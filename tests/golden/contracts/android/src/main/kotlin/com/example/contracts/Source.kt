@@ -16,7 +16,7 @@ public abstract class Source private constructor(private val name: String) {
     internal fun open(context: Context, model: ModelFiles, options: Options, loading: Loading): LoadedModel {
         val files = files(context, model, options)
         val session = ModelOpener(model, context, options, this, files).open(loading)
-        return LoadedModel(session, SelfTester(model.golden, options, files))
+        return LoadedModel(session, SelfTester(model, options, files))
     }
 
     /** Its kind: `bundled`, `url`, `folder`, `pack`, `file`, `bytes` or `descriptor`. */

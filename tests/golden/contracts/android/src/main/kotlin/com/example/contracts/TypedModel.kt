@@ -115,7 +115,7 @@ public abstract class TypedModel<Input : ModelInput, Output : ModelOutput> inter
         read = { output.read(it) },
         feed = { input.feed(it) },
         pin = { output.pin(it) },
-        copied = output.copied,
+        copied = output.copied(),
     )
 }
 
@@ -182,7 +182,7 @@ public abstract class ModelOutput internal constructor() {
     private val copies = linkedMapOf<String, ReturnedValue<*>>()
 
     /** Names of the outputs that ONNX Runtime makes. */
-    internal val copied: Set<String> get() = copies.keys
+    internal fun copied(): Set<String> = copies.keys
 
     /** Adds and returns an output in [given], or else in new memory. Refuses a buffer that native code cannot write to. */
     internal fun <B : Buffer> tensor(name: String, given: B?, type: OnnxJavaType, vararg shape: Int): B {
