@@ -195,7 +195,7 @@ def test_a_label_with_a_line_break_is_refused() -> None:
 ANSWERS_AT_ONCE = {"chat", "generate", "reset", "allocate", "stream"}
 """functions that neither suspend nor block: they make a Flow, memory, a first state, or a stream"""
 FUNCTION = re.compile(
-    r"((?:^ +@\w+(?:\(.*\))?\n)*)^ +public (?:open )?(suspend )?fun (?:<[^>]*> )?(\w+)\(", re.MULTILINE
+    r"((?:^ +@\w+(?:\(.*\))?(?: @.*)?\n)*)^ +public (?:open )?(suspend )?fun (?:<[^>]*> )?(\w+)\(", re.MULTILINE
 )
 
 
