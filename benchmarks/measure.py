@@ -39,7 +39,7 @@ class Cost:
 def run(
     command: Sequence[str | Path], *, cwd: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> Cost:
-    """Runs `command` to its end. Raises RuntimeError with its output when it fails."""
+    """Runs `command` to its end, with bytecode as users have it. Raises RuntimeError with its output when it fails."""
     with tempfile.TemporaryFile() as output:
         started = time.perf_counter()
         process = subprocess.Popen(
@@ -48,7 +48,7 @@ def run(
             stdout=output,
             stderr=subprocess.STDOUT,
             cwd=cwd,
-            env={**os.environ, **(environment or {})},
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **(environment or {})},
         )
         sampler = Sampler(process.pid)
         sampler.start()

@@ -24,7 +24,7 @@ NO_RESOURCES: Mapping[PurePosixPath, bytes] = {}
 HINT = "pip install 'mobpack[android]'"
 
 # Short runs: a light garbage collector and the quick compiler only, without the warnings about Java 25's plans. The
-# room for code and classes spares Kotlin's compiler eight searches for those that it no longer needs.
+# room for code and classes spares Kotlin's compiler seven of its eight full collections.
 JAVA_FLAGS = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
