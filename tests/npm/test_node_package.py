@@ -201,6 +201,9 @@ def test_files_that_are_missing_or_wrong_are_told_and_electron_finds_them_unpack
     runtime.unlink()
     assert node.run(program, cwd=app).output.startswith("not-linked: onnxruntime-node is not installed")
     runtime.symlink_to(node.project("react_native") / "node_modules" / runtime.name)
+    older = ["--import", "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'18.20.8'})"]
+    words = "unsupported: this is Node 18.20.8, and vision-node needs 20.19.0 or later\n"
+    assert node.run([*older, *program], cwd=app).output == words
     # As electron-builder leaves an app: code in both places, files of models in the second one.
     for folder in ("app.asar", "app.asar.unpacked"):
         shutil.copytree(app / "node_modules", app / folder / "node_modules", symlinks=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, ClassVar, TypeVar
@@ -19,6 +21,19 @@ from .metrics import Counts, Metrics
 from .options import ModelInfo, Options
 
 Self = TypeVar("Self", bound="Model")
+_open: weakref.WeakSet[Any] = weakref.WeakSet()
+"""sessions of this process"""
+
+
+def _keep() -> None:
+    """A forked process never ends the sessions of its parent: ONNX Runtime would wait for threads that stayed there."""
+    for session in _open:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(session))
+    _open.clear()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which forks no process
+    os.register_at_fork(after_in_child=_keep)
 
 
 class Model:
@@ -28,6 +43,7 @@ class Model:
 
     def __init__(self, session: Any, info: ModelInfo, load_duration: float) -> None:
         self._session: Any = session
+        _open.add(session)
         self._info = info
         self._load_duration = load_duration
         self._counts = Counts()

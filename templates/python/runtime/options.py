@@ -34,9 +34,9 @@ class Options:
 
     def check(self) -> None:
         """Raises ModelError `BAD_OPTIONS`."""
-        if not 0 <= self.threads <= MOST_THREADS:
+        if self.threads not in range(MOST_THREADS + 1):
             raise ModelError(
-                ModelErrorCode.BAD_OPTIONS, f"threads is {self.threads}, which is not one of 0 to {MOST_THREADS}"
+                ModelErrorCode.BAD_OPTIONS, f"threads is {self.threads!r}, which is not one of 0 to {MOST_THREADS}"
             )
         if isinstance(self.providers, str):
             raise ModelError(ModelErrorCode.BAD_OPTIONS, f"providers is a text: write [{self.providers!r}]")

@@ -18,7 +18,7 @@ int main(int, char** arguments) {
   const std::vector<std::uint8_t> pixels(12 * 8 * 3, 200);
   vision::Options options;
   options.providers = {"CUDAExecutionProvider"};
-  options.threads = 1;
+  options.threads = 2;
   options.arena = false;
   auto model = vision::Classifier::load(options).value();
   for (const auto& each : model.info().left_out) std::cout << "left " << each.provider << ": " << each.reason << "\n";
@@ -46,11 +46,15 @@ int main(int, char** arguments) {
   std::cout << "bad " << word << std::endl;
   const auto child = fork();
   if (child == 0) {
+    alarm(60);
     std::puts((std::string("child ") + code(model.classify(gaps))).c_str());
     std::fflush(stdout);
+    model.close();  // and does not wait for threads of the parent
     _exit(0);
   }
-  waitpid(child, nullptr, 0);
+  int ended = 1;
+  waitpid(child, &ended, 0);
+  std::cout << "ended " << ended << "\n";
 
   auto other = std::move(model);
   std::cout << "moved " << code(model.classify(gaps)) << " " << code(other.classify(gaps)) << "\n";

@@ -24,6 +24,7 @@ export class NodeBackend extends OnnxRuntimeBackend {
         return Promise.resolve({ path: url === '' ? path : fileOf(url), offset: 0 });
     }
     open(request, model) {
+        refuseOldNode();
         const settingKeys = [...request.settingKeys, SPINNING];
         const settingValues = [...request.settingValues, request.spinning ? '1' : '0'];
         return super.open({ ...request, settingKeys, settingValues }, model);
@@ -42,6 +43,15 @@ export class NodeBackend extends OnnxRuntimeBackend {
             sizeBytes += await checkFile(part);
         return { model: file.path, externalData: [], sizeBytes };
     }
+}
+/** @throws ModelError `unsupported` */
+function refuseOldNode() {
+    const { name, engines } = createRequire(import.meta.url)('../../package.json');
+    const oldest = engines.node.replace('>=', '');
+    const found = process.versions.node;
+    if (found.localeCompare(oldest, 'en', { numeric: true }) >= 0)
+        return;
+    throw new ModelError('unsupported', `this is Node ${found}, and ${name} needs ${oldest} or later`);
 }
 /** @throws ModelError `not-linked` */
 function versionOf(name) {

@@ -32,6 +32,7 @@ export class NodeBackend extends OnnxRuntimeBackend {
   }
 
   override open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened> {
+    refuseOldNode();
     const settingKeys = [...request.settingKeys, SPINNING];
     const settingValues = [...request.settingValues, request.spinning ? '1' : '0'];
     return super.open({ ...request, settingKeys, settingValues }, model);
@@ -50,6 +51,15 @@ export class NodeBackend extends OnnxRuntimeBackend {
     for (const part of [file, ...weights]) sizeBytes += await checkFile(part);
     return { model: file.path, externalData: [], sizeBytes };
   }
+}
+
+/** @throws ModelError `unsupported` */
+function refuseOldNode(): void {
+  const { name, engines } = createRequire(import.meta.url)('../../package.json') as { name: string; engines: { node: string } };
+  const oldest = engines.node.replace('>=', '');
+  const found = process.versions.node;
+  if (found.localeCompare(oldest, 'en', { numeric: true }) >= 0) return;
+  throw new ModelError('unsupported', `this is Node ${found}, and ${name} needs ${oldest} or later`);
 }
 
 /** @throws ModelError `not-linked` */

@@ -286,11 +286,15 @@ void ValueRelease::operator()(OrtValue* value) const noexcept { library().api->R
 
 struct Opened {
   OrtSession* session = nullptr;
+  long process = current_process();
 
   explicit Opened(OrtSession* made) : session(made) {}
   Opened(const Opened&) = delete;
   Opened& operator=(const Opened&) = delete;
-  ~Opened() { library().api->ReleaseSession(session); }
+  /// A forked process keeps the session of its parent: ONNX Runtime would wait for threads that stayed there.
+  ~Opened() {
+    if (process == current_process()) library().api->ReleaseSession(session);
+  }
 };
 
 namespace {
