@@ -50,10 +50,10 @@ SHADE = """(float[1, 3, 8, 8] image) => (float[1, 3] scores) {
     m = GlobalAveragePool (image) f = Flatten (m) scores = Gemm (f, w) }"""
 
 
-def cmake(*arguments: str | Path) -> None:
+def cmake(*arguments: str | Path, name: str = "cmake") -> None:
     cpp_packages.gcc()
     tools = cmake_project.programs()
-    program = [tools / "cmake" / "data" / "bin" / "cmake", *arguments]
+    program = [tools / "cmake" / "data" / "bin" / name, *arguments]
     variables = {"CMAKE_GENERATOR": "Ninja", "PATH": os.pathsep.join((str(tools / "bin"), os.environ["PATH"]))}
     done = subprocess.run(program, env={**os.environ, **variables}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
@@ -103,6 +103,9 @@ def test_a_package_that_cmake_installs_judges_files_and_itself(project: Path, tm
     for system in ("x86_64-windows-gnu", "aarch64-macos"):
         cpp_packages.checked(package, root, "session", cpp_packages.clang(system))
     cmake("--install", tmp_path / "lib", "--prefix", prefix)
+    cmake("-G", "DEB", "--config", tmp_path / "lib" / "CPackConfig.cmake", "-B", tmp_path / "packed", name="cpack")
+    listed = ["dpkg-deb", "--contents", tmp_path / "packed" / "vision_1.2.0_amd64.deb"]
+    packed = subprocess.run(listed, capture_output=True, text=True, check=True).stdout
     cmake("-S", app, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}", *given)
     cmake("--build", tmp_path / "build")
     shutil.rmtree(package / "models")  # those of the installation are used
@@ -115,6 +118,7 @@ def test_a_package_that_cmake_installs_judges_files_and_itself(project: Path, tm
         [tmp_path / "build" / "asked", tmp_path / "copied"], capture_output=True, text=True, check=False
     )
     assert not list(home.rglob("*")), "ONNX Runtime's telemetry has started"
+    assert {"./usr/lib/libvision.a", "./usr/share/vision/models/classifier/classifier.onnx"} <= set(packed.split())
     assert shown.returncode == 0, shown.stderr
     label, score = shown.stdout.split()[:2]
     assert label == best["label"]
@@ -129,6 +133,7 @@ def test_a_package_that_cmake_installs_judges_files_and_itself(project: Path, tm
         "runs 9 0",
         "bad bad_input",
         "child forked",
+        "ended 0",
         "moved closed done",
         "closed closed",
         "options bad_options",

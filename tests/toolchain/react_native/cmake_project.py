@@ -24,7 +24,7 @@ from tests.toolchain.react_native.bare import BareApp
 from tests.toolchain.react_native.gradle_plugin import Generated
 
 PREFAB = Path(__file__).with_name("prefab")
-NOT_UNPACKED = re.compile(r"cmake/data/(bin/(ccmake|cpack|ctest)|doc/)")
+NOT_UNPACKED = re.compile(r"cmake/data/(bin/(ccmake|ctest)|doc/)")
 FOLDER = re.compile(r"(?:-I|-isystem)?(/.+)")
 """an option that names a folder, or the word after such an option"""
 QUIET = ("--no-warn-unused-cli", "-Wno-dev")
@@ -117,7 +117,7 @@ def _commands(database: Path) -> dict[Path, str]:
 def programs() -> Path:
     """A folder of the cache with CMake, Ninja and what stands in for a compiler. Raises ToolError."""
     wheels = [downloads.fetch(name) for name in ("cmake", "ninja")]
-    folder = cache_folder() / "cmake" / key_of([*(wheel.name for wheel in wheels), STAND_IN])[:16]
+    folder = cache_folder() / "cmake" / key_of([*(wheel.name for wheel in wheels), STAND_IN, NOT_UNPACKED.pattern])[:16]
 
     def unpack(made: Path) -> None:
         for wheel in wheels:
@@ -127,7 +127,7 @@ def programs() -> Path:
         [ninja] = made.glob("ninja-*.data/scripts/ninja")
         ninja.rename(made / "bin" / "ninja")
         (made / "bin" / "compiler").write_text(STAND_IN, encoding="utf-8")
-        for program in [made / "cmake/data/bin/cmake", *(made / "bin").iterdir()]:
+        for program in (*(made / "cmake/data/bin").iterdir(), *(made / "bin").iterdir()):
             program.chmod(0o755)  # a zip file's rights are lost on extraction
 
     install_once(folder, unpack)
