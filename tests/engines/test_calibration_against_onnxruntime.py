@@ -104,15 +104,3 @@ def test_percentile_is_theirs_within_a_bin(
     for name, found in ours(*case, expected, method).items():
         widest = max(-everything[name].low, everything[name].high)
         assert (found.low, found.high) == pytest.approx(expected[name], abs=1.1 * 2 * widest / 2048), name
-
-
-def test_their_entropy_is_minmax_as_it_is_set_up_and_ours_is_not(tmp_path: Path) -> None:
-    """With 128 bins in 128 levels they have only one limit to choose from."""
-    model = onnx.shape_inference.infer_shapes(linear())
-    samples = normal(SAMPLES, 1, 64)
-    samples[3]["x"][0, 0] = 40
-    folder = written(tmp_path / "samples", samples)
-    expected = theirs(model, folder, CalibrationMethod.Entropy)
-    minmax, entropy = (ours(model, folder, expected, RangeMethod(name=name)) for name in ("minmax", "entropy"))
-    assert expected["x"] == pytest.approx((minmax["x"].low, 40))
-    assert entropy["x"].high < 30
