@@ -35,6 +35,7 @@ from packager.measuring.devices.conditions import Conditions, read
 from packager.measuring.devices.device_answers import OpenedModel, PackagedModel, Timed
 from packager.measuring.devices.device_opening import Equipped
 from packager.measuring.devices.document import Verdict
+from packager.measuring.devices.equipping import abi_of
 from packager.measuring.devices.rows import DeviceContender, DeviceRound, DeviceSample, rows_of
 from packager.measuring.devices.storage import DeviceStorage
 from packager.workflows import reference
@@ -128,6 +129,13 @@ def test_devices_are_chosen_that_are_ready_and_answer(monkeypatch: pytest.Monkey
     found = choose(Unsteady({"A1": "device", "B2": "device"}), ("*",))  # type: ignore[arg-type]
     assert [each.serial for each in found.devices] == ["A1"]
     assert [(each.serial, each.state, each.advice) for each in found.absent] == [("B2", "gone", "is it asleep?")]
+
+
+def test_a_device_gets_the_code_for_its_best_processor_or_none() -> None:
+    phone = replace(PHONE, abis=("arm64-v8a", "armeabi-v7a"))
+    assert abi_of(phone, ("x86_64", "armeabi-v7a", "arm64-v8a"), "the package") == "arm64-v8a"
+    with pytest.raises(ToolError, match="runs code for arm64-v8a, armeabi-v7a, and the package has x86_64"):
+        abi_of(phone, ("x86_64",), "the package")
 
 
 def test_gates_are_for_devices_providers_or_all() -> None:
