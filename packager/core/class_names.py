@@ -210,10 +210,10 @@ OWN = """
     OrtAllocator OrtApi OrtDeviceAllocator OrtEnvironment OrtException OrtGetApiBase OrtLoggingLevel OrtMemTypeDefault
     OrtSession OrtStatusPtr OrtUtil OrtValue Os OsConstants OSType OutOfMemoryError Output Outputs OutputSpec
     OutputTensors OutputTest Own OwnBytes OwnFile OwnPart P256 Pace Pack PackageDescriptor PackagedFile PackagedModel
-    PackagedModels ParcelFileDescriptor Part Patch PathSource Patience PictureLayout PictureOfImage PictureOptions
-    PictureOrientation PicturePlane PictureTensors PixelBuffer PixelFormat PixelMemory PixelPlane Pixels Place
-    PlacedFile PlainModel Plane PlatformFiles PlatformSetup Policies POSIXError POSIXErrorCode PowerManager Prediction
-    Presence ProgressListener Promised Proof ProofOptions ProofRecord ProofState Prover ProviderAssignment
+    PackagedModels ParcelFileDescriptor Part Patch PathSource Patience PictureConvertible PictureLayout PictureOfImage
+    PictureOptions PictureOrientation PicturePlane PictureTensors PixelBuffer PixelFormat PixelMemory PixelPlane Pixels
+    Place PlacedFile PlainModel Plane PlatformFiles PlatformSetup Policies POSIXError POSIXErrorCode PowerManager
+    Prediction Presence ProgressListener Promised Proof ProofOptions ProofRecord ProofState Prover ProviderAssignment
     ProviderFacts ProviderName ProviderProof ProviderSetup Proving PushedSound RandomAccessFile Ranked Reader Receiver
     Recipe ReentrantLock ReentrantReadWriteLock Region RejectedExecutionException ReleaseDownload ReleaseEvent
     ReleaseReason Reopening Resource Results ReturnedValue Role Rollout Rows RunEvent Running RunOptions

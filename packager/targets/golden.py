@@ -16,6 +16,11 @@ class ToleranceView:
     scale: float
     mismatches: int
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether it says what holds for an output without one: values must be equal."""
+        return (self.rtol, self.atol, self.scale, self.mismatches) == (0, 0, 1, 0)
+
 
 @dataclass(frozen=True, kw_only=True)
 class TestedFileView:

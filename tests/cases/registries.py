@@ -17,9 +17,9 @@ from packager.files.hashes import sha256_of
 from packager.files.zips import write_zip
 from packager.targets.maven import ALGORITHMS, Coordinates, write_repository
 from packager.targets.typescript.tarball import write_tarball
-from tests.golden.stored import GOLDEN
+from tests.golden.cases import CASES
 
-KOTLIN = GOLDEN / "contracts" / "android" / "src" / "main" / "kotlin"
+KOTLIN = PurePosixPath("src/main/kotlin")
 COMPLETE = Package(
     name="vision",
     version="1.0.0",
@@ -77,8 +77,8 @@ def _maven(folder: Path, version: str, package: Package, aar: bytes) -> Iterator
     built = folder.with_name(f"{folder.name}-built")
     built.mkdir()
     (built / "built.aar").write_bytes(aar)
-    sources = {PurePosixPath(path.relative_to(KOTLIN)): path for path in KOTLIN.rglob("*.kt")}
-    write_zip(built / "sources.jar", dict(sources))
+    kotlin = {path: text for path, text in CASES["contracts"].texts().items() if path.suffix == ".kt"}
+    write_zip(built / "sources.jar", {path.relative_to(KOTLIN): text.encode() for path, text in kotlin.items()})
     written = write_repository(
         folder / "maven",
         coordinates=Coordinates(group="com.example", artifact="vision", version=version),

@@ -1,9 +1,9 @@
 """How the packages of `cases.py` are stored: for each target one whole tree, and of other cases what differs from it.
 
-`contracts/TARGET/` is the package as users get it, without classes of models that are much like another one. A case has
-files of its own in `CASE/TARGET/`, and the rest in `CASE/TARGET.diff`: the case that it is `like` (`TARGET/CASE` of
-another target), the names of its package, files that it is `without`, files that are a `template` with names in it
-(`FILE=SHA256`), and changes:
+`contracts/TARGET/` is the package as users get it, without classes of models that are much like another one, and
+without files that say what their template in `templates/` says. A case has files of its own in `CASE/TARGET/`, and the
+rest in `CASE/TARGET.diff`: the case that it is `like` (`TARGET/CASE` of another target), the names of its package,
+files that it is `without`, files that are a `template` with names in it (`FILE=SHA256`), and changes:
 `=== FILE < OTHER FILE`, then a line before each change (`|`), the lines that go (of many the first one) and those that
 come. `read` makes every byte of a package of that. JavaScript and types of React Native are what the compiler makes of
 the rest (`test_react_native_typescript.py`), headers are ONNX Runtime's. UPDATE_GOLDEN=1 writes all: review it.
@@ -190,7 +190,7 @@ def write(target: str, case: str, printed: Printed, base: str = "", like: Printe
     for path, text in sorted(printed.texts.items()):
         if inherited.get(path) == text:
             continue
-        if filled(target, path, printed.names) == text and (like or target == "react_native"):
+        if filled(target, path, printed.names) == text:
             plain.append(f"{path}={_digest(text)}")
             continue
         change = _nearest(path, printed, known)

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from packager import config
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS
 from tests.cases.cli import options_of
 from tests.contract_table import page
-from tests.golden.stored import GOLDEN
+from tests.golden.trees import TREES
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [
@@ -88,17 +89,17 @@ def test_configurations_of_the_pages_can_be_loaded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "generated", "overload"),
+    ("language", "target", "generated", "overload"),
     [
-        ("kotlin", "android/**/Classif*.kt", r"fun classify\(\s*bitmap: Bitmap"),
-        ("swift", "ios/**/Classif*.swift", r"func classify\(\s*_ pixelBuffer: CVPixelBuffer"),
-        ("tsx", "react_native/src/**/*.ts", r"async classify\(image: Picture"),
+        ("kotlin", "android", "*/Classif*.kt", r"fun classify\(\s*bitmap: Bitmap"),
+        ("swift", "ios", "*/Classif*.swift", r"func classify\(_ image: some PictureConvertible"),
+        ("tsx", "react_native", "src/*.ts", r"async classify\(image: Picture"),
     ],
 )
-def test_what_apps_of_the_guide_call_is_generated(language: str, generated: str, overload: str) -> None:
-    package = GOLDEN / "contracts"
-    paths = [*package.glob(generated), *package.glob(f"**/TypedModel{Path(generated).suffix}")]
-    code = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+def test_what_apps_of_the_guide_call_is_generated(language: str, target: str, generated: str, overload: str) -> None:
+    package = {path.as_posix(): text for path, text in TREES[target]["contracts"].texts().items()}
+    shared = f"*/TypedModel{Path(generated).suffix}"
+    code = "\n".join(text for path, text in package.items() if fnmatch(path, generated) or fnmatch(path, shared))
     snippet = "\n".join(re.findall(rf"^```{language}\n(.*?)^```$", text("ten-minutes.md"), re.MULTILINE | re.DOTALL))
     members = set(re.findall(r"\b(?:model|each|Classifier)\.(\w+)", snippet))
     assert "classify" in members

@@ -23,7 +23,7 @@ from packager.render.pages import bars, layers, parts
 from packager.render.templates import environment
 from packager.reporting import views
 from packager.runtimes import recipe
-from packager.targets import dimensions, golden, maven, pipelines, signed_list, swift_runtime, tuning
+from packager.targets import golden, maven, pipelines, signed_list, swift_runtime, tuning
 from packager.targets.android import aar, gradle
 from packager.targets.android import readme as android_readme
 from packager.targets.cpp import view as cpp
@@ -255,8 +255,10 @@ NESTED = (
     swift.OptionView,
     swift.OutputView,
     swift.ProviderView,
-    swift_typed.FedView,
+    swift.SampleView,
+    swift.TestedView,
     swift_typed.GenerationView,
+    swift_typed.HeadsView,
     swift_typed.LabelsView,
     swift_typed.ListsView,
     swift_typed.LocalsView,
@@ -264,7 +266,6 @@ NESTED = (
     swift_typed.ResultView,
     swift_typed.StateView,
     swift_typed.TypedView,
-    dimensions.DimensionView,
     view.FileView,
     golden.GoldenSampleView,
     golden.GoldenTensorView,

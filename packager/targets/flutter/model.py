@@ -91,6 +91,7 @@ def model_view(
         inputs=input_views,
         outputs=output_views,
         setups=setups,
+        same_files=setups[0].files if setups[1:] and all(each.files == setups[0].files for each in setups) else (),
         golden=tuple(
             GoldenView(
                 asset=AssetView(name=each.file.path, sha256=each.file.sha256, size_bytes=each.file.size_bytes),

@@ -252,6 +252,8 @@ class ModelView:
     inputs: tuple[TensorView, ...]
     outputs: tuple[TensorView, ...]
     setups: tuple[SetupView, ...]
+    same_files: tuple[FileView, ...]
+    """those of every platform; empty where platforms differ, or there is one"""
     golden: tuple[GoldenView, ...]
     """empty for a model without a self-test"""
     samples: str

@@ -4,11 +4,11 @@ from collections.abc import Collection, Sequence
 
 from packager.core import names
 from packager.core.errors import ModelError
-from packager.core.values import ElementType, Model, Package, TensorSpec
-from packager.providers import CPU
-from packager.render.templates import swift_integer
+from packager.core.values import ElementType, Model, Package, Signature, TensorSpec
+from packager.render.templates import swift_integer, swift_string
 from packager.targets import dimensions
 from packager.targets.dimensions import DimensionView, Sizes
+from packager.targets.ios.lines import WIDEST, called, listed
 from packager.targets.ios.typed import Tensors, typed_example, typed_view
 from packager.targets.ios.view import FileView, GoldenView, InputView, ModelView, OutputView
 
@@ -75,12 +75,15 @@ def model_view(
         dimensions=sizes.views,
         has_default_input=all(view.default for view in sizes.views),
         inputs=inputs,
+        input_values=_initializer(inputs, sizes.views),
+        input_sizes=_of_sizes(sizes.views),
+        kept_sizes=_kept(sizes.views),
+        declared=_declarations(model.signature, pinned),
         pinned_outputs=tuple(outputs[spec] for spec in pinned),
         copied_outputs=tuple(view for spec, view in outputs.items() if spec not in pinned),
         golden=golden,
         typed=typed_view(model.contract, tensors),
         contract_hash=package.delivery.contracts[model.name] if package.delivery else "",
-        has_proof=bool(golden or package.delivery) and any(set(file.providers) - {CPU.NAME} for file in files),
     )
 
 
@@ -114,7 +117,6 @@ def _input(spec: TensorSpec, sizes: Sizes) -> InputView:
         zero=ZEROS.get(swift_type, "0"),
         sizes=_expressions(spec, sizes),
         run_sizes=_expressions(spec, sizes, of="self."),
-        declared=tuple(swift_integer(size) if isinstance(size, int) else "nil" for size in spec.shape),
     )
 
 
@@ -131,6 +133,47 @@ def _output(spec: TensorSpec, sizes: Sizes, outputs: Sequence[TensorSpec]) -> Ou
         sizes=_expressions(spec, sizes),
         shape_identifier=names.identifiers([f"{spec.identifier}-shape"], prefix="output", taken=taken)[0],
     )
+
+
+def _initializer(inputs: Sequence[InputView], sizes: Sequence[DimensionView]) -> tuple[str, ...]:
+    values = (f"{each.identifier}: [{each.swift_type}]? = nil" for each in inputs)
+    chosen = (f"{each.identifier}: Int{each.default}" for each in sizes)
+    return called("public init", (*values, *chosen), " {", indent=8)
+
+
+def _of_sizes(sizes: Sequence[DimensionView]) -> tuple[str, ...]:
+    found = (f"{each.identifier}: tensors.size({swift_string(each.tensor)}, {each.axis})" for each in sizes)
+    return called("self.init", found, "", indent=12)
+
+
+def _kept(sizes: Sequence[DimensionView]) -> tuple[str, ...]:
+    lines: list[list[str]] = []
+    for each in (size.identifier for size in sizes):
+        if not lines or len(_assigned([*lines[-1], each])) > WIDEST - 12:
+            lines.append([])
+        lines[-1].append(each)
+    return tuple(map(_assigned, lines))
+
+
+def _assigned(sizes: Sequence[str]) -> str:
+    kept = ", ".join(f"self.{each}" for each in sizes)
+    return f"({kept}) = ({', '.join(sizes)})" if len(sizes) > 1 else f"{kept} = {sizes[0]}"
+
+
+def _declarations(signature: Signature, pinned: Sequence[TensorSpec]) -> tuple[str, ...]:
+    written = [_declared(spec) for spec in pinned]
+    copied = [_declared(spec, has_shape=False) for spec in signature.outputs if spec not in pinned]
+    return (
+        *listed("inputs: ", map(_declared, signature.inputs), ",", indent=8),
+        *listed("outputs: ", (*written, *copied), ",", indent=8),
+    )
+
+
+def _declared(spec: TensorSpec, *, has_shape: bool = True) -> str:
+    """The tensor as the model's file has it."""
+    shape = ", ".join(swift_integer(size) if isinstance(size, int) else "nil" for size in spec.shape)
+    shown = f"[{shape}]" if has_shape else "nil"
+    return f"Declared({swift_string(spec.name)}, {SWIFT_TYPES[spec.element]}.type, {shown})"
 
 
 def _expressions(spec: TensorSpec, sizes: Sizes, of: str = "") -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """Views of a model's contract for Swift: the method that takes pictures and sounds and returns labels and boxes."""
 
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,12 +16,13 @@ from packager.core.contract import (
     TypedInput,
 )
 from packager.core.values import ElementType
-from packager.render.templates import swift_doc, swift_integer
+from packager.render.templates import swift_doc, swift_integer, swift_string
 from packager.targets.dimensions import DimensionView
 from packager.targets.ios.answers import Outcome, declared_labels, results
+from packager.targets.ios.lines import called, filled
 from packager.targets.ios.typed_view import (
-    FedView,
     GenerationView,
+    HeadsView,
     ListsView,
     LocalsView,
     ParameterView,
@@ -33,11 +33,9 @@ from packager.targets.ios.typed_view import (
 )
 from packager.targets.ios.view import InputView, OutputView
 
-TIED = "\u00a0"
-"""blank at which no line ends"""
-WIDEST = 120
-"""longest line, in characters; longer parameter lists are split"""
 LOCALS = ("output", "tensors", "cancellation", "carried", "answer", "parts", "first", "results", "kept")
+CONVERTED = "some PictureConvertible"
+"""parameter that is made a Picture"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +47,17 @@ class Parameter:
     default: str
     """suffix of the type: ` = 1` or nothing"""
     words: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fed:
+    """A tensor that a call passes to ONNX Runtime."""
+
+    type: str
+    """struct that passes it"""
+    tensor: str
+    arguments: tuple[str, ...]
+    """Swift expressions"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +97,7 @@ def _view(contract: Contract, tensors: Tensors) -> TypedView:
     made = results(contract.outputs, outcome, top=top if _top(contract, top) else "")
     parameters = [*given, *more]
     declared = tuple(_declared(each, is_labelled=len(given) > 1 or each in more) for each in parameters)
+    pictures = tuple(each.identifier for each in given if each.type == "Picture")
     is_prediction = contract.verb == SEVERAL
     result = "Prediction" if is_prediction else made[0].type
     is_streamed = contract.streamed is not None and bool(contract.states)
@@ -100,26 +110,48 @@ def _view(contract: Contract, tensors: Tensors) -> TypedView:
         verb=contract.verb,
         summary="Gives all that the model says." if is_prediction else contract.outputs[0].DESCRIBED.sentence,
         documented=tuple(ParameterView(identifier=each.identifier, words=each.words) for each in parameters),
-        declared=declared,
-        received=received,
+        heads=_heads(contract.verb, declared, received, local.carried, result),
+        pictures=pictures,
+        takes_picture_alone=len(given) == len(pictures) == 1,
         passed="".join(f"{each.identifier}, " for each in parameters),
-        is_wide=_is_wide(f"public func {contract.verb}", declared, f"async throws -> {result}"),
-        is_received_wide=_is_wide("private func answer", received, f"throws -> {result}"),
+        given="".join(f"{each.identifier}{'.picture' * (each.identifier in pictures)}, " for each in parameters),
         result=result,
         answer=_answer(contract, made),
         locals=local,
-        fed=tuple(_fed(contract, tensors, local.carried, sizes, seed)),
+        fed=filled(
+            (
+                f"{each.type}({', '.join((swift_string(each.tensor), *each.arguments))})"
+                for each in _fed(contract, tensors, local.carried, sizes, seed)
+            ),
+            indent=16 if contract.states else 12,
+        ),
         states=tuple(_state(each, tensors) for each in contract.states),
         results=made,
+        predicting=called("public init", _predicted(made), " {", indent=8) if is_prediction else (),
         is_prediction=is_prediction,
         labels=declared_labels(contract.outputs),
         ranks=contract.ranks,
-        is_picture_alone=len(given) == 1 and isinstance(contract.parameters[0], ImageInput),
         more_declared="".join(f", {_declared(each, is_labelled=True)}" for each in more),
         more_passed="".join(f", {each.identifier}: {each.identifier}" for each in more),
         lists=_lists(given, more, local, row, count, result) if contract.is_batch else None,
         generation=_generation(contract, tensors, parameters, local.first),
         streamed=_streamed(contract),
+    )
+
+
+def _heads(verb: str, declared: Sequence[str], received: Sequence[str], carried: str, result: str) -> HeadsView:
+    public = f"public func {verb}"
+    return HeadsView(
+        method=called(public, declared, f" throws -> {result} {{", indent=4),
+        waited=called(public, declared, f" async throws -> {result} {{", indent=4),
+        streaming=called(public, declared, f" -> {result} {{", indent=4),
+        answering=called("private func answer", received, f" throws -> {result} {{", indent=4),
+        stepping=called(
+            "private func step",
+            (*received[:-1], f"_ {carried}: Carried", received[-1]),
+            " throws -> (part: String, state: Carried?) {",
+            indent=4,
+        ),
     )
 
 
@@ -245,7 +277,8 @@ def _sizes(contract: Contract, tensors: Tensors) -> dict[str, Parameter]:
 def _given(given: ImageInput | AudioInput | TextInput | TensorInput, tensors: Tensors) -> Parameter:
     match given:
         case ImageInput():
-            return Parameter(identifier=given.identifier, type="Picture", default="", words="a picture of any size.")
+            words = "a picture of any size."
+            return Parameter(identifier=given.identifier, type="Picture", default="", words=words)
         case AudioInput():
             words = "a recording of any length and rate."
             return Parameter(identifier=given.identifier, type="Sound", default="", words=words)
@@ -266,40 +299,35 @@ def _top(contract: Contract, identifier: str) -> Parameter | None:
 
 
 def _declared(parameter: Parameter, *, is_labelled: bool) -> str:
-    return f"{'' if is_labelled else '_ '}{parameter.identifier}: {parameter.type}{parameter.default}"
+    passed = CONVERTED if parameter.type == "Picture" else parameter.type
+    return f"{'' if is_labelled else '_ '}{parameter.identifier}: {passed}{parameter.default}"
 
 
-def _is_wide(name: str, parameters: Iterable[str], result: str) -> bool:
-    return len(f"    {name}({', '.join(parameters)}) {result} {{") > WIDEST
+def _predicted(made: Iterable[ResultView]) -> Iterator[str]:
+    """Parameters of Prediction's initializer."""
+    for each in made:
+        yield f"{each.identifier}: {each.type}"
+        if each.shape:
+            yield f"{each.shape_identifier}: [Int]"
 
 
 def _answer(contract: Contract, made: Sequence[ResultView]) -> tuple[str, ...]:
     """Lines of the expression that a call returns; choosing classes may throw."""
     effect = "try " if any(each.DESCRIBED.limits for each in contract.outputs) else ""
     if contract.verb != SEVERAL:
-        return _wrapped(effect + made[0].value)
+        return _call(effect + made[0].value, "")
     arguments = list(_arguments(made))
-    lines = [f"    {line}" for each in arguments for line in _argument(each, is_last=each is arguments[-1])]
-    return (f"{effect}Prediction(", *lines, ")")
+    lines = [f"    {line}" for each in arguments for line in _call(each, "" if each is arguments[-1] else ",")]
+    return (f"{effect}Prediction(", *lines[:-1], f"{lines[-1]})")
 
 
-def _argument(text: str, *, is_last: bool) -> tuple[str, ...]:
-    """An argument in a line, or in several where that has no room for it."""
-    end = "" if is_last else ","
-    called, opening, arguments = text.partition("(")
-    if not opening or len(f"            {text}{end}") <= WIDEST:
+def _call(text: str, end: str) -> tuple[str, ...]:
+    """A call in a line, or in several where that has no room for it."""
+    head, opening, arguments = text.partition("(")
+    if not opening:
         return (f"{text}{end}",)
-    whole = arguments.removesuffix(")").replace(": ", f":{TIED}")
-    lines = textwrap.wrap(whole, WIDEST - len("                "), break_on_hyphens=False)
-    return f"{called}(", *(f"    {line.replace(TIED, ' ')}" for line in lines), f"){end}"
-
-
-def _wrapped(call: str) -> tuple[str, ...]:
-    """A call, with its arguments on a line of their own if one line has no room for it."""
-    called, opening, arguments = call.partition("(")
-    if not opening or len(f"            let answer = {call}") <= WIDEST:
-        return (call,)
-    return f"{called}(", f"    {arguments}"
+    *others, last = called(head, arguments.removesuffix(")").split(", "), "", indent=30)
+    return (*others, f"{last}{end}")
 
 
 def _arguments(made: Iterable[ResultView]) -> Iterator[str]:
@@ -329,7 +357,7 @@ def _shape_of(state: StateInput) -> str:
 
 def _fed(
     contract: Contract, tensors: Tensors, carried: str, sizes: Mapping[str, Parameter], seed: Parameter | None
-) -> Iterator[FedView]:
+) -> Iterator[Fed]:
     """Every input, in the model's order."""
     is_generated = contract.generated is not None
     found = {
@@ -339,7 +367,7 @@ def _fed(
     }
     if seed and contract.generated and contract.generated.seed:
         name = contract.generated.seed.name
-        found[name] = FedView(type="Fed", tensor=name, arguments=(f"[{seed.identifier}]", "[1]"))
+        found[name] = Fed(type="Fed", tensor=name, arguments=(f"[{seed.identifier}]", "[1]"))
     yield from (found[tensor] for tensor in tensors.inputs)
 
 
@@ -350,41 +378,41 @@ def _fed_by(
     sizes: Mapping[str, Parameter],
     *,
     is_generated: bool,
-) -> Iterator[FedView]:
+) -> Iterator[Fed]:
     name = given.identifier
     match given:
         case ImageInput():
-            yield FedView(type="FedPixels", tensor=given.pixels.name, arguments=(f"{name}.pixels",))
-            yield FedView(type="Fed", tensor=given.channels.name, arguments=(f"{name}.format.channels", "[3]"))
-            yield FedView(type="Fed", tensor=given.orientation.name, arguments=(f"[{name}.orientation.number]", "[]"))
-            yield FedView(type="FedPixels", tensor=given.chroma.name, arguments=(f"{name}.chroma",))
-            yield FedView(type="Fed", tensor=given.conversion.name, arguments=(f"{name}.conversion", "[3]"))
+            yield Fed(type="FedPixels", tensor=given.pixels.name, arguments=(f"{name}.pixels",))
+            yield Fed(type="Fed", tensor=given.channels.name, arguments=(f"{name}.format.channels", "[3]"))
+            yield Fed(type="Fed", tensor=given.orientation.name, arguments=(f"[{name}.orientation.number]", "[]"))
+            yield Fed(type="FedPixels", tensor=given.chroma.name, arguments=(f"{name}.chroma",))
+            yield Fed(type="Fed", tensor=given.conversion.name, arguments=(f"{name}.conversion", "[3]"))
         case AudioInput():
             samples = "integers" if given.samples.element is ElementType.INT16 else "floats"
             shape = f"[{name}.frames, {name}.channels]"
-            yield FedView(type="Fed", tensor=given.samples.name, arguments=(f"try {name}.{samples}", shape))
-            yield FedView(type="Fed", tensor=given.rate.name, arguments=(f"[Int64({name}.rate)]", "[]"))
+            yield Fed(type="Fed", tensor=given.samples.name, arguments=(f"try {name}.{samples}", shape))
+            yield Fed(type="Fed", tensor=given.rate.name, arguments=(f"[Int64({name}.rate)]", "[]"))
             if given.place:
-                yield FedView(type="Fed", tensor=given.place.name, arguments=(f"{name}.place", "[3]"))
+                yield Fed(type="Fed", tensor=given.place.name, arguments=(f"{name}.place", "[3]"))
         case TextInput():
             label = "texts" if given.is_batch else "text"
-            yield FedView(type="Fed", tensor=given.code_points.name, arguments=(f"{label}: {name}",))
+            yield Fed(type="Fed", tensor=given.code_points.name, arguments=(f"{label}: {name}",))
         case StateInput() if not given.input.is_static:
             values = f"{carried}.{name}"
             if is_generated:
-                yield FedView(type="FedState", tensor=given.input.name, arguments=(values,))
+                yield Fed(type="FedState", tensor=given.input.name, arguments=(values,))
             else:
                 arguments = (values, f"{carried}.{_shape_of(given)}")
-                yield FedView(type="Fed", tensor=given.input.name, arguments=arguments)
+                yield Fed(type="Fed", tensor=given.input.name, arguments=arguments)
         case StateInput():
             yield _plain(inputs[given.input.name], f"{carried}.{name}", sizes)
         case TensorInput():
             yield _plain(inputs[given.spec.name], name, sizes)
 
 
-def _plain(view: InputView, values: str, sizes: Mapping[str, Parameter]) -> FedView:
+def _plain(view: InputView, values: str, sizes: Mapping[str, Parameter]) -> Fed:
     shape = ", ".join(sizes[size].identifier if size in sizes else size for size in view.sizes)
-    return FedView(
+    return Fed(
         type="FedStrings" if view.swift_type == "String" else "Fed",
         tensor=view.tensor,
         arguments=(values, f"[{shape}]"),

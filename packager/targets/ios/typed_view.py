@@ -16,17 +16,6 @@ class ParameterView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FedView:
-    """A tensor that a call passes to ONNX Runtime."""
-
-    type: str
-    """struct that passes it"""
-    tensor: str
-    arguments: tuple[str, ...]
-    """Swift expressions"""
-
-
-@dataclass(frozen=True, kw_only=True)
 class StateView:
     """A state that the class keeps from one call to the next."""
 
@@ -132,38 +121,54 @@ class ListsView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HeadsView:
+    """Declarations of methods, up to the body."""
+
+    method: tuple[str, ...]
+    """lines of Swift: declares the method that waits"""
+    waited: tuple[str, ...]
+    """the same of the one that is awaited"""
+    streaming: tuple[str, ...]
+    """the same of one that gives a stream"""
+    answering: tuple[str, ...]
+    """the same of the private method behind these"""
+    stepping: tuple[str, ...]
+    """the same of the private method that runs the model for a part of a text"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TypedView:
     """The typed method of a model."""
 
     verb: str
     summary: str
     documented: tuple[ParameterView, ...]
-    declared: tuple[str, ...]
-    """parameters of the public methods"""
-    received: tuple[str, ...]
-    """parameters of the private method"""
+    heads: HeadsView
+    pictures: tuple[str, ...]
+    """parameters that are made pictures"""
+    takes_picture_alone: bool
     passed: str
-    """arguments that the public methods pass to it, with a trailing comma"""
-    is_wide: bool
-    """whether parameters of the public methods are on separate lines"""
-    is_received_wide: bool
+    """arguments that the public methods pass to the private one, with a trailing comma"""
+    given: str
+    """the same where pictures are made"""
     result: str
     """Swift type"""
     answer: tuple[str, ...]
     """lines of a Swift expression"""
     locals: LocalsView
-    fed: tuple[FedView, ...]
+    fed: tuple[str, ...]
+    """lines of Swift: the tensors that a call passes to ONNX Runtime"""
     states: tuple[StateView, ...]
     results: tuple[ResultView, ...]
+    predicting: tuple[str, ...]
+    """lines of Swift: declares the initializer of a Prediction"""
     is_prediction: bool
     """whether the results are properties of a struct"""
     labels: tuple[LabelsView, ...]
     ranks: bool
     """whether a method ranks several documents by one query"""
-    is_picture_alone: bool
-    """whether a picture is the only parameter, so that overloads for Apple's types exist"""
     more_declared: str
-    """other parameters of those overloads, with a leading comma"""
+    """parameters beside what the model is given, with a leading comma"""
     more_passed: str
     lists: ListsView | None
     """None for a model that takes one text in a run, or none"""

@@ -6,9 +6,11 @@ from pathlib import Path
 
 from packager.core.contract import Contract
 from packager.core.values import Package
+from packager.render.templates import swift_integer, swift_string
 from packager.targets.delivery import DeliveryView
 from packager.targets.dimensions import DimensionView
-from packager.targets.golden import GoldenSampleView, TestedFileView
+from packager.targets.golden import ToleranceView
+from packager.targets.ios.lines import filled
 from packager.targets.ios.typed_view import TypedView
 from packager.targets.pipelines import PipelineView
 from packager.targets.signed_list import TrustView
@@ -112,8 +114,6 @@ class InputView:
     """Swift expressions of type Int, in the initializer of Input"""
     run_sizes: tuple[str, ...]
     """the same where `input` is run"""
-    declared: tuple[str, ...]
-    """the same where no size is known that the app chooses: `nil` for those"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +141,19 @@ class Resource:
     """sha256 of its first and last blocks"""
     size_bytes: int
 
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Lines of Swift: what a Resource is made of."""
+        return filled(
+            (
+                f"path: {swift_string(self.path)}",
+                f"sha256: {swift_string(self.sha256)}",
+                f"endsSha256: {swift_string(self.ends_sha256)}",
+                f"sizeBytes: {swift_integer(self.size_bytes)}",
+            ),
+            indent=20,
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class FileView:
@@ -163,12 +176,30 @@ class FileView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SampleView:
+    """A sample in a file of golden vectors."""
+
+    places: tuple[str, ...]
+    """lines of Swift: where its tensors lie"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestedView:
+    """Files of the model with the same tolerances."""
+
+    paths: tuple[str, ...]
+    """lines of Swift"""
+    tolerances: tuple[ToleranceView, ...]
+    """of the outputs that need not be equal"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class GoldenView:
     """A file of golden vectors."""
 
     resource: Resource
-    files: tuple[TestedFileView, ...]
-    samples: tuple[GoldenSampleView, ...]
+    tested: tuple[TestedView, ...]
+    samples: tuple[SampleView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,6 +220,14 @@ class ModelView:
     has_default_input: bool
     """whether an input can be made without arguments"""
     inputs: tuple[InputView, ...]
+    input_values: tuple[str, ...]
+    """lines of Swift: declares the initializer that takes values and sizes"""
+    input_sizes: tuple[str, ...]
+    """lines of Swift: makes an input of the sizes of `tensors`"""
+    kept_sizes: tuple[str, ...]
+    """lines of Swift: keeps the sizes that the initializer was given"""
+    declared: tuple[str, ...]
+    """lines of Swift: inputs and outputs of the model's file, `nil` for sizes that the app chooses"""
     pinned_outputs: tuple[OutputView, ...]
     """outputs that ONNX Runtime writes into memory of the app"""
     copied_outputs: tuple[OutputView, ...]
@@ -199,8 +238,6 @@ class ModelView:
     """None for a model without a contract"""
     contract_hash: str = ""
     """of the model's API; empty for a package whose models come with the app alone"""
-    has_proof: bool = False
-    """whether its providers can be proved with samples"""
 
 
 @dataclass(frozen=True, kw_only=True)

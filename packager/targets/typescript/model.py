@@ -15,7 +15,14 @@ from packager.targets.typescript.files import Layout, Platform, lay_out
 from packager.targets.typescript.golden import golden_views
 from packager.targets.typescript.storage import STORAGE
 from packager.targets.typescript.typed_view import TypedView
-from packager.targets.typescript.view import GoldenView, ModelView, PlatformView, TensorView, TunedPlatformView
+from packager.targets.typescript.view import (
+    FileListView,
+    GoldenView,
+    ModelView,
+    PlatformView,
+    TensorView,
+    TunedPlatformView,
+)
 from packager.vectors import Golden
 
 ANY_SHAPE = "readonly number[]"
@@ -101,6 +108,7 @@ def model_view(
         inputs=inputs,
         outputs=outputs,
         platforms=platforms,
+        file_lists=_file_lists(platforms),
         golden=golden,
         samples=samples_in_words([each.samples for each in golden]),
         typed=typed_view,
@@ -110,6 +118,13 @@ def model_view(
         variants=tuple(dict.fromkeys(file.path for each in platforms for file in each.files if file.variant)),
         example=(*_loaded(npm_name, class_name), *(typed_view.example if typed_view else _run(inputs, outputs[0]))),
     )
+
+
+def _file_lists(platforms: Sequence[PlatformView]) -> tuple[FileListView, ...]:
+    first = platforms[0].files if platforms else ()
+    if all(each.files == first for each in platforms):
+        return (FileListView(name="files", files=first),)
+    return tuple(FileListView(name=f"{each.name}Files", files=each.files) for each in platforms)
 
 
 def refuse_unsupported(model: Model) -> None:

@@ -130,6 +130,14 @@ class PlatformView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FileListView:
+    """A constant with files of a model."""
+
+    name: str
+    files: tuple[FileView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class GoldenView:
     """A file of golden vectors."""
 
@@ -176,6 +184,8 @@ class ModelView:
     inputs: tuple[TensorView, ...]
     outputs: tuple[TensorView, ...]
     platforms: tuple[PlatformView, ...]
+    file_lists: tuple[FileListView, ...]
+    """one for all platforms, or where they differ one for each"""
     golden: tuple[GoldenView, ...]
     """empty for a model without a self-test"""
     samples: str

@@ -245,7 +245,7 @@ final class SystemPictureTests: XCTestCase {
                 let buffer = CVBuffer(width: 3, height: 2, format: type, bytesPerRow: row + gap, bytes: given)
                 let expected = try model.predict(
                     Picture(given, width: 3, height: 2, format: format, bytesPerRow: row + gap, orientation: .left))
-                XCTAssertEqual(try model.predict(buffer, orientation: .left), expected)
+                XCTAssertEqual(try model.predict(Picture(buffer, orientation: .left)), expected)
                 XCTAssertEqual(expected.turn, [8])
                 XCTAssertEqual([buffer.locks, buffer.locked], [0, 1])
             }
@@ -336,7 +336,7 @@ final class SystemPictureTests: XCTestCase {
         let given = bytes(2 * 3 * 4)
         let image = CGImage(width: 3, height: 2, bytes: given)
         for orientation in CGImagePropertyOrientation.allCases {
-            let found = try model.predict(image, orientation: orientation)
+            let found = try model.predict(Picture(image, orientation: orientation))
             XCTAssertEqual(found.raw, given)
             XCTAssertEqual(found.turn, [Int64(orientation.rawValue)])
         }
@@ -359,7 +359,7 @@ final class SystemPictureTests: XCTestCase {
         let model = try await Classifier.load(options: onCPU)
         let given: [UInt8] = [200, 100, 50, 255]
         let expected = try now { try model.classify(Picture(given, width: 1, height: 1)) }
-        let image = try await model.classify(CGImage(width: 1, height: 1, bytes: given), orientation: .up)
+        let image = try await model.classify(CGImage(width: 1, height: 1, bytes: given))
         let drawn = try await model.classify(UIImage({ CGImage(width: 1, height: 1, bytes: given) }, orientation: .up))
         let buffer = CVBuffer(width: 1, height: 1, format: kCVPixelFormatType_32RGBA, bytesPerRow: 4, bytes: given)
         let read = try await model.classify(buffer)
@@ -828,7 +828,7 @@ final class PipelineTests: XCTestCase {
         let scan = try Scan(options: onCPU)
         let bytes = Array(small.prefix(168))
         let buffer = CVBuffer(width: 7, height: 6, format: kCVPixelFormatType_32RGBA, bytesPerRow: 28, bytes: bytes)
-        let found = try now { try scan.run(buffer, orientation: .right) }
+        let found = try now { try scan.run(Picture(buffer, orientation: .right)) }
         let wanted = try await scan.run(Picture(bytes, width: 7, height: 6, orientation: .right))
         XCTAssertEqual(found, wanted)
         XCTAssertEqual(found.count, 6)

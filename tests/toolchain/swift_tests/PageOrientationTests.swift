@@ -378,7 +378,7 @@ final class PageOrientationTests: XCTestCase {
         let file = ModelFile(providers: [.cpu], resource: resource)
         let (inputs, outputs) = (OrientationModel.files.inputs, OrientationModel.files.outputs)
         let model = ModelFiles(
-            className: "Pages", name: "pages", version: "1", inputs: inputs, outputs: outputs, files: [file])
+            OrientationModel.self, name: "pages", version: "1", inputs: inputs, outputs: outputs, files: [file])
         let session = try ModelOpener(model: model, folder: .packaged, options: onCPU).open()
         let results = try session.run([Fed("x", try values("orientation.x", as: Float.self), [2, 3, 224, 224])], [])
         var (scores, shape): ([Float], [Int]) = ([], [])
@@ -386,7 +386,7 @@ final class PageOrientationTests: XCTestCase {
         XCTAssertEqual(shape, [2, 4])
         assertClose(scores, try values("orientation.fetch_name_0"))
         session.close()
-        XCTAssertEqual(try modelError { _ = try session.run([], []) }, .closed(model: "Pages"))
+        XCTAssertEqual(try modelError { _ = try session.run([], []) }, .closed(model: "OrientationModel"))
     }
 
     func testOnlyTheCPUIsUsedWhenItIsAskedForAlone() throws {

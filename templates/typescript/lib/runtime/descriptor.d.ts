@@ -43,6 +43,8 @@ export interface ModelFile extends PackagedFile {
     /** Whether it computes with 16-bit floats. */
     readonly isFloat16: boolean;
 }
+/** A file for any chip, without settings and weights of its own. */
+export declare const PLAIN_FILE: Pick<ModelFile, 'chips' | 'settings' | 'weights' | 'isFloat16'>;
 /** A provider as the package was configured for it. */
 export interface ProviderSetup {
     readonly provider: Provider;
@@ -96,6 +98,7 @@ export interface Tolerance {
 /** A file of the model that samples are for. */
 export interface TestedFile {
     readonly path: string;
+    /** Values of outputs without one must be equal. */
     readonly tolerances: readonly Tolerance[];
 }
 /** A file with samples, and the files of the model that they are for. */

@@ -1,5 +1,12 @@
 // What a generated file says of its model.
 import { ModelError } from './errors.js';
+/** A file for any chip, without settings and weights of its own. */
+export const PLAIN_FILE = {
+    chips: [],
+    settings: {},
+    weights: [],
+    isFloat16: false,
+};
 /**
  * Files for a platform. A package for apps has no files for the web: there it opens those for the CPU of any
  * Android device.

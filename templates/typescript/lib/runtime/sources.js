@@ -1,5 +1,5 @@
 // Where the files of a model come from: the app, a server, a folder, or the app's own file or memory.
-import { platformFiles } from './descriptor.js';
+import { PLAIN_FILE, platformFiles } from './descriptor.js';
 import { download, pathsUnderWay } from './download.js';
 import { fetchOnce, keepInMemory } from './downloadMemory.js';
 import { ModelError } from './errors.js';
@@ -78,10 +78,7 @@ function ownFile(path, sha256) {
         endsSha256: '',
         sizeBytes: -1,
         providers: Object.keys(PROVIDERS),
-        chips: [],
-        settings: {},
-        weights: [],
-        isFloat16: false,
+        ...PLAIN_FILE,
     };
 }
 /** Makes files ready, and tells how far their downloads have come. */

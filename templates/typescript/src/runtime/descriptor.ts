@@ -57,6 +57,14 @@ export interface ModelFile extends PackagedFile {
   readonly isFloat16: boolean;
 }
 
+/** A file for any chip, without settings and weights of its own. */
+export const PLAIN_FILE: Pick<ModelFile, 'chips' | 'settings' | 'weights' | 'isFloat16'> = {
+  chips: [],
+  settings: {},
+  weights: [],
+  isFloat16: false,
+};
+
 /** A provider as the package was configured for it. */
 export interface ProviderSetup {
   readonly provider: Provider;
@@ -116,6 +124,7 @@ export interface Tolerance {
 /** A file of the model that samples are for. */
 export interface TestedFile {
   readonly path: string;
+  /** Values of outputs without one must be equal. */
   readonly tolerances: readonly Tolerance[];
 }
 

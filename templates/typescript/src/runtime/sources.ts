@@ -1,7 +1,7 @@
 // Where the files of a model come from: the app, a server, a folder, or the app's own file or memory.
 
 import type { Backend, Part } from './backend.js';
-import { type ModelDescriptor, type ModelFile, type PackagedFile, platformFiles } from './descriptor.js';
+import { type ModelDescriptor, type ModelFile, type PackagedFile, PLAIN_FILE, platformFiles } from './descriptor.js';
 import { download, pathsUnderWay } from './download.js';
 import { fetchOnce, keepInMemory } from './downloadMemory.js';
 import { ModelError } from './errors.js';
@@ -94,10 +94,7 @@ function ownFile(path: string, sha256: string | undefined): ModelFile {
     endsSha256: '',
     sizeBytes: -1,
     providers: Object.keys(PROVIDERS) as Provider[],
-    chips: [],
-    settings: {},
-    weights: [],
-    isFloat16: false,
+    ...PLAIN_FILE,
   };
 }
 

@@ -39,10 +39,10 @@ final class ModelFile {
     this.file, {
     required this.providers,
     this.nodes = const {},
-    required this.chips,
-    required this.isFloat16,
-    required this.settings,
-    required this.weights,
+    this.chips = const [],
+    this.isFloat16 = false,
+    this.settings = const {},
+    this.weights = const [],
   });
 
   /// The file.
@@ -82,7 +82,7 @@ final class ProviderSetup {
 /// A model on one platform.
 final class PlatformSetup {
   /// Takes generated facts.
-  const PlatformSetup({required this.oldestRuntime, required this.providers, required this.files});
+  const PlatformSetup({required this.oldestRuntime, this.providers = const [], required this.files});
 
   /// The oldest ONNX Runtime that every file loads in.
   final String oldestRuntime;
@@ -153,7 +153,7 @@ final class Golden {
   /// The file with samples.
   final PackagedFile file;
 
-  /// Name of a model's file -> its tolerances.
+  /// Name of a model's file -> its tolerances. Values of outputs without one must be equal.
   final Map<String, List<Tolerance>> tested;
 
   /// Inputs of tests, and the outputs that they must have.
@@ -232,7 +232,7 @@ final class ModelDescriptor {
     required this.inputs,
     required this.outputs,
     required this.setups,
-    required this.golden,
+    this.golden = const [],
     this.guard,
     this.cipher,
     this.tuning,

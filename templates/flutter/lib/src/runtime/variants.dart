@@ -47,7 +47,6 @@ ModelFile _forAny(ModelFile file) => ModelFile(
   file.file,
   providers: file.providers,
   nodes: file.nodes,
-  chips: const [],
   isFloat16: file.isFloat16,
   settings: file.settings,
   weights: file.weights,

@@ -100,7 +100,6 @@ final class UpdatedRelease {
   ModelFile _modelFile(Provider provider, ChannelFile file) => ModelFile(
     _store.packaged(file.file, file.file.name),
     providers: [provider],
-    chips: const [],
     // Documents do not say it: releases of a package compute as it was configured.
     isFloat16: setupOf(_packaged.descriptor).files.any((each) => each.isFloat16 && each.providers.contains(provider)),
     settings: file.settings,

@@ -13,7 +13,17 @@ public struct ModelFiles: Sendable {
     let outputs: [Declared]
     var files: [ModelFile]
     /// Files with golden vectors in the package.
-    var golden: [Golden] = []
+    var golden: [Golden]
+
+    init<Value: TypedModel>(
+        _ model: Value.Type, name: String, version: String, inputs: [Declared], outputs: [Declared],
+        files: [ModelFile], golden: [Golden] = []
+    ) {
+        className = "\(model)"
+        (self.name, self.version, self.files) = (name, version, files)
+        (self.inputs, self.outputs) = (inputs, outputs)
+        self.golden = golden
+    }
 
     var samples: [Resource] { golden.map(\.resource) }
 }

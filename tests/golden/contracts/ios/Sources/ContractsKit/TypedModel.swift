@@ -21,6 +21,9 @@ public protocol TypedModel: AnyObject, Sendable {
 }
 
 /// The input tensors of a model.
+///
+/// A run throws ``ModelError/shape(tensor:count:shape:)`` where values do not fill their shape: also where sizes are
+/// negative, or beyond this device's memory, so that there are no values.
 public protocol ModelInput: Sendable {
     /// An input whose values are all zero or empty, of the sizes that `tensors` say.
     init(for tensors: InputTensors)
@@ -29,24 +32,14 @@ public protocol ModelInput: Sendable {
 }
 
 /// An input that can be made without arguments.
-public protocol DefaultInput: ModelInput {
-    /// An input whose values are all zero or empty.
-    init()
-}
+public protocol DefaultInput: ModelInput {}
 
-/// The output tensors of a model.
+/// The output tensors of a model. ONNX Runtime writes those of a fixed shape straight into their arrays.
 public protocol ModelOutput: Sendable {
     /// Memory for the outputs of a run.
     init()
     /// Names each tensor, for a run or a self-test.
     mutating func visit(_ tensors: OutputTensors)
-}
-
-extension DefaultInput {
-    /// An input whose values are all zero or empty.
-    public init() {
-        self.init(for: InputTensors())
-    }
 }
 
 extension TypedModel {
@@ -153,6 +146,12 @@ extension TypedModel {
         session.close()
     }
 
+    func outputs(of inputs: [any Tensor], until cancellation: Cancellation?) throws -> Output {
+        var output = Output()
+        try run(inputs, into: &output, until: cancellation)
+        return output
+    }
+
     func run(_ inputs: [any Tensor], into output: inout Output, until cancellation: Cancellation?) throws {
         let tensors = OutputTensors(.read(try results(of: inputs, into: &output, until: cancellation)))
         output.visit(tensors)
@@ -176,12 +175,12 @@ extension TypedModel {
 extension TypedModel where Input: DefaultInput {
     /// Runs the model a few times on zeros, so that later calls do not pay for lazy initialization.
     public func warmUp(runs: Int = 1) throws {
-        try warmUp(Input(), runs: runs)
+        try warmUp(Input(for: InputTensors()), runs: runs)
     }
 
     /// Measures each operator on zeros: ``profile(_:runs:)`` says more.
     public func profile(runs: Int = 10) throws -> URL {
-        try profile(Input(), runs: runs)
+        try profile(Input(for: InputTensors()), runs: runs)
     }
 }
 

@@ -1,4 +1,4 @@
-import type { TensorSpec } from '../runtime/descriptor.js';
+import { type TensorSpec } from '../runtime/descriptor.js';
 import { type Frames, type FrameSource } from '../runtime/frames.js';
 import { type ModelDefinition } from '../runtime/loading.js';
 import { AnyModel } from '../runtime/model.js';

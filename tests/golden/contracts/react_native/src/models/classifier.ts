@@ -2,7 +2,7 @@
 // sha256 of classifier.onnx: 000000000000000000000000000000000000000000000000000000000000feed
 
 import { android, ios } from '../package.js';
-import type { ModelDescriptor, TensorSpec } from '../runtime/descriptor.js';
+import { PLAIN_FILE, type ModelDescriptor, type ModelFile, type TensorSpec } from '../runtime/descriptor.js';
 import { latestOf, type Frames, type FrameSource } from '../runtime/frames.js';
 import { useLoaded, type HookOptions, type ModelState } from '../runtime/hook.js';
 import { loadAs, type ModelDefinition } from '../runtime/loading.js';
@@ -119,6 +119,17 @@ const tensors: ClassifierTensors = {
   },
 };
 
+const files: readonly ModelFile[] = [
+  {
+    ...PLAIN_FILE,
+    path: 'classifier.ort.tflite',
+    sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
+    endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
+    sizeBytes: 5120,
+    providers: ['cpu'],
+  },
+];
+
 const descriptor: ModelDescriptor = {
   className: 'Classifier',
   name: 'classifier',
@@ -126,38 +137,8 @@ const descriptor: ModelDescriptor = {
   ...tensors,
   pinned: ['logitsScores'],
   platforms: {
-    android: {
-      ...android,
-      files: [
-        {
-          path: 'classifier.ort.tflite',
-          sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
-          endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
-          sizeBytes: 5120,
-          providers: ['cpu'],
-          chips: [],
-          settings: {},
-          weights: [],
-          isFloat16: false,
-        },
-      ],
-    },
-    ios: {
-      ...ios,
-      files: [
-        {
-          path: 'classifier.ort.tflite',
-          sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
-          endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
-          sizeBytes: 5120,
-          providers: ['cpu'],
-          chips: [],
-          settings: {},
-          weights: [],
-          isFloat16: false,
-        },
-      ],
-    },
+    android: { ...android, files },
+    ios: { ...ios, files },
   },
   golden: [
     {

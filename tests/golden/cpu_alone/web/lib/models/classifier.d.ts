@@ -1,4 +1,4 @@
-import type { TensorSpec } from '../runtime/descriptor.js';
+import { type TensorSpec } from '../runtime/descriptor.js';
 import { type ModelDefinition } from '../runtime/loading.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 import type { PlainModel } from '../runtime/plainModel.js';

@@ -63,7 +63,7 @@ struct UpdatedRelease: Sendable {
                 let samples = file.golden.first.flatMap(resource)
             else { return [] }
             let read = try SampleFile.read(folder.bytes(of: samples, verify))
-            let tested = TestedFile(path: info.file, allowed: file.tolerances)
+            let tested = TestedFile(paths: [info.file], allowed: file.tolerances)
             return [Golden(resource: samples, tested: [tested], samples: read)]
         }
         return model

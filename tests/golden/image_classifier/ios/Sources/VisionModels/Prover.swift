@@ -138,9 +138,9 @@ final class Prover {
 
     /// Samples for a file; nil where the package has none, or the app has left them out.
     private func samples(for start: Start) -> [Golden]? {
-        guard !start.file.isOwn, opener.model.test != nil else { return nil }
+        guard !start.file.isOwn else { return nil }
         let all: [Golden]? = opener.model.golden
-        let found = all?.filter { golden in golden.tested.contains { $0.path == start.file.resource.path } } ?? []
+        let found = all?.filter { golden in golden.tested.contains { $0.paths.contains(start.file.resource.path) } } ?? []
         let resources = found.map(\.resource)
         try? opener.folder.downloads?.fetch(resources, loading)
         let areThere = resources.allSatisfy { (try? opener.folder.bytes(of: $0, opener.options.verify)) != nil }
@@ -181,7 +181,7 @@ private struct Trial: Sendable {
         let session = ModelSession(opened, by: opener, fallbacks: [])
         defer { session.handOver() }
         func outputs(_ samples: [Golden]) throws -> [OutputTest] {
-            try opener.model.test?(session, samples, opener.folder, cancellation).outputs ?? []
+            try opener.model.test(session, samples, opener.folder, cancellation).outputs
         }
         let taken = opened.assignment?.reduce(0) { $0 + ($1.provider == start.provider ? $1.nodes : 0) }
         if let taken, let promised = start.file.nodes[start.provider], taken < promised {

@@ -50,9 +50,7 @@ final class ClassifierOutputs {
   final Tensor<Float32List> logitsScores;
 
   @override
-  String toString() => [
-    'logitsScores $logitsScores',
-  ].join('; ');
+  String toString() => 'logitsScores $logitsScores';
 }
 
 /// The model `classifier`, loaded.
@@ -105,6 +103,14 @@ const List<String> _logitsLabels = [
   "\u65e5\u672c",
 ];
 
+/// Files of each platform.
+const List<ModelFile> _files = [
+  ModelFile(
+    PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
+    providers: [Provider.cpu],
+  ),
+];
+
 const ModelDescriptor _descriptor = ModelDescriptor(
   package: "contracts",
   name: "classifier",
@@ -124,38 +130,13 @@ const ModelDescriptor _descriptor = ModelDescriptor(
     "android": PlatformSetup(
       oldestRuntime: "1.29.0",
       providers: [
-        ProviderSetup(Provider.xnnpack, {
-        }),
+        ProviderSetup(Provider.xnnpack, {}),
       ],
-      files: [
-        ModelFile(
-          PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
-          providers: [Provider.cpu],
-          chips: [],
-          isFloat16: false,
-          settings: {
-          },
-          weights: [
-          ],
-        ),
-      ],
+      files: _files,
     ),
     "ios": PlatformSetup(
       oldestRuntime: "1.29.0",
-      providers: [
-      ],
-      files: [
-        ModelFile(
-          PackagedFile("classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", 5120),
-          providers: [Provider.cpu],
-          chips: [],
-          isFloat16: false,
-          settings: {
-          },
-          weights: [
-          ],
-        ),
-      ],
+      files: _files,
     ),
   },
   golden: [

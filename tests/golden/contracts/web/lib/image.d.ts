@@ -1,2 +1,0 @@
-export { pictureFrom, videoFrames, type PictureSource } from './web/pictures.js';
-export type { PictureOptions } from './runtime/typed/decoding.js';

@@ -1,3 +1,0 @@
-export * from './api.js';
-export { setUp } from './site.js';
-export type { PageOptions } from './web/site.js';

@@ -1,2 +1,0 @@
-export { recordingFrom, soundBlocks, type BlockOptions, type RecordingOptions, type RecordingSource } from './web/recordings.js';
-export type { Sound } from './runtime/typed/sound.js';
