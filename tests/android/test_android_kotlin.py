@@ -55,7 +55,7 @@ def compiled_in_units(case: str, work: Path) -> Path:
             units.write_classes(folder / "classes.jar", module, Store(work / "store"))
 
     stubs, pinned = templates_folder() / "android" / "stubs", downloads.pins()["android"]
-    code = (Path(each.__file__) for each in (kotlin, units, class_files))
+    code = (Path(str(each.__file__)) for each in (kotlin, units, class_files))
     sources = str(sorted(golden_kotlin(case).items()))
     folder = kept("kotlin-units", make, sources, stubs, *code, kotlin.compiler_version(), str(pinned))
     return folder / "classes.jar"

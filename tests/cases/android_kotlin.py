@@ -45,6 +45,6 @@ def compiled(case: str, work: Path) -> Path:
 
     stubs, pinned = templates_folder() / "android" / "stubs", downloads.pins()["android"]
     sources = str(sorted(golden_kotlin(case).items()))
-    code = (Path(each.__file__) for each in (kotlin, class_files))
+    code = (Path(str(each.__file__)) for each in (kotlin, class_files))
     folder = kept("kotlin", make, sources, stubs, *code, kotlin.compiler_version(), str(pinned))
     return folder / "classes.jar"

@@ -104,7 +104,7 @@ def test_a_package_that_cmake_installs_judges_files_and_itself(project: Path, tm
         cpp_packages.checked(package, root, "session", cpp_packages.clang(system))
     cmake("--install", tmp_path / "lib", "--prefix", prefix)
     cmake("-G", "DEB", "--config", tmp_path / "lib" / "CPackConfig.cmake", "-B", tmp_path / "packed", name="cpack")
-    listed = ["dpkg-deb", "--contents", tmp_path / "packed" / "vision_1.2.0_amd64.deb"]
+    listed: list[str | Path] = ["dpkg-deb", "--contents", tmp_path / "packed" / "vision_1.2.0_amd64.deb"]
     packed = subprocess.run(listed, capture_output=True, text=True, check=True).stdout
     cmake("-S", app, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}", *given)
     cmake("--build", tmp_path / "build")
