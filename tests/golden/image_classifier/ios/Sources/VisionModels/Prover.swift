@@ -140,7 +140,8 @@ final class Prover {
     private func samples(for start: Start) -> [Golden]? {
         guard !start.file.isOwn else { return nil }
         let all: [Golden]? = opener.model.golden
-        let found = all?.filter { golden in golden.tested.contains { $0.paths.contains(start.file.resource.path) } } ?? []
+        let path = start.file.resource.path
+        let found = all?.filter { golden in golden.tested.contains { $0.paths.contains(path) } } ?? []
         let resources = found.map(\.resource)
         try? opener.folder.downloads?.fetch(resources, loading)
         let areThere = resources.allSatisfy { (try? opener.folder.bytes(of: $0, opener.options.verify)) != nil }
