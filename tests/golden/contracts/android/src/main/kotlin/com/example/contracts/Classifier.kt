@@ -121,19 +121,10 @@ public class Classifier private constructor(loaded: LoadedModel) :
             {"class": "Classifier", "name": "classifier", "version": "1.0.0",
             "inputs": [["image.pixels", "uint8", [-1, -1, -1]], ["image.channels", "int64", [3]], ["image.orientation", "int64", []], ["image.chroma", "uint8", [-1, -1, -1]], ["image.conversion", "int64", [3]]],
             "outputs": [["logits.scores", "float", [4]]],
-            "files": [
-            {"asset": ["mobpack/contracts/classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120], "providers": ["CPU"]}
-            ],
-            "golden": [
-            {"asset": ["mobpack/contracts/classifier.golden.safetensors", "000000000000000000000000000000000000000000000000000000000000601d", "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470", 1556],
-            "allowed": {
-            "mobpack/contracts/classifier.ort.tflite": {"logits.scores": [0.001, 1e-05, 2.5, 0]}
-            },
-            "samples": [
-            {"inputs": [["image.channels", "INT64", 1012, 12, [3]], ["image.chroma", "UINT8", 1028, 500, [5, 5, 5]], ["image.conversion", "INT64", 1528, 12, [3]], ["image.orientation", "INT64", 1024, 4, []], ["image.pixels", "UINT8", 512, 500, [5, 5, 5]]],
-            "outputs": [["logits.scores", "FLOAT", 1540, 16, [4]]]}
-            ]}
-            ]}
+            "files": [{"asset": ["mobpack/contracts/classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120], "providers": ["CPU"]}],
+            "golden": [{"asset": ["mobpack/contracts/classifier.golden.safetensors", "000000000000000000000000000000000000000000000000000000000000601d", "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470", 1556],
+            "allowed": {"mobpack/contracts/classifier.ort.tflite": {"logits.scores": [0.001, 1e-05, 2.5, 0]}},
+            "samples": [{"inputs": [["image.channels", "INT64", 1012, 12, [3]], ["image.chroma", "UINT8", 1028, 500, [5, 5, 5]], ["image.conversion", "INT64", 1528, 12, [3]], ["image.orientation", "INT64", 1024, 4, []], ["image.pixels", "UINT8", 512, 500, [5, 5, 5]]], "outputs": [["logits.scores", "FLOAT", 1540, 16, [4]]]}]}]}
         """,
     ) {
         /** [load] for threads that may wait, and for Java. */

@@ -134,9 +134,7 @@ public class ListenerModel private constructor(loaded: LoadedModel) :
             {"class": "ListenerModel", "name": "listener", "version": "1.0.0",
             "inputs": [["audio.samples", "float", [-1, -1]], ["audio.rate", "int64", []], ["audio.place", "int64", [3]], ["state", "float", [2, 1, 128]]],
             "outputs": [["logits.scores", "float", [4]], ["stateN", "float", [2, 1, 128]]],
-            "files": [
-            {"asset": ["mobpack/contracts/listener.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120], "providers": ["CPU"]}
-            ]}
+            "files": [{"asset": ["mobpack/contracts/listener.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120], "providers": ["CPU"]}]}
         """,
     ) {
         /** [load] for threads that may wait, and for Java. */

@@ -171,9 +171,7 @@ pastLength = carried.pastKeyShape[2].toInt(), logitsWaitingBytes = carried.logit
             {"class": "Storyteller", "name": "storyteller", "version": "1.0.0",
             "inputs": [["prompt.text", "int32", [-1]], ["past.key", "float", [1, 2, -1, 8]], ["logits.progress", "int64", [4]], ["logits.bytes", "int64", [-1]], ["logits.seed", "int64", [1]]],
             "outputs": [["logits.characters", "int32", null], ["logits.finished", "int32", [1]], ["logits.next progress", "int64", [4]], ["logits.next bytes", "int64", null], ["present.key", "float", null]],
-            "files": [
-            {"asset": ["mobpack/contracts/storyteller.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120], "providers": ["CPU"]}
-            ]}
+            "files": [{"asset": ["mobpack/contracts/storyteller.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120], "providers": ["CPU"]}]}
         """,
     ) {
         /** [load] for threads that may wait, and for Java. */

@@ -24,23 +24,13 @@ internal object PackagedModels {
             {"class": "Classifier", "name": "classifier", "version": "1.2.3",
             "inputs": [["x", "float", [-1, 3, 224, 224]]],
             "outputs": [["logits", "float", null]],
-            "files": [
-            {"asset": ["mobpack/vision/classifier-unfused.ort.tflite", "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120], "providers": ["XNNPACK"], "nodes": {"XNNPACK": 12}, "settings": {"session.enable_saved_runtime_optimizations": "1"}},
-            {"asset": ["mobpack/vision/classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120], "providers": ["CPU"]}
-            ],
-            "golden": [
-            {"asset": ["mobpack/vision/classifier.golden.safetensors", "000000000000000000000000000000000000000000000000000000000000601d", "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470", 6021792],
-            "allowed": {
-            "mobpack/vision/classifier-unfused.ort.tflite": {"logits": [0.001, 1e-05, 2.5, 0]},
-            "mobpack/vision/classifier.ort.tflite": {"logits": [0.001, 1e-05, 2.5, 0]}
-            },
-            "samples": [
-            {"inputs": [["x", "FLOAT", 512, 3010560, [5, 3, 224, 224]]],
-            "outputs": [["logits", "FLOAT", 3011072, 80, [5, 4]]]},
-            {"inputs": [["x", "FLOAT", 3011152, 3010560, [5, 3, 224, 224]]],
-            "outputs": [["logits", "FLOAT", 6021712, 80, [5, 4]]]}
-            ]}
-            ]}
+            "files": [{"asset": ["mobpack/vision/classifier-unfused.ort.tflite", "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120], "providers": ["XNNPACK"], "nodes": {"XNNPACK": 12}, "settings": {"session.enable_saved_runtime_optimizations": "1"}},
+            {"asset": ["mobpack/vision/classifier.ort.tflite", "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147", "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e", 5120], "providers": ["CPU"]}],
+            "golden": [{"asset": ["mobpack/vision/classifier.golden.safetensors", "000000000000000000000000000000000000000000000000000000000000601d", "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470", 6021792],
+            "allowed": {"mobpack/vision/classifier-unfused.ort.tflite": {"logits": [0.001, 1e-05, 2.5, 0]},
+            "mobpack/vision/classifier.ort.tflite": {"logits": [0.001, 1e-05, 2.5, 0]}},
+            "samples": [{"inputs": [["x", "FLOAT", 512, 3010560, [5, 3, 224, 224]]], "outputs": [["logits", "FLOAT", 3011072, 80, [5, 4]]]},
+            {"inputs": [["x", "FLOAT", 3011152, 3010560, [5, 3, 224, 224]]], "outputs": [["logits", "FLOAT", 6021712, 80, [5, 4]]]}]}]}
         """,
         ),
     )
