@@ -16,8 +16,6 @@ PUBLIC, PROTECTED, SYNTHETIC = 0x0001, 0x0004, 0x1000
 FOR_DEBUGGERS = {"LocalVariableTable", "LocalVariableTypeTable", "SourceDebugExtension"}
 FOR_CALLERS = {"Signature", "RuntimeInvisibleAnnotations", "RuntimeInvisibleParameterAnnotations"}
 """attributes that compilers read of what other code may use"""
-OF_KOTLIN = {"RuntimeVisibleAnnotations"}
-"""attribute of a class by which Kotlin's compiler knows what its source declares"""
 MAGIC = b"\xca\xfe\xba\xbe"
 ONE_TEXT = {"Signature", "SourceFile"}
 ANNOTATIONS = {"RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations"}
@@ -31,8 +29,7 @@ WITHOUT_TEXTS = {
 def trimmed(content: bytes, *, is_internal: bool) -> bytes:
     """A class file that does the same, and declares the same for other code; other content as it is.
 
-    An internal class is one that classes of its own Java package use alone: to others, of Java too, it is not visible.
-    Raises KeyError for an attribute that Kotlin's compiler does not write.
+    Only the package uses an internal class. Raises KeyError for an attribute that Kotlin's compiler does not write.
     """
     return _Class(content, is_internal=is_internal).trimmed() if content.startswith(MAGIC) else content
 
@@ -51,12 +48,11 @@ class _Class:
     def trimmed(self) -> bytes:
         self._read_constants()
         begin = self.at
-        access = self._short() & ~(PUBLIC if self.is_internal else 0)
-        self._take(4)
+        self._take(6)
         self._take(2 * self._short())
-        head = struct.pack(">H", access) + self.content[begin + 2 : self.at]
+        head = self.content[begin : self.at]
         members = self._members() + self._members()
-        last = self._attributes(FOR_CALLERS | OF_KOTLIN if self.is_internal else set())
+        last = self._attributes(FOR_CALLERS if self.is_internal else set())
         return b"".join([self._constants(begin), head, members, last])
 
     def _read_constants(self) -> None:

@@ -42,8 +42,8 @@ private fun expectPlain() {
 
 private fun files(model: Class<*>): List<Any> {
     val loader = model.getField("Companion").get(null)
-    val known = loader.javaClass.superclass.getDeclaredField("files").apply { isAccessible = true }.get(loader)
-    return (known.get("files") as List<*>).filterNotNull()
+    val known = loader.javaClass.superclass.getDeclaredField("files\$delegate").apply { isAccessible = true }.get(loader)
+    return ((known as Lazy<*>).value!!.get("files") as List<*>).filterNotNull()
 }
 
 private fun Any.field(name: String) = javaClass.getDeclaredField(name).apply { isAccessible = true }
