@@ -184,9 +184,7 @@ public final class EveryThingV2: TypedModel, SelfTestingModel {
         ],
         files: [
             ModelFile(
-                settings: [
-                    "session.enable_saved_runtime_optimizations": "1"
-                ],
+                settings: ["session.enable_saved_runtime_optimizations": "1"],
                 nodes: [.coreML: 12, .xnnpack: 12],
                 providers: [.coreML, .xnnpack],
                 resource: Resource(
