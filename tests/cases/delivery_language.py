@@ -23,7 +23,7 @@ from tests.toolchain.react_native.download.server import Certificate, Fault, tri
 PATIENCE_MS = 1000
 """for what trickles"""
 PLENTY_MS = 30_000
-ENDED_S = 40.0
+ENDED_S = 100.0
 """an update of a trickle has ended, on a busy machine, too; the whole of it takes minutes"""
 Start = Callable[[Path], AbstractContextManager[Running]]
 """starts the program on the device whose storage is a folder"""
