@@ -55,8 +55,7 @@ def in_python(folder: Path, text: str, *arguments: str) -> "subprocess.Popen[str
     (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
     (folder / "shared.py").write_text(SHARED, encoding="utf-8")
     head = (
-        "import json, os, sys\nfrom pathlib import Path\nimport shared\n"
-        "from packager.files.processes import children, copies\n"
+        "import json, os, sys\nfrom pathlib import Path\nimport shared\nfrom packager.files.processes import copies\n"
     )
     return subprocess.Popen(
         [sys.executable, "-c", head + textwrap.dedent(text), *arguments],
@@ -81,25 +80,6 @@ RUN = """
         done = copies.run("program", sys.argv[1:], Path(sys.argv[2]))
     print(json.dumps([done.returncode, done.stdout, done.stderr, shared.value, os.getpid(), done.args]))
 """
-
-
-def test_a_copy_reads_requests_and_prints_answers_through_pipes(tmp_path: Path) -> None:
-    text = """
-    with open(sys.argv[1], "w") as complaints:
-        os.close(0)
-        copy, other = (copies.start("program", ["answer"], Path("/"), complaints.fileno()) for _ in range(2))
-    assert copy.poll() is None
-    copy.stdin.write("a request")
-    copy.stdin.close()
-    answer = json.loads(copy.stdout.read())
-    codes = [copy.wait(60), copy.poll(), other.poll()]
-    children.end(copy)
-    children.end(other)
-    said = Path(sys.argv[1]).read_text()
-    print(json.dumps([answer["input"], answer["value"], answer["files"], *codes, other.poll(), said]))
-    """
-    complaints = str(tmp_path / "complaints.txt")
-    assert answer_of(tmp_path, text, complaints) == ["a request", 2, 4, 0, 0, None, -signal.SIGKILL, "a warning\n"]
 
 
 def test_a_process_without_standard_files_has_copies_with_them(tmp_path: Path) -> None:

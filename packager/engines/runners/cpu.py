@@ -58,7 +58,7 @@ def _timed_words(model: Runnable) -> str:
 def _host(model: Runnable) -> Host:
     """This Python, or one on an emulated processor that computes in 16 bits if the file requires it."""
     if not model.needs_fp16:
-        return Host(program=EXACT_CHILD, module="packager.engines.runners.cpu_child", is_disposable=True)
+        return Host(program=EXACT_CHILD, is_disposable=True)
     core = Arm64()
     ensure(core)
     return Host(

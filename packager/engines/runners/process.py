@@ -22,8 +22,6 @@ class Host:
 
     program: Path
     """uses the protocol of `session/session_child.py`"""
-    module: str = ""
-    """the same as a module of mobpack, if a copy of this process can run it"""
     command: Sequence[str] = ()
     """starts it; empty for this Python"""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -108,15 +106,7 @@ class ProcessSession:
 def _started(host: Host, job: Mapping[str, object], folder: Path) -> ChildProgram:
     try:
         variables = host.environment
-        return ChildProgram(
-            [host.program],
-            job,
-            folder,
-            command=host.command,
-            environment=variables,
-            is_limited=True,
-            module=host.module,
-        )
+        return ChildProgram([host.program], job, folder, command=host.command, environment=variables, is_limited=True)
     except FileNotFoundError as error:
         if not host.owner:
             raise

@@ -16,10 +16,9 @@ from typing import IO
 from packager.core import errors, parsing
 from packager.core.errors import MobpackError, ModelError, ToolError
 from packager.core.parsing import Json
-from packager.files.processes import children, copies, limits
+from packager.files.processes import children, limits
 from packager.files.processes.children import python
 from packager.files.processes.commands import crash_hint, crash_reason, last_lines
-from packager.files.processes.groups import Process
 from packager.files.processes.inherited import MODELS
 
 GRACE_S = 5
@@ -91,14 +90,12 @@ class ChildProgram:
         inherits: Sequence[str] = MODELS,
         environment: Mapping[str, str] | None = None,
         is_limited: bool = False,
-        module: str = "",
     ) -> None:
         """Writes `job` and the program's standard error to `folder`, its working folder: paths in `job` must be
         absolute.
 
         `command` runs `program` (`-m module`, or a path) if not with this Python; it needs the variables of
         `environment`. `inherits` names others, as for `children.start`. Its memory `is_limited` if it runs a model.
-        `module` is the same program as a module with `main`: a copy of this process runs that where it is sound.
         """
         self.name = Path(program[-1]).name
         self.complaints = folder / "stderr.txt"
@@ -106,18 +103,14 @@ class ChildProgram:
         request = folder / "job.json"
         request.write_text(json.dumps(job), encoding="utf-8", newline="\n")
         with self.complaints.open("w", encoding="utf-8") as log:
-            self.process: Process
-            if module and copies.are_sound():
-                self.process = copies.start(module, [str(request.absolute())], folder, log.fileno())
-            else:
-                self.process = children.start(
-                    [*(command or python()), *program, request.absolute()],
-                    folder,
-                    inherits=inherits,
-                    environment=environment,
-                    stdin=subprocess.PIPE,
-                    stderr=log,
-                )
+            self.process = children.start(
+                [*(command or python()), *program, request.absolute()],
+                folder,
+                inherits=inherits,
+                environment=environment,
+                stdin=subprocess.PIPE,
+                stderr=log,
+            )
         limits.limit(self.process.pid, most_bytes)
 
     def __enter__(self) -> "ChildProgram":

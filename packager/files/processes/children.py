@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.files.processes import limits
-from packager.files.processes.groups import OPTIONS, Groups, Process
+from packager.files.processes.groups import OPTIONS, Groups
 from packager.files.processes.inherited import inherited
 
 QUIET = {"ORT_DISABLE_TELEMETRY": "1"}
@@ -60,13 +60,13 @@ def start(
     return process
 
 
-def kill(process: Process) -> None:
+def kill(process: "subprocess.Popen[Any]") -> None:
     """Kills a running process with everything it started, without waiting for its end; whoever waits sees it."""
     if process.poll() is None:
         _groups.kill(process)
 
 
-def end(process: Process) -> None:
+def end(process: "subprocess.Popen[Any]") -> None:
     """Kills a running process with everything it started."""
     if process.poll() is None:
         _groups.kill(process)

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
 from typing import NoReturn, TextIO
 
 from packager.files.processes import children, limits
+from packager.files.processes.groups import Copy
 from packager.files.processes.inherited import MODELS
 
 THREADS, FILES = Path("/proc/self/task"), Path("/proc/self/fd")
@@ -42,79 +42,19 @@ def run(
     process, however this one ends, as every program does. Raises OverTimeError if it runs for longer than `longest_s`.
     Call it only if copies `are_sound`.
     """
-    files = [_nothing(), *(_above(os.memfd_create(name)) for name in ("output", "complaints"))]
+    memory = [_memory(name) for name in ("output", "complaints")]
     try:
-        copy = _begun(lambda: _be(module, arguments, folder, files))
-        try:
-            return_code = copy.wait(longest_s)
-        except subprocess.TimeoutExpired as error:
-            raise limits.OverTimeError(error.timeout) from error
-        finally:
-            children.end(copy)
-        output, complaints = map(_content, files[1:])
+        return_code = _copied(lambda: _be(module, arguments, folder, memory), longest_s)
+        output, complaints = map(_content, memory)
     finally:
-        for each in files:
+        for each in memory:
             os.close(each)
     return subprocess.CompletedProcess([module, *arguments], return_code, output, complaints)
 
 
-class Copy:
-    """A copy of this process that runs a program."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self.stdin: TextIO | None = None
-        self.stdout: TextIO | None = None
-        self.returncode: int | None = None
-        self._lock = Lock()
-
-    def poll(self) -> int | None:
-        """The exit code, minus the signal that ended it; None while it runs, or while another thread waits for it."""
-        if self.returncode is None and self._lock.acquire(blocking=False):
-            try:
-                self._look(os.WNOHANG)
-            finally:
-                self._lock.release()
-        return self.returncode
-
-    def wait(self, timeout: float | None = None) -> int:
-        """The exit code. Raises TimeoutExpired like a process that was started."""
-        with self._lock:
-            if self.returncode is None and not _ends(self.pid, timeout):
-                raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
-            self._look(0)
-        assert self.returncode is not None
-        return self.returncode
-
-    def _look(self, options: int) -> None:
-        if self.returncode is None:
-            number, status = os.waitpid(self.pid, options)
-            if number:
-                self.returncode = os.waitstatus_to_exitcode(status)
-
-
-def start(module: str, arguments: Sequence[str], folder: Path, complaints: int) -> Copy:
-    """Starts `main()` of a module like `run`, with pipes for what it reads and prints; its standard error is the open
-    file `complaints`. Pass the copy to `children.end` when done."""
-    reading, requests = map(_above, os.pipe())
-    answers, writing = map(_above, os.pipe())
-    files = (reading, writing, _above(os.dup(complaints)))
-    try:
-        copy = _begun(lambda: _be(module, arguments, folder, files))
-    except BaseException:
-        os.close(requests)
-        os.close(answers)
-        raise
-    finally:
-        for each in files:
-            os.close(each)
-    copy.stdin = os.fdopen(requests, "w", encoding="utf-8")
-    copy.stdout = os.fdopen(answers, encoding="utf-8", errors="replace")
-    return copy
-
-
-def _begun(program: Callable[[], object]) -> Copy:
-    """A copy of this process that runs `program`, which ends it.
+def _copied(program: Callable[[], object], longest_s: float | None) -> int:
+    """Runs `program`, which ends its process, in a copy of this one; returns its exit code, minus the signal that ended
+    it.
 
     No signal raises KeyboardInterrupt in the copy, which would then do what this process does after one.
     """
@@ -132,25 +72,30 @@ def _begun(program: Callable[[], object]) -> Copy:
             groups.watch(copy)
             let_through()
             limits.limit(number, most_bytes)
+            _wait(number, longest_s)
+            return os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
         except BaseException:
-            children.end(copy)
+            groups.kill(copy)
+            os.waitpid(number, 0)
             raise
-        return copy
+        finally:
+            groups.forget(copy)
 
 
-def _ends(number: int, longest_s: float | None) -> bool:
-    """Whether a process ends before `longest_s` are over."""
+def _wait(number: int, longest_s: float | None) -> None:
+    """Waits for the end of a process. Raises OverTimeError if that takes longer than it may."""
     if longest_s is None:
-        return True
+        return
     try:
         process = os.pidfd_open(number)
     except OSError:  # a kernel before Linux 5.3, or one that stands in for Linux: without a deadline
-        return True
+        return
     try:
         is_ended, _, _ = select.select([process], [], [], longest_s)
     finally:
         os.close(process)
-    return bool(is_ended)
+    if not is_ended:
+        raise limits.OverTimeError(longest_s)
 
 
 @contextmanager
@@ -184,14 +129,11 @@ def _standard(number: int, mode: str) -> TextIO:
     return open(number, mode, encoding="utf-8", errors="backslashreplace", closefd=False)  # type: ignore[return-value]
 
 
-def _nothing() -> int:
-    return _above(os.open(os.devnull, os.O_RDONLY))
-
-
-def _above(first: int) -> int:
-    """The open file `first` under a number that is none of the standard ones, though this process may lack these."""
+def _memory(name: str) -> int:
+    """A file in memory, whose number is none of the standard ones, though this process may lack these."""
     import fcntl
 
+    first = os.memfd_create(name)
     try:
         return fcntl.fcntl(first, fcntl.F_DUPFD_CLOEXEC, STANDARD_ERROR + 1)
     finally:
@@ -204,9 +146,10 @@ def _content(memory: int) -> str:
         return file.read()
 
 
-def _be(module: str, arguments: Sequence[str], folder: Path, files: Sequence[int]) -> None:
-    """Runs `main()` in the copy, with three `files` as its standard ones; ends the copy."""
-    for number, file in enumerate(files):
+def _be(module: str, arguments: Sequence[str], folder: Path, memory: Sequence[int]) -> None:
+    """Runs `main()` in the copy, with files as in a new process; ends the copy."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for number, file in enumerate((nothing, *memory)):
         os.dup2(file, number)
     for number in [int(path.name) for path in FILES.iterdir()]:  # whoever waits for the end of one waits for the copy
         if number > STANDARD_ERROR:

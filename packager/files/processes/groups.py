@@ -12,7 +12,8 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from typing import IO, Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 GUARD = """
 living=" "
@@ -34,24 +35,11 @@ SET_QUOTA_AND_TERMINATE = 0x0101
 """Rights to a process that a job takes: PROCESS_SET_QUOTA and PROCESS_TERMINATE."""
 
 
-class Process(Protocol):
-    """A program that was started, or a copy of this process (`copies.py`)."""
+@dataclass(frozen=True)
+class Copy:
+    """A process that is a copy of this one (`copies.py`)."""
 
-    @property
-    def pid(self) -> int: ...
-
-    @property
-    def returncode(self) -> int | None: ...
-
-    @property
-    def stdin(self) -> IO[Any] | None: ...
-
-    @property
-    def stdout(self) -> IO[Any] | None: ...
-
-    def poll(self) -> int | None: ...
-
-    def wait(self, timeout: float | None = None) -> int: ...
+    pid: int
 
 
 class BasicLimits(ctypes.Structure):
@@ -116,10 +104,10 @@ if sys.platform == "win32":
                 raise ctypes.WinError(ctypes.get_last_error())
             self._jobs[process.pid] = job.value or 0
 
-        def kill(self, process: Process) -> None:
+        def kill(self, process: "subprocess.Popen[Any]") -> None:
             self._system.TerminateJobObject(ctypes.c_void_p(self._jobs[process.pid]), 1)
 
-        def forget(self, process: Process) -> None:
+        def forget(self, process: "subprocess.Popen[Any]") -> None:
             """Closes the job of a program that has ended; what it left running ends now."""
             if job := self._jobs.pop(process.pid, 0):
                 self._system.CloseHandle(ctypes.c_void_p(job))
@@ -144,17 +132,17 @@ else:
                 if not self._guard:
                     self._begin()
 
-        def watch(self, process: Process) -> None:
+        def watch(self, process: "subprocess.Popen[Any] | Copy") -> None:
             with self._lock:
                 self._living.add(process.pid)
                 if not self._told(f"+ {process.pid}"):
                     self._begin()
 
-        def kill(self, process: Process) -> None:
+        def kill(self, process: "subprocess.Popen[Any] | Copy") -> None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
 
-        def forget(self, process: Process) -> None:
+        def forget(self, process: "subprocess.Popen[Any] | Copy") -> None:
             with self._lock:
                 self._living.discard(process.pid)
                 self._told(f"- {process.pid}")
