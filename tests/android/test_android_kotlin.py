@@ -13,7 +13,7 @@ from packager.core.errors import ToolError
 from packager.files.installed import templates_folder
 from packager.files.processes import downloads
 from packager.files.store import Store
-from packager.targets.kotlin import class_files, kotlin, units
+from packager.targets.kotlin import kotlin, units
 from tests.cases.android_kotlin import COMPILED, golden_kotlin, golden_module, jar
 from tests.cases.archives import read_zip
 from tests.golden.cases import CASES
@@ -55,7 +55,7 @@ def compiled_in_units(case: str, work: Path) -> Path:
             units.write_classes(folder / "classes.jar", module, Store(work / "store"))
 
     stubs, pinned = templates_folder() / "android" / "stubs", downloads.pins()["android"]
-    code = (Path(str(each.__file__)) for each in (kotlin, units, class_files))
+    code = Path(kotlin.__file__), Path(units.__file__)
     sources = str(sorted(golden_kotlin(case).items()))
     folder = kept("kotlin-units", make, sources, stubs, *code, kotlin.compiler_version(), str(pinned))
     return folder / "classes.jar"
@@ -82,7 +82,7 @@ def test_files_of_models_give_the_same_bytes_in_another_folder(
         module_name=golden_module(case),
         work=tmp_path,
         libraries=[jvm.coroutines()],
-        friends=jar(case).with_name("classes"),
+        friends=jar(case),
     )
     made = read_zip(kotlin.write_jar(tmp_path / "again.jar", [again]))
     classes = {name: content for name, content in made.items() if name.suffix == ".class"}

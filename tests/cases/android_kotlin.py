@@ -1,6 +1,5 @@
 """The golden Kotlin of a package, compiled once for the tests that run it."""
 
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -10,7 +9,7 @@ import pytest
 
 from packager.files.installed import templates_folder
 from packager.files.processes import downloads
-from packager.targets.kotlin import class_files, kotlin, units
+from packager.targets.kotlin import kotlin
 from tests.golden.cases import CASES, LISTS
 from tests.toolchain import jvm
 from tests.toolchain.kept import kept
@@ -40,11 +39,9 @@ def compiled(case: str, work: Path) -> Path:
         classes = kotlin.compile_kotlin(
             golden_kotlin(case), module_name=golden_module(case), work=work, libraries=[jvm.coroutines()]
         )
-        shutil.copytree(classes, folder / "classes")
-        kotlin.write_jar(folder / "classes.jar", [classes], internal=units.internal(golden_kotlin(case).values()))
+        kotlin.write_jar(folder / "classes.jar", [classes])
 
     stubs, pinned = templates_folder() / "android" / "stubs", downloads.pins()["android"]
     sources = str(sorted(golden_kotlin(case).items()))
-    code = (Path(str(each.__file__)) for each in (kotlin, class_files))
-    folder = kept("kotlin", make, sources, stubs, *code, kotlin.compiler_version(), str(pinned))
+    folder = kept("kotlin", make, sources, stubs, Path(kotlin.__file__), kotlin.compiler_version(), str(pinned))
     return folder / "classes.jar"

@@ -2,9 +2,8 @@
 
 import fnmatch
 import os
-import re
 import zipfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path, PurePosixPath
@@ -13,7 +12,6 @@ from packager.core.errors import ToolError
 from packager.files.installed import templates_folder
 from packager.files.processes import commands, downloads
 from packager.files.zips import read_entry, write_zip
-from packager.targets.kotlin import class_files
 from packager.targets.kotlin.names import ONNXRUNTIME
 
 COMPILER_PACKAGE = "kotlin-jupyter-kernel"
@@ -97,22 +95,9 @@ def libraries() -> tuple[str, ...]:
     return pinned["kotlin-stdlib"], pinned["kotlin-coroutines"]
 
 
-def write_jar(
-    path: Path,
-    folders: Iterable[Path],
-    *,
-    internal: Collection[str] = (),
-    resources: Mapping[PurePosixPath, bytes] = NO_RESOURCES,
-) -> Path:
-    """Writes the classes of all `folders`, as they ship, to the jar `path`, beside `resources`, and returns it.
-    `internal` names the classes that nobody sees but the package."""
-    classes = {
-        PurePosixPath(file.relative_to(each).as_posix()): class_files.trimmed(
-            file.read_bytes(), is_internal=re.split(r"[$.]", file.name)[0] in internal
-        )
-        for each in folders
-        for file in files(each)
-    }
+def write_jar(path: Path, folders: Iterable[Path], resources: Mapping[PurePosixPath, bytes] = NO_RESOURCES) -> Path:
+    """Writes the classes of all `folders` to the jar `path`, beside `resources`, and returns it."""
+    classes = {PurePosixPath(file.relative_to(each).as_posix()): file for each in folders for file in files(each)}
     return write_zip(path, {**classes, **resources})
 
 

@@ -4,9 +4,8 @@ The files that all models share are one unit, and each model's file is one: it u
 Units that are missing are compiled in one run of the compiler. The classes are the same as if all had been.
 """
 
-import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -23,7 +22,6 @@ CLASSES = Step(
 LIBRARIES = Step(name="kotlin-libraries", caller=__name__, computed_by=("packager.targets.kotlin.kotlin",))
 SHARED = PurePosixPath()
 """Name of the unit of the files that all models share; those of the others are their paths."""
-INTERNAL = re.compile(r"^(?:internal|private) (?:[a-z]+ )*(?:class|object|interface) (\w+)", re.MULTILINE)
 MODULE_FILE = ".kotlin_module"
 """Suffix of the list of files with top-level declarations, which only shared files have."""
 
@@ -78,12 +76,7 @@ def _write_classes(path: Path, module: Module, store: Store) -> Path:
         made = _compile(module, missing, stored[SHARED], work, store) if missing else {}
         for unit in missing:
             folders.append(store.results(CLASSES, module.inputs(unit), partial(_copy, made[unit], work / "classes")))
-    return kotlin.write_jar(path, folders, internal=internal(module.texts.values()), resources=module.resources)
-
-
-def internal(texts: Iterable[str]) -> frozenset[str]:
-    """Names of the classes in Kotlin files that nobody sees but the package."""
-    return frozenset(name for text in texts for name in INTERNAL.findall(text))
+    return kotlin.write_jar(path, folders, module.resources)
 
 
 def _compile(
