@@ -76,6 +76,7 @@ def model_view(
         has_default_input=all(view.default for view in sizes.views),
         inputs=inputs,
         input_values=_initializer(inputs, sizes.views),
+        input_zeros=_zeros(inputs, sizes.views),
         input_sizes=_of_sizes(sizes.views),
         kept_sizes=_kept(sizes.views),
         declared=_declarations(model.signature, pinned),
@@ -136,9 +137,24 @@ def _output(spec: TensorSpec, sizes: Sizes, outputs: Sequence[TensorSpec]) -> Ou
 
 
 def _initializer(inputs: Sequence[InputView], sizes: Sequence[DimensionView]) -> tuple[str, ...]:
-    values = (f"{each.identifier}: [{each.swift_type}]? = nil" for each in inputs)
-    chosen = (f"{each.identifier}: Int{each.default}" for each in sizes)
-    return called("public init", (*values, *chosen), " {", indent=8)
+    """Values have no defaults: an app that does not know of a new input is not to compile."""
+    values = (f"{each.identifier}: [{each.swift_type}]?" for each in inputs)
+    return called("public init", (*values, *_chosen(sizes)), " {", indent=8)
+
+
+def _zeros(inputs: Sequence[InputView], sizes: Sequence[DimensionView]) -> tuple[str, ...]:
+    head = called("public init", _chosen(sizes), " {", indent=8)
+    nothing = (f"{each.identifier}: nil" for each in inputs)
+    given = (f"{each.identifier}: {each.identifier}" for each in sizes)
+    body = called("self.init", (*nothing, *given), "", indent=12)
+    line = " ".join((*head, *body, "}"))
+    if len(head) == len(body) == 1 and len(line) + 8 <= WIDEST:
+        return (line,)
+    return (*head, *(f"    {each}" for each in body), "}")
+
+
+def _chosen(sizes: Sequence[DimensionView]) -> tuple[str, ...]:
+    return tuple(f"{each.identifier}: Int{each.default}" for each in sizes)
 
 
 def _of_sizes(sizes: Sequence[DimensionView]) -> tuple[str, ...]:

@@ -222,6 +222,8 @@ class ModelView:
     inputs: tuple[InputView, ...]
     input_values: tuple[str, ...]
     """lines of Swift: declares the initializer that takes values and sizes"""
+    input_zeros: tuple[str, ...]
+    """lines of Swift: the initializer that takes sizes alone"""
     input_sizes: tuple[str, ...]
     """lines of Swift: makes an input of the sizes of `tensors`"""
     kept_sizes: tuple[str, ...]

@@ -64,9 +64,9 @@ public final class Classifier: TypedModel, SelfTestingModel {
 
         /// An input with the given values; nil gives zeros or empty strings.
         public init(
-            imagePixels: [UInt8]? = nil, imageChannels: [Int64]? = nil, imageOrientation: [Int64]? = nil,
-            imageChroma: [UInt8]? = nil, imageConversion: [Int64]? = nil, imageHeight: Int, imageWidth: Int,
-            imageChannels2: Int, imageChromaHeight: Int, imageChromaWidth: Int, imageChromaChannels: Int
+            imagePixels: [UInt8]?, imageChannels: [Int64]?, imageOrientation: [Int64]?, imageChroma: [UInt8]?,
+            imageConversion: [Int64]?, imageHeight: Int, imageWidth: Int, imageChannels2: Int, imageChromaHeight: Int,
+            imageChromaWidth: Int, imageChromaChannels: Int
         ) {
             self.imagePixels = imagePixels ?? Shape.filled([imageHeight, imageWidth, imageChannels2], with: 0)
             self.imageChannels = imageChannels ?? Shape.filled([3], with: 0)
@@ -77,6 +77,18 @@ public final class Classifier: TypedModel, SelfTestingModel {
             (self.imageHeight, self.imageWidth, self.imageChannels2) = (imageHeight, imageWidth, imageChannels2)
             (self.imageChromaHeight, self.imageChromaWidth) = (imageChromaHeight, imageChromaWidth)
             self.imageChromaChannels = imageChromaChannels
+        }
+
+        /// Zeros or empty strings.
+        public init(
+            imageHeight: Int, imageWidth: Int, imageChannels2: Int, imageChromaHeight: Int, imageChromaWidth: Int,
+            imageChromaChannels: Int
+        ) {
+            self.init(
+                imagePixels: nil, imageChannels: nil, imageOrientation: nil, imageChroma: nil, imageConversion: nil,
+                imageHeight: imageHeight, imageWidth: imageWidth, imageChannels2: imageChannels2,
+                imageChromaHeight: imageChromaHeight, imageChromaWidth: imageChromaWidth,
+                imageChromaChannels: imageChromaChannels)
         }
 
         public init(for tensors: InputTensors) {

@@ -80,14 +80,21 @@ public final class ListenerModel: TypedModel {
 
         /// An input with the given values; nil gives zeros or empty strings.
         public init(
-            audioSamples: [Float]? = nil, audioRate: [Int64]? = nil, audioPlace: [Int64]? = nil,
-            state: [Float]? = nil, audioFrames: Int, audioChannels: Int
+            audioSamples: [Float]?, audioRate: [Int64]?, audioPlace: [Int64]?, state: [Float]?, audioFrames: Int,
+            audioChannels: Int
         ) {
             self.audioSamples = audioSamples ?? Shape.filled([audioFrames, audioChannels], with: 0)
             self.audioRate = audioRate ?? Shape.filled([], with: 0)
             self.audioPlace = audioPlace ?? Shape.filled([3], with: 0)
             self.state = state ?? Shape.filled([2, 1, 128], with: 0)
             (self.audioFrames, self.audioChannels) = (audioFrames, audioChannels)
+        }
+
+        /// Zeros or empty strings.
+        public init(audioFrames: Int, audioChannels: Int) {
+            self.init(
+                audioSamples: nil, audioRate: nil, audioPlace: nil, state: nil, audioFrames: audioFrames,
+                audioChannels: audioChannels)
         }
 
         public init(for tensors: InputTensors) {

@@ -72,12 +72,17 @@ public final class Ranker: TypedModel {
         public var documentCharacters: Int
 
         /// An input with the given values; nil gives zeros or empty strings.
-        public init(
-            queryText: [Int32]? = nil, queryDocument: [Int32]? = nil, queryCharacters: Int, documentCharacters: Int
-        ) {
+        public init(queryText: [Int32]?, queryDocument: [Int32]?, queryCharacters: Int, documentCharacters: Int) {
             self.queryText = queryText ?? Shape.filled([queryCharacters], with: 0)
             self.queryDocument = queryDocument ?? Shape.filled([documentCharacters], with: 0)
             (self.queryCharacters, self.documentCharacters) = (queryCharacters, documentCharacters)
+        }
+
+        /// Zeros or empty strings.
+        public init(queryCharacters: Int, documentCharacters: Int) {
+            self.init(
+                queryText: nil, queryDocument: nil, queryCharacters: queryCharacters,
+                documentCharacters: documentCharacters)
         }
 
         public init(for tensors: InputTensors) {

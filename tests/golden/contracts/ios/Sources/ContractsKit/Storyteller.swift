@@ -63,9 +63,8 @@ public final class Storyteller: TypedModel {
 
         /// An input with the given values; nil gives zeros or empty strings.
         public init(
-            promptText: [Int32]? = nil, pastKey: [Float]? = nil, logitsProgress: [Int64]? = nil,
-            logitsBytes: [Int64]? = nil, logitsSeed: [Int64]? = nil, promptCharacters: Int, pastLength: Int,
-            logitsWaitingBytes: Int
+            promptText: [Int32]?, pastKey: [Float]?, logitsProgress: [Int64]?, logitsBytes: [Int64]?,
+            logitsSeed: [Int64]?, promptCharacters: Int, pastLength: Int, logitsWaitingBytes: Int
         ) {
             self.promptText = promptText ?? Shape.filled([promptCharacters], with: 0)
             self.pastKey = pastKey ?? Shape.filled([1, 2, pastLength, 8], with: 0)
@@ -74,6 +73,13 @@ public final class Storyteller: TypedModel {
             self.logitsSeed = logitsSeed ?? Shape.filled([1], with: 0)
             (self.promptCharacters, self.pastLength) = (promptCharacters, pastLength)
             self.logitsWaitingBytes = logitsWaitingBytes
+        }
+
+        /// Zeros or empty strings.
+        public init(promptCharacters: Int, pastLength: Int, logitsWaitingBytes: Int) {
+            self.init(
+                promptText: nil, pastKey: nil, logitsProgress: nil, logitsBytes: nil, logitsSeed: nil,
+                promptCharacters: promptCharacters, pastLength: pastLength, logitsWaitingBytes: logitsWaitingBytes)
         }
 
         public init(for tensors: InputTensors) {

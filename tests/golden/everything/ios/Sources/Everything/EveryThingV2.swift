@@ -60,10 +60,9 @@ public final class EveryThingV2: TypedModel, SelfTestingModel {
 
         /// An input with the given values; nil gives zeros or empty strings.
         public init(
-            servingDefaultInput20: [Float]? = nil, input53: [Int64]? = nil, classValue: [Bool]? = nil,
-            text: [String]? = nil, int8: [Int8]? = nil, uint8: [UInt8]? = nil, int16: [Int16]? = nil,
-            int32: [Int32]? = nil, float16: [Half]? = nil, bfloat16: [BFloat16]? = nil, double: [Double]? = nil,
-            uint16: [UInt16]? = nil, uint32: [UInt32]? = nil, uint64: [UInt64]? = nil, batchSize: Int = 1,
+            servingDefaultInput20: [Float]?, input53: [Int64]?, classValue: [Bool]?, text: [String]?, int8: [Int8]?,
+            uint8: [UInt8]?, int16: [Int16]?, int32: [Int32]?, float16: [Half]?, bfloat16: [BFloat16]?,
+            double: [Double]?, uint16: [UInt16]?, uint32: [UInt32]?, uint64: [UInt64]?, batchSize: Int = 1,
             uint8Dim1: Int, int32Dim0: Int = 1, int32Dim1: Int, pastSequence1: Int
         ) {
             self.servingDefaultInput20 = servingDefaultInput20 ?? Shape.filled([1, 8], with: 0)
@@ -82,6 +81,15 @@ public final class EveryThingV2: TypedModel, SelfTestingModel {
             self.uint64 = uint64 ?? Shape.filled([2], with: 0)
             (self.batchSize, self.uint8Dim1, self.int32Dim0) = (batchSize, uint8Dim1, int32Dim0)
             (self.int32Dim1, self.pastSequence1) = (int32Dim1, pastSequence1)
+        }
+
+        /// Zeros or empty strings.
+        public init(batchSize: Int = 1, uint8Dim1: Int, int32Dim0: Int = 1, int32Dim1: Int, pastSequence1: Int) {
+            self.init(
+                servingDefaultInput20: nil, input53: nil, classValue: nil, text: nil, int8: nil, uint8: nil,
+                int16: nil, int32: nil, float16: nil, bfloat16: nil, double: nil, uint16: nil, uint32: nil,
+                uint64: nil, batchSize: batchSize, uint8Dim1: uint8Dim1, int32Dim0: int32Dim0, int32Dim1: int32Dim1,
+                pastSequence1: pastSequence1)
         }
 
         public init(for tensors: InputTensors) {
