@@ -190,11 +190,14 @@ internal class DeviceContext(base: Context, private val folder: File, private va
     private fun own(name: String) = File(folder, name).apply { mkdirs() }
 }
 
-private fun Any.field(name: String) = generateSequence<Class<*>>(javaClass) { it.superclass }
-    .firstNotNullOf { kind -> kind.declaredFields.find { it.name == name } }
-    .apply { isAccessible = true }
+private fun Any.field(name: String) = checkNotNull(fieldOrNull(name)) { "${javaClass.name} has no $name" }
 
-private fun Any.get(name: String): Any? = field(name).get(this)
+private fun Any.fieldOrNull(name: String) = generateSequence<Class<*>>(javaClass) { it.superclass }
+    .firstNotNullOfOrNull { kind -> kind.declaredFields.find { it.name == name } }
+    ?.apply { isAccessible = true }
+
+/** The value of a property, which may be made at its first use. */
+private fun Any.get(name: String): Any? = fieldOrNull("$name\$delegate")?.get(this)?.call("getValue") ?: field(name).get(this)
 
 private fun Any.set(name: String, value: Any?): Unit = field(name).set(this, value)
 
