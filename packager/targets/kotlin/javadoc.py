@@ -49,7 +49,7 @@ def _part(comment: str, declaration: str) -> str:
     lines = [line.strip().removeprefix("*").removeprefix(" ").rstrip() for line in comment.strip().splitlines()]
     text = "\n".join(_paragraphs(lines))
     line = re.sub(r",? \)", ")", " ".join(declaration.split()).replace("( ", "("))
-    return f"<h2><code>{escape(line.rstrip(' {=,('))}</code></h2>\n{text}\n"
+    return f"<h2><code>{escape(line.rstrip(' {=,(:'))}</code></h2>\n{text}\n"
 
 
 def _paragraphs(lines: list[str]) -> Iterator[str]:
