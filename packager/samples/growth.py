@@ -52,13 +52,9 @@ class Growth:
             if not all(map(len, numbers)):
                 continue
             is_size = node.op_type == "Resize" and given[-1] is not None and given[-1].dtype.kind in "iu"
-            found_numbers = [each.tolist() for each in numbers]
-            text = (
-                _over(_count(found_numbers[-1]), MOST_RESIZED, "numbers")  # its last input has sizes, or else scales
-                if is_size
-                else _excess(node.op_type, found_numbers)
-            )
-            if text:
+            operator = "Expand" if is_size else node.op_type  # its last input has sizes, or else scales
+            most = MOST_RESIZED if is_size else MOST_NUMBERS
+            if text := _excess(operator, [each.tolist() for each in numbers], most):
                 return f"node '{node.name or next(iter(node.output))}' ({node.op_type}) would make {text}"
         return ""
 
@@ -105,20 +101,17 @@ def _is_shape(flow: Flow, name: str) -> bool:
     return index is not None and flow.nodes[index].op_type in SHAPES
 
 
-def _excess(operator: str, numbers: list[list[float]]) -> str:
+def _excess(operator: str, numbers: list[list[float]], most: int) -> str:
+    """`most` numbers may be in a tensor."""
     last = numbers[-1]
     if operator in ("ConstantOfShape", "Expand"):
-        return _over(_count(last), MOST_NUMBERS, "numbers")
+        return _over(math.prod(max(1.0, each) for each in last), most, "numbers")
     if operator == "Range":
         start, limit, step = (each[0] for each in numbers) if len(numbers) == 3 else (0.0, last[0], 1.0)
         return _over((limit - start) / step if step else math.inf, MOST_STEPS, "steps")
     if operator in ("OneHot", "Pad"):
         return _over(sum(map(abs, last)), MOST_STEPS, "steps")
-    return _over(_count(last), MOST_TIMES, "repetitions")
-
-
-def _count(sizes: list[float]) -> float:
-    return math.prod(max(1.0, each) for each in sizes)
+    return _over(math.prod(max(1.0, each) for each in last), MOST_TIMES, "repetitions")
 
 
 def _over(count: float, most: int, what: str) -> str:
