@@ -33,7 +33,8 @@ def absolute(config: Config, folder: Path) -> Config:
     parity = config.parity.model_copy(update={**within, "interpreters": found})
     variants = {name: _with_absolute_paths(table, folder) for name, table in config.variant.items()}
     keys = tuple(folder / path for path in config.package.trusted)
-    package = config.package.model_copy(update={"trust": keys})
+    channel = folder / config.package.channel if config.package.channel else None
+    package = config.package.model_copy(update={"trust": keys, "channel": channel})
     changed = {
         "package": package,
         "model": models,

@@ -26,7 +26,6 @@ SOURCE = "source"
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]*")
 ADDRESS = re.compile(r"(https://[^\s\"<>]+)?")
 KEY_ID = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})?")
-CHANNEL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,99})?")
 
 
 class PackageTable(Strict):
@@ -59,9 +58,9 @@ class PackageTable(Strict):
     trust: Path | tuple[Path, ...] = ()
     """public key (PEM, ECDSA P-256) of releases: generated code then opens only files that `mobpack sign` has signed
     with its private key. Two of them for a change of keys: `["release.pub", "next.pub"]`. See docs/signing.md"""
-    channel: Annotated[str, matches(CHANNEL, "use letters, digits, dots and hyphens, for example stable")] = ""
-    """channel from which apps update their models, as `mobpack channel` names it; needs `trust`. See
-    docs/delivery.md"""
+    channel: Path | None = None
+    """root file of the channel from which apps update their models, as `mobpack channel init` has made it:
+    `"stable.root.json"`; needs `trust`. See docs/delivery.md"""
     encryption: Annotated[str, matches(KEY_ID, "use letters, digits, dots, _ and -, for example models-1")] = ""
     """name of the key that the models are encrypted with, by which apps know it; `mobpack build --model-key` says where
     it is. Whoever controls a device can get it there. See docs/signing.md"""
@@ -70,6 +69,11 @@ class PackageTable(Strict):
     def trusted(self) -> tuple[Path, ...]:
         """The files of `trust`."""
         return (self.trust,) if isinstance(self.trust, Path) else self.trust
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Every file that the table names."""
+        return (*self.trusted, *([self.channel] if self.channel else []))
 
 
 def _named_by(key: str, default: str) -> Discriminator:

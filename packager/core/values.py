@@ -338,6 +338,8 @@ class Delivery:
     """Channel from which generated code updates its models, and the APIs that it can take."""
 
     channel: str
+    root: str
+    """first root of the channel that the code trusts: metadata of The Update Framework, in JSON"""
     contracts: Mapping[str, str]
     """name of a model -> hex sha256 of its API; models with another one are for other code"""
 

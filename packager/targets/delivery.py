@@ -10,6 +10,8 @@ class DeliveryView:
     """The channel of a package, and the release that the code belongs to."""
 
     channel: str
+    root: str
+    """metadata that says whose channel it is, in JSON"""
     package: str
     version: str
     number: int
@@ -24,6 +26,7 @@ def delivery_view(package: Package) -> DeliveryView | None:
         return None
     return DeliveryView(
         channel=package.delivery.channel,
+        root=package.delivery.root,
         package=package.name,
         version=package.version,
         number=package.trust.number,

@@ -12,6 +12,7 @@ from packager.distribution.channel.contracts import contract_hash
 from packager.distribution.release import model_entry
 from packager.targets import KNOWN_TARGETS
 from packager.workflows.options import contracts_of
+from packager.workflows.trusted_keys import root_of
 
 
 def refuse_undelivered(config: Config, targets: Sequence[str]) -> None:
@@ -35,9 +36,10 @@ def refuse_undelivered(config: Config, targets: Sequence[str]) -> None:
 
 def delivered(package: Package, config: Config, plans: Sequence[Plan]) -> Package:
     """The package with what its code needs to take models from a channel; unchanged without `[package] channel`."""
-    if not config.package.channel:
+    root = root_of(config)
+    if root is None:
         return package
     tables = json.loads(to_json(contracts_of(config))).get("contract", {})
     models = {plan.model.name: json.loads(to_json(model_entry(plan.model))) for plan in plans}
     contracts = {name: contract_hash(models[name], tables.get(name, {})) for name in sorted(models)}
-    return replace(package, delivery=Delivery(channel=config.package.channel, contracts=contracts))
+    return replace(package, delivery=Delivery(channel=root.channel, root=root.text, contracts=contracts))

@@ -117,7 +117,7 @@ def stated(
     installed = installed or Installed()
     found = inputs_of(config, targets, project.file if has_file else None)
     code = [path for text in functions_of(config) for path in modules_of(module_file(text, folder), folder)]
-    files = sorted({*found.files, *code, *_keys(config)})
+    files = sorted({*found.files, *code, *config.package.files})
     return Lock(
         tables={
             BUILD: {"mobpack": installed.code, **_options(project, targets)},
@@ -146,12 +146,6 @@ def _file(path: Path) -> Facts:
 
 def _relative(path: Path, folder: Path) -> str:
     return Path(os.path.relpath(path, folder)).as_posix()
-
-
-def _keys(config: Config) -> Iterator[Path]:
-    """Files that [package] names: public keys that apps trust."""
-    for value in vars(config.package).values():
-        yield from (each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, Path))
 
 
 def _beyond(config: Config, targets: Sequence[str]) -> Iterator[str]:

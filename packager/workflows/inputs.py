@@ -33,7 +33,7 @@ def inputs_of(config: Config, targets: Sequence[str], project: Path | None) -> B
     Raises ModelError for a model that cannot be read.
     """
     beside = project.parent if project else Path.cwd()
-    named = [*([project] if project else []), *config.package.trusted, *model_files(config)]
+    named = [*([project] if project else []), *config.package.files, *model_files(config)]
     named += [*sample_files(config, targets, beside), *runtime_files(config), *scale_files(config, targets)]
     return BuildInputs(
         files=tuple(sorted({file for each in named for file in files_in(each)})),

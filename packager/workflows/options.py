@@ -12,7 +12,7 @@ from packager.files.hashes import sha256_of
 from packager.quantization.variants import settings_of
 from packager.targets.target import Printed, variants_of
 from packager.workflows.requested import targets_of, wrappers_of
-from packager.workflows.trusted_keys import trust_of
+from packager.workflows.trusted_keys import root_of, trust_of
 
 
 def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
@@ -25,7 +25,7 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
         "rename": {name: table.rename for name, table in config.model.items() if table.rename},
         **contracts_of(config),
         **trust_in(config),
-        **({"channel": config.package.channel} if config.package.channel else {}),
+        **channel_in(config),
         **({"encryption": config.package.encryption} if config.package.encryption else {}),
         "parity": {
             "runners": list(config.parity.runners),
@@ -57,6 +57,12 @@ def trust_in(config: Config) -> dict[str, object]:
         return {}
     keys = [hashlib.sha256(key).hexdigest() for key in trust.keys]
     return {"trust": {"keys": keys, "number": trust.number}}
+
+
+def channel_in(config: Config) -> dict[str, object]:
+    """The name of the channel and the sha256 of its root; empty without."""
+    root = root_of(config)
+    return {"channel": root.channel, "channel-root": hashlib.sha256(root.text.encode()).hexdigest()} if root else {}
 
 
 def contracts_of(config: Config) -> dict[str, object]:

@@ -1,8 +1,9 @@
-"""Reads the public keys of `[package] trust`, which generated code verifies models with."""
+"""Reads what generated code verifies models with: the keys of `[package] trust`, and the root of `channel`."""
 
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from packager.config import Config
 from packager.core import user_files
@@ -11,6 +12,9 @@ from packager.core.values import Trust
 from packager.signing.keys import spki
 from packager.signing.statements import ReleaseName
 from packager.targets import KNOWN_TARGETS
+
+if TYPE_CHECKING:
+    from packager.distribution.channel.roots import ChannelRoot
 
 MAKE_ONE = "make one of the private key: openssl pkey -in release.key -pubout -out release.pub"
 MAX_KEYS = 2
@@ -37,6 +41,27 @@ def trust_of(config: Config) -> Trust | None:
     if len(set(keys)) < len(keys):
         raise ConfigError("package.trust names the same key twice", hint="keep one, or name the key that follows it")
     return Trust(keys=keys, number=release_number(config.package.version))
+
+
+def root_of(config: Config) -> "ChannelRoot | None":
+    """The root of the channel that apps take models from; None without `[package] channel`.
+
+    Raises ConfigError for a file that is missing or no root of a channel, and for the root of another package.
+    """
+    if config.package.channel is None:
+        return None
+    from packager.distribution.channel.roots import read_root
+
+    try:
+        root = read_root(config.package.channel)
+    except ConfigError as error:
+        raise ConfigError(f"package.channel: {error.message}", hint=error.hint) from error
+    if root.package != config.package.name:
+        raise ConfigError(
+            f"package.channel: {config.package.channel} is the root of a channel of the package '{root.package}'",
+            hint=f"make one for '{config.package.name}': mobpack channel init",
+        )
+    return root
 
 
 def refuse_unverified(config: Config, targets: Sequence[str]) -> None:

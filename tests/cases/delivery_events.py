@@ -22,7 +22,8 @@ from tests.cases.delivery_server import (
 )
 from tests.cases.delivery_stage import EXPIRED, FAILS, FROZEN, LOADS, SAME, WAITS, Stage
 from tests.cases.delta_vectors import END_BYTE, insert, packed
-from tests.cases.trust_vectors import STRANGER
+from tests.cases.trust_vectors import STRANGER, sign
+from tests.cases.tuf_repository import canonical
 from tests.toolchain.react_native.download.server import Fault, cut, status
 
 BOMB = 8 << 20
@@ -139,7 +140,7 @@ def older(stage: Stage) -> None:
 
 def forked(stage: Stage) -> None:
     stage.channel.publish(number=2)
-    stage.update(FAILS, FIRST)
+    stage.update(SAME if stage.channel.is_tuf else FAILS, FIRST)  # a timestamp of the same version is not read
 
 
 def seen_first(stage: Stage) -> None:
@@ -153,15 +154,18 @@ def seen_first(stage: Stage) -> None:
     stage.channel.number += 2
 
 
-def signatures(bundle: bytes, count: int) -> bytes:
-    """The bundle with its signature so often."""
-    document = json.loads(bundle)
-    document["dsseEnvelope"]["signatures"] *= count
+def signatures(content: bytes, count: int) -> bytes:
+    """A signed file with its signature so often."""
+    document = json.loads(content)
+    document.get("dsseEnvelope", document)["signatures"] *= count
     return json.dumps(document).encode()
 
 
 def known(stage: Stage) -> None:
     stage.update(SAME, FIRST)
+    if stage.channel.is_tuf:
+        assert [each.rpartition("/")[2] for each in stage.channel.asked] == ["2.root.json", "timestamp.json"]
+        return
     [request] = stage.channel.address.files.requests
     assert request.headers.get("if-none-match"), request.headers
 
@@ -190,6 +194,9 @@ def clock_behind(stage: Stage) -> None:
 
 def older_state(stage: Stage) -> None:
     """Apps of before remember no time."""
+    if stage.channel.is_tuf:
+        known(stage)
+        return
     path = stage.folder / "state.json"
     state = json.loads(path.read_bytes())
     assert state["seen"].pop("latest") > 0
@@ -224,15 +231,18 @@ def bomb(stage: Stage) -> None:
     def edit(document: dict[str, Any]) -> None:
         for file in files_of(releases(document)[0]):
             for delta in file["deltas"]:
-                source = stage.channel.healthy[_path(delta["source"])]
+                source = stage.channel.healthy[stage.channel.path_of(delta["source"])]
                 delta.update(stage.channel.put(packed(insert(bytes(BOMB)) + END_BYTE, source, bytes(BOMB))))
 
     stage.channel.publish(edit)
     stage.update(LOADS, SECOND)
 
 
-def _path(sha256: str) -> str:
-    return f"/blobs/sha256/{sha256[:2]}/{sha256}"
+def _files_asked(stage: Stage) -> list[str]:
+    """Paths of the files of releases that were asked for since the last look."""
+    asked = stage.channel.asked
+    assert asked, "nothing was asked for at all"
+    return [each for each in asked if stage.channel.is_file(each)]
 
 
 def wrong_numbers(stage: Stage) -> None:
@@ -245,7 +255,7 @@ def wrong_numbers(stage: Stage) -> None:
     stage.update(FAILS, FIRST)
     stage.channel.forget()
     stage.update(SAME, FIRST)
-    assert len(stage.channel.asked) == 1, "it is not tried, nor fetched, again"
+    assert not _files_asked(stage), "it is not tried, nor fetched, again"
 
 
 def no_model(stage: Stage) -> None:
@@ -273,7 +283,7 @@ def on_condition(**conditions: object) -> Callable[[Stage], None]:
         stage.channel.forget()
         stage.ask("metered unknown")
         stage.update(WAITS, FIRST)
-        assert len(stage.channel.asked) == 1, "nothing is downloaded meanwhile"
+        assert not _files_asked(stage), "nothing is downloaded meanwhile"
         stage.ask("metered no")
 
     return happens
@@ -320,7 +330,7 @@ def taken_back(stage: Stage) -> None:
     stage.channel.forget()
     stage.channel.publish(lambda document: releases(document).pop(0))
     stage.update(LOADS, FIRST)
-    assert len(stage.channel.asked) == 1, "its files are still there"
+    assert not _files_asked(stage), "its files are still there"
 
 
 def to_the_start(stage: Stage) -> None:
@@ -341,7 +351,7 @@ def removed(stage: Stage) -> None:
 
 def _files(stage: Stage, index: int) -> list[Path]:
     """Files on the device of a release: 0 is the newest."""
-    found = [stage.folder / "files" / path.rpartition("/")[2] for path in stage.channel.models(index)]
+    found = [stage.folder / "files" / path[-64:] for path in stage.channel.models(index)]
     return [each for each in found if each.exists()]
 
 
@@ -396,7 +406,8 @@ def changed_file(path: Path) -> None:
 
 def documents(change: Callable[[Path, Stage], object]) -> Callable[[Stage], None]:
     def happens(stage: Stage) -> None:
-        found = list((stage.folder / "documents").iterdir())
+        folders = ("metadata", "releases", "vouchers") if stage.channel.is_tuf else ("documents",)
+        found = [each for folder in folders for each in (stage.folder / folder).glob("*")]
         assert found
         for each in found:
             change(each, stage)
@@ -407,6 +418,13 @@ def documents(change: Callable[[Path, Stage], object]) -> Callable[[Stage], None
 
 
 def by_a_stranger(path: Path, stage: Stage) -> None:
+    if stage.channel.is_tuf:
+        file = json.loads(path.read_bytes())
+        if "signed" in file:
+            forged = sign(canonical(file["signed"]), STRANGER).hex()
+            file["signatures"] = [{**each, "sig": forged} for each in file["signatures"]]
+        path.write_text(json.dumps(file), encoding="utf-8")
+        return
     stage.channel.publish(key=STRANGER, number=2)
     path.write_bytes(stage.channel.address.files.by_path["/stable/channel.json"])
 
@@ -431,7 +449,7 @@ def damaged_state(change: Callable[[bytes], bytes], *, is_known: bool = False) -
 def left_overs(stage: Stage) -> None:
     """Beginnings of the files that come next, of something else."""
     for path in [*stage.channel.blobs(), *stage.channel.deltas()]:
-        name = path.rpartition("/")[2]
+        name = path[-64:]
         (stage.folder / "files" / f"{name}.part").write_bytes(b"something else" * 10)
     (stage.folder / "state.json.part").write_bytes(b"{")
     stage.channel.publish()

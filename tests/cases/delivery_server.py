@@ -48,6 +48,7 @@ class Channel:
     healthy: dict[str, bytes] = field(init=False)
     number: int = 0
     """of the newest document"""
+    is_tuf: bool = False
 
     def __post_init__(self) -> None:
         self.healthy = self.published.files()
@@ -128,13 +129,13 @@ class Channel:
     def on_blobs(self, fault: Fault) -> None:
         """All requests for blobs go wrong."""
         for path in self.address.files.by_path:
-            if path.startswith("/blobs/"):
+            if self.is_file(path):
                 self.address.files.faults_by_path[path] = Forever([fault])
 
     def on_each_blob(self, *faults: Fault) -> None:
         """The first requests for each blob go wrong, one after the other."""
         for path in self.address.files.by_path:
-            if path.startswith("/blobs/"):
+            if self.is_file(path):
                 self.address.files.faults_by_path[path] = deque(faults)
 
     def on_deltas(self, fault: Fault) -> None:
@@ -148,25 +149,33 @@ class Channel:
     def put(self, content: bytes) -> dict[str, Any]:
         """Adds a blob, and gives what a document says of it."""
         sha256 = hashlib.sha256(content).hexdigest()
-        self.address.files.by_path[f"/{blob_name(sha256)}"] = content
+        self.address.files.by_path[self.path_of(sha256)] = content
         return {"sha256": sha256, "size-bytes": len(content)}
 
     def blobs(self) -> list[str]:
         """Paths of the files of the newest release that the one before lacks."""
         newest, before = (set(_files(each)) for each in releases(self.document())[:2])
-        return sorted(f"/{blob_name(each)}" for each in newest - before)
+        return sorted(self.path_of(each) for each in newest - before)
 
     def models(self, index: int = 0) -> list[str]:
         """Paths of the model files of a release, without those of its self-test."""
         golden = {file["sha256"] for each in releases(self.document())[index]["files"] for file in each["golden"]}
-        return sorted(f"/{blob_name(each)}" for each in set(_files(releases(self.document())[index])) - golden)
+        return sorted(self.path_of(each) for each in set(_files(releases(self.document())[index])) - golden)
+
+    def path_of(self, sha256: str) -> str:
+        """Path of a blob."""
+        return f"/{blob_name(sha256)}"
+
+    def is_file(self, path: str) -> bool:
+        """Whether a path is that of a blob."""
+        return path.startswith("/blobs/")
 
     def deltas(self) -> list[str]:
         """Paths of all deltas to the newest release."""
         newest = releases(self.document())[0]
         found = {delta["sha256"] for file in files_of(newest) for delta in file["deltas"]}
         assert found, "the channel has no deltas"
-        return sorted(f"/{blob_name(each)}" for each in found)
+        return sorted(self.path_of(each) for each in found)
 
     def forget(self) -> None:
         """Forgets the requests until now."""

@@ -44,7 +44,6 @@ from packager.core.pipeline import Pipeline, Stage
 from packager.core.values import (
     Choice,
     Compiled,
-    Delivery,
     Dimension,
     ElementType,
     Format,
@@ -78,6 +77,7 @@ from packager.targets.web.view import WebView
 from packager.vectors import Allowed, Golden, GoldenFile, GoldenSample, Vectors
 from packager.vectors.safetensors import TensorEntry
 from tests.cases.trust_vectors import TRUST
+from tests.cases.tuf_repository import delivery
 
 NO_SETTINGS: Mapping[str, str] = {}
 FILES = Path(__file__).parent / "weights"
@@ -394,7 +394,7 @@ EVERYTHING = replace(
 
 # Packages that open signed files alone have one file more, and other ones that load.
 TRUSTED = replace(IMAGE_CLASSIFIER, package=replace(IMAGE_CLASSIFIER.package, version="1.2.3", trust=TRUST))
-DELIVERED = replace(TRUSTED.package, delivery=Delivery(channel="stable", contracts={"classifier": "c" * 64}))
+DELIVERED = replace(TRUSTED.package, delivery=delivery("vision", {"classifier": "c" * 64}))
 """a package whose models a channel updates"""
 
 CASES = {

@@ -8,17 +8,18 @@ import pytest
 
 from packager.core.class_names import RESERVED
 from packager.core.findings import Report
-from packager.core.values import Delivery, Package
+from packager.core.values import Package
 from packager.render.templates import write_sources
 from packager.targets.typescript import texts
 from packager.targets.web import Web
 from packager.targets.web.view import NamesView
+from tests.cases.tuf_repository import delivery
 from tests.golden.cases import CONTRACTS, IMAGE_CLASSIFIER, TRUSTED, WEB_CASES, paged
 from tests.npm.test_react_native_package import eslint
 from tests.toolchain import node, typescript
 from tests.toolchain.typescript import ROOTS
 
-DELIVERED = replace(TRUSTED.package, delivery=Delivery(channel="stable", contracts={}))
+DELIVERED = replace(TRUSTED.package, delivery=delivery("vision", {}))
 ENTRY = "export {{ {name} }} from './package/lib/{module}.js';"
 MADE_APART = {
     "trust": "import type { Trust } from './runtime/trust.js';\nexport declare const TRUST: Trust;\n",

@@ -75,7 +75,7 @@ def test_a_target_that_cannot_decrypt_is_refused_by_name(target: str, tmp_path: 
 
 def test_encryption_and_a_channel_do_not_go_together(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"package\.encryption and package\.channel"):
-        refuse(tmp_path, f'{ENCRYPTED}\nchannel = "stable"', "ios")
+        refuse(tmp_path, f'{ENCRYPTED}\nchannel = "stable.root.json"', "ios")
 
 
 @pytest.mark.parametrize("name", ["a b", "../a", "-", "x" * 65, "ä"])

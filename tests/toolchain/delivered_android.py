@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from packager import vectors
 from packager.core.findings import Report
 from packager.core.to_json import plain
-from packager.core.values import Compiled, Delivery, ElementType, Plan
+from packager.core.values import Compiled, ElementType, Plan
 from packager.distribution import deltas
 from packager.distribution.channel.document import (
     PAYLOAD_TYPE,
@@ -40,6 +40,7 @@ from packager.targets.target import Target
 from packager.vectors import generated, safetensors
 from tests.cases.onnx_text import linear
 from tests.cases.trust_vectors import IN_USE, sign, signed
+from tests.cases.tuf_repository import delivery
 from tests.toolchain import trusted
 from tests.toolchain.react_native.download.server import Files
 from tests.toolchain.trusted_android import with_list
@@ -47,7 +48,7 @@ from tests.toolchain.trusted_android import with_list
 CHANNEL = "stable"
 CONTRACT = hashlib.sha256(b"an API").hexdigest()
 MODEL = trusted.MODEL
-PACKAGE = replace(trusted.PACKAGE, delivery=Delivery(channel=CHANNEL, contracts={MODEL: CONTRACT}))
+PACKAGE = replace(trusted.PACKAGE, delivery=delivery(trusted.PACKAGE.name, {MODEL: CONTRACT}))
 TARGET = Android(providers=("xnnpack",))
 INPUT = numpy.arange(64, dtype=numpy.float32).reshape(1, 64) / 64
 """what the program runs the model on"""

@@ -13,6 +13,7 @@ import onnx
 from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.cases.signing_cases import Key, write_key
 from tests.cases.trust_vectors import IN_USE
+from tests.cases.tuf_repository import root_text
 from tests.toolchain import command, environments, without_classes
 from tests.toolchain.kept import kept, product
 
@@ -25,7 +26,7 @@ name = "models"
 version = "{{version}}"
 license = "MIT"
 trust = "release.pub"
-channel = "{CHANNEL}"
+channel = "{CHANNEL}.root.json"
 
 [model.{MODEL}]
 path = "{MODEL}.onnx"
@@ -138,5 +139,6 @@ def _project(folder: Path, version: str, target: str) -> Path:
     assert signer.private.name == "release.pem"
     saved(folder / f"{MODEL}.onnx", graph(version))
     text = PROJECT.format(version=version) + TARGETS[target]
+    (folder / f"{CHANNEL}.root.json").write_text(root_text("models", CHANNEL), encoding="utf-8", newline="\n")
     (folder / "mobpack.toml").write_text(text, encoding="utf-8", newline="\n")
     return folder

@@ -21,6 +21,7 @@ from packager.files.processes import downloads
 from packager.workflows import signing
 from tests.cases import delivery_releases
 from tests.cases.channel_cases import place_of
+from tests.cases.tuf_repository import root_text
 from tests.toolchain import command, vision, without_classes
 
 ROOT = Path(__file__).parents[2]
@@ -36,10 +37,11 @@ def publish(root: Path, target: str) -> None:
     for name in ("mobpack.toml", "coffee.jpg"):
         shutil.copy(ROOT / vision.FOLDER / name, models)
     key = delivery_releases.key(models)
+    (models / "stable.root.json").write_text(root_text("vision", "stable"), encoding="utf-8", newline="\n")
     text = (models / "mobpack.toml").read_text(encoding="utf-8")
     releases = {"dist": (OURS, "127.0"), "newer": (NEWER, "126.5")}
     for dist, (version, mean) in releases.items():
-        options = f'version = "{version}"\ntrust = "release.pub"\nchannel = "stable"'
+        options = f'version = "{version}"\ntrust = "release.pub"\nchannel = "stable.root.json"'
         changed = text.replace(f'version = "{OURS}"', options).replace("mean = [127.0]", f"mean = [{mean}]")
         (models / f"{dist}.toml").write_text(changed, encoding="utf-8", newline="\n")
         program = Path(without_classes.__file__) if version == NEWER else None

@@ -52,7 +52,7 @@ MODELS = (
     *CONTRACTS,
     *(replace(each, model=replace(each.model, name=f"lists-{each.model.name}")) for each in LISTS),
 )
-CHANNEL = Delivery(channel="stable", contracts={"typed": "c" * 64})
+CHANNEL = Delivery(channel="stable", root="{}", contracts={"typed": "c" * 64})
 SETTINGS = (
     PACKAGE,
     replace(PACKAGE, trust=TRUST),

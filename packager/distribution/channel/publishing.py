@@ -116,7 +116,7 @@ def _notes(dist: Path, found: ReleasedModels, place: ChannelPlace) -> Iterator[s
         keys = " and ".join(f"`{key}`" for key in found.lacks)
         yield (
             f"the packages in {dist} were built without {keys} in [package]: apps that have them get no models from a "
-            f'channel. Build them with trust = "release.pub" and channel = "{place.channel}" before apps ship'
+            f'channel. Build them with trust = "release.pub" and channel = "{place.channel}.root.json" before apps ship'
         )
 
 
