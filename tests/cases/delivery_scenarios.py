@@ -26,7 +26,7 @@ VISITS: tuple[Visit, ...] = (
             Scenario("the document is not there", "no answer", events.every(status(404))),
             Scenario("the server fails", "no answer", events.every(status(500))),
             Scenario("the server is busy", "no answer", events.refused_documents),
-            Scenario("the document is cut", "cut and wrong lengths", events.every(cut(1000))),
+            Scenario("the document is cut", "cut and wrong lengths", events.every(cut(100))),
             Scenario("the document has a wrong length", "cut and wrong lengths", events.every(claiming(1000))),
             Scenario("the document has no end", "endless data", events.every(endless)),
             Scenario(

@@ -30,6 +30,8 @@ class TufChannel(delivery_server.Channel):
     """A server with a channel, and a second one without https that nobody should ask."""
 
     repository: Repository = field(init=False)
+    delegated: dict[str, Json] = field(default_factory=dict)
+    """what every snapshot says of delegated roles: none may lose one"""
     is_tuf: bool = True
 
     def __post_init__(self) -> None:
@@ -39,6 +41,7 @@ class TufChannel(delivery_server.Channel):
 
     def restart(self) -> None:
         self.repository = Repository(package=PACKAGE, channel=CHANNEL)
+        self.delegated.clear()
         super().restart()
 
     def show(self, number: int) -> None:
@@ -77,7 +80,7 @@ class TufChannel(delivery_server.Channel):
         found = self._targets(document)
         targets = self._made("targets", document, edits, signers, targets=found)
         files[f"{folder}/{number}.targets.json"] = targets
-        meta = {"targets.json": {"version": document.get("number")}}
+        meta = {"targets.json": {"version": document.get("number")}, **self.delegated}
         snapshot = self._made("snapshot", document, edits, signers, meta=meta)
         files[f"{folder}/{number}.snapshot.json"] = snapshot
         meta = {"snapshot.json": {"version": document.get("number"), **target(snapshot)}}
