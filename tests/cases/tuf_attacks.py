@@ -12,12 +12,12 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
 from tests.cases.delivery_releases import CHANNEL, FIRST, MODEL, SECOND
-from tests.cases.delivery_server import Edit, Forever, endless, nothing
+from tests.cases.delivery_server import Edit, Forever, nothing
 from tests.cases.delivery_stage import EXPIRED, FAILS, LOADS, SAME, Scenario, Stage, Visit
 from tests.cases.trust_vectors import IN_USE, NEXT, STRANGER, private
 from tests.cases.tuf_repository import Json, Keys, key_id, public, signed_by
 from tests.cases.tuf_server import RELEASES, TufChannel
-from tests.toolchain.react_native.download.server import Fault, cut, status
+from tests.toolchain.react_native.download.server import Fault, Handler, cut, status
 
 THIRD = private(int.from_bytes(b"a third key"))
 PAST = "2020-01-01T00:00:00Z"
@@ -64,6 +64,15 @@ def _answered(role: str, fault: Fault) -> Happens:
     return happens
 
 
+def _without_end(handler: Handler) -> None:
+    """More bytes than any metadata may have, and no length."""
+    handler.send_response(200)
+    handler.end_headers()
+    handler.close_connection = True
+    while not handler.files.ended.wait(0.01):
+        handler.wfile.write(bytes(100_000))
+
+
 def _elsewhere(signed: Json) -> None:
     signed["mobpack"] = {**signed["mobpack"], "channel": "beta"}
 
@@ -83,7 +92,7 @@ def _each_role(role: str) -> Visit:
             Scenario(f"{role}: {OTHERS}", "mix and match", _edited(role, _elsewhere)),
             Scenario(f"{role}: not there", "no answer", _answered(role, status(404))),
             Scenario(f"{role}: cut", "cut and wrong lengths", _answered(role, cut(100))),
-            Scenario(f"{role}: no end", "endless data", _answered(role, endless)),
+            Scenario(f"{role}: no end", "endless data", _answered(role, _without_end)),
         ),
         on_pages=False,
     )
@@ -233,7 +242,7 @@ BAD_ROOTS = Visit(
         Scenario(f"a root {OTHERS}", "mix and match", _bad_root(_elsewhere)),
         Scenario("a root that is no JSON", "hostile text", _root_answer(lambda handler: handler.answer())),
         Scenario("a server that fails at the root", "no answer", _root_answer(status(500))),
-        Scenario("a root without end", "endless data", _root_answer(endless)),
+        Scenario("a root without end", "endless data", _root_answer(_without_end)),
     ),
     on_pages=False,
 )
@@ -328,7 +337,7 @@ def _other_keys(stage: Stage) -> None:
     channel = _channel(stage)
 
     def edit(root: Json) -> None:
-        root["keys"]["1" * 64] = {"keytype": "new", "scheme": "new-1", "keyval": {"public": "x"}}
+        root["keys"]["1" * 64] = {"keytype": "ed25519", "scheme": "ed25519", "keyval": {"public": "2" * 64}}
         root["roles"]["targets"]["keyids"].append("1" * 64)
 
     channel.repository.rotate(edit)
