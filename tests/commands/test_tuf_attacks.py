@@ -35,6 +35,12 @@ class _Client:
     def ask(self, command: str) -> Mapping[str, Any]:
         return {"states": {MODEL: self._update()}} if command == "update force" else {}
 
+    def send(self, command: str) -> Mapping[str, Any]:
+        return self.ask(command)
+
+    def kill(self) -> None:
+        """It does nothing between two updates."""
+
     def _update(self) -> Mapping[str, str]:
         reason = ""
         try:
