@@ -1,5 +1,6 @@
 """`mobpack channel`: publishes models to a folder or a store, from which apps that have shipped get them."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,48 +23,79 @@ from packager.cli.channel_options import (
     model_option,
     percent_type,
     public_option,
+    root_of,
+    root_option,
+    timestamp_days_option,
     to_option,
     trusted_option,
 )
+from packager.cli.channel_roots import init
 from packager.cli.options import MODEL, json_option, print_json, subject_option
 from packager.cli.project_options import into
+from packager.core.errors import ConfigError, GateError
 
 if TYPE_CHECKING:
     from packager.distribution.channel.document import Document
-    from packager.distribution.channel.log import ChannelPlace, Signing
+    from packager.distribution.channel.log import ChannelPlace
+    from packager.distribution.channel.places import Channel, Signing
     from packager.distribution.channel.publishing import Published
+    from packager.distribution.channel.repository import Repository
+    from packager.distribution.channel.rotating import RoleState
 
 HOUR_S = 60 * 60
 
 
 @dataclass(frozen=True, kw_only=True)
 class SignedOptions:
-    """Options of every command that signs a new document."""
+    """Options of every command that signs something new."""
 
     url: str
     name: str
-    key: str
+    root: Path | None
+    keys: tuple[str, ...]
     trusted: tuple[Path, ...]
     subject: str | None
     days: int
+    timestamp_days: int
     after: int = 0
     clock_is_right: bool
     is_dry: bool
     as_json: bool
 
-    def signed_place(self) -> "tuple[ChannelPlace, Signing]":
-        """The channel, trusted if the signer or one of the `trusted` keys has signed it."""
-        from packager.distribution.channel.log import ChannelPlace, Signing
+    def repository(self, *, vouched: int = 0) -> "Repository | None":
+        """The channel as a repository of TUF; None without a root."""
+        root = root_of(self.root, self.name)
+        if root is None:
+            return None
+        from packager.workflows import channels
+
+        return channels.opened(self.url, root, self.keys, vouched=vouched)
+
+    def signing(self) -> "Signing":
+        from packager.distribution.channel.places import Signing
+        from packager.workflows import signing
+
+        return Signing(
+            signer=signing.signer(self.keys[0], None),
+            now=datetime.now(UTC).replace(microsecond=0),
+            days=self.days,
+            timestamp_days=self.timestamp_days,
+            after=self.after,
+            is_clock_trusted=self.clock_is_right,
+        )
+
+    def signed_places(self, *, vouched: int = 0) -> "list[Channel]":
+        """The channel as a repository of TUF if it has a root, and with documents that the signer or one of the
+        `trusted` keys has signed."""
+        from packager.distribution.channel.log import ChannelPlace
         from packager.distribution.channel.storage import open_storage
         from packager.workflows import signing
 
-        signer = signing.signer(self.key, None)
-        trust = signing.trust_of_signer(self.key, self.trusted, subject=self.subject)
-        place = ChannelPlace(storage=open_storage(self.url), channel=self.name, trust=trust)
-        now = datetime.now(UTC).replace(microsecond=0)
-        return place, Signing(
-            signer=signer, now=now, days=self.days, after=self.after, is_clock_trusted=self.clock_is_right
-        )
+        repository = self.repository(vouched=vouched)
+        trust = signing.trust_of_signer(self.keys[0], self.trusted, subject=self.subject)
+        name = repository.channel if repository else self.name
+        documents = ChannelPlace(storage=open_storage(self.url), channel=name, trust=trust)
+        return [repository, documents] if repository else [documents]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,10 +138,14 @@ def channel() -> None:
     """Publish models to a folder or a store, from which apps that have shipped get them."""
 
 
+channel.add_command(init)
+
+
 @channel.command(short_help="Publish the models of a release.")
 @click.argument("release", type=MODEL, default=Path("dist"))
 @to_option
 @channel_option
+@root_option
 @key_option
 @trusted_option
 @subject_option
@@ -126,6 +162,7 @@ def channel() -> None:
 @keep_option
 @deltas_option
 @days_option
+@timestamp_days_option
 @after_option
 @clock_option
 @dry_option
@@ -149,18 +186,20 @@ def publish(options: PublishOptions) -> None:
         is_new_contract=options.new_contract,
     )
     limits = publishing.ReleasesKept(keep=options.keep, deltas=options.deltas)
-    place, signing = options.signed_place()
-    _tell(
-        publishing.publish(
+    signing = options.signing()
+
+    def change(place: "Channel") -> "Published":
+        return publishing.publish(
             place, options.release, terms, signing, models=options.models, limits=limits, is_dry=options.is_dry
-        ),
-        options,
-    )
+        )
+
+    _change(options, change)
 
 
 @channel.command(short_help="Give a release to more devices, or to another channel.")
 @to_option
 @channel_option
+@root_option
 @key_option
 @trusted_option
 @subject_option
@@ -169,6 +208,7 @@ def publish(options: PublishOptions) -> None:
 @model_option
 @contract_option
 @days_option
+@timestamp_days_option
 @clock_option
 @dry_option
 @json_option
@@ -177,33 +217,47 @@ def promote(options: PromoteOptions) -> None:
     """Give the newest releases of a channel to more devices (--percent), or those of another channel to this one
     (--from-channel beta). No blob is written: channels at the same address share them."""
     from packager.distribution.channel import publishing
+
+    signing = options.signing()
+
+    def change(place: "Channel") -> "Published":
+        return publishing.promote(
+            place,
+            signing,
+            source=_source(place, options) if options.from_channel else None,
+            percent=options.percent,
+            models=options.models,
+            is_new_contract=options.new_contract,
+            is_dry=options.is_dry,
+        )
+
+    _change(options, change)
+
+
+def _source(place: "Channel", options: PromoteOptions) -> "Channel":
+    """The channel at the same address from which releases are promoted."""
     from packager.distribution.channel.log import ChannelPlace
 
-    place, signing = options.signed_place()
-    source = None
-    if options.from_channel:
-        source = ChannelPlace(storage=place.storage, channel=options.from_channel, trust=place.trust)
-    made = publishing.promote(
-        place,
-        signing,
-        source=source,
-        percent=options.percent,
-        models=options.models,
-        is_new_contract=options.new_contract,
-        is_dry=options.is_dry,
-    )
-    _tell(made, options)
+    name = options.from_channel or ""
+    if isinstance(place, ChannelPlace):
+        return ChannelPlace(storage=place.storage, channel=name, trust=place.trust)
+    from packager.workflows import channels
+
+    root = root_of(options.root, options.name)
+    return channels.opened(options.url, (root or Path()).with_name(f"{name}.root.json"))
 
 
 @channel.command(short_help="Publish older models again.")
 @to_option
 @channel_option
+@root_option
 @key_option
 @trusted_option
 @subject_option
 @click.option("--number", type=click.IntRange(min=1), help="Document to repeat; default: the one before the current.")
 @model_option
 @days_option
+@timestamp_days_option
 @clock_option
 @dry_option
 @json_option
@@ -213,52 +267,92 @@ def rollback(options: RollbackOptions) -> None:
     document, and go back to older models only this way."""
     from packager.distribution.channel import publishing
 
-    place, signing = options.signed_place()
-    made = publishing.rollback(place, signing, number=options.number, models=options.models, is_dry=options.is_dry)
-    _tell(made, options)
+    signing = options.signing()
+
+    def change(place: "Channel") -> "Published":
+        return publishing.rollback(place, signing, number=options.number, models=options.models, is_dry=options.is_dry)
+
+    _change(options, change, vouched=options.number or 0)
 
 
-@channel.command(short_help="Sign the same models anew, before the document expires.")
+@dataclass(frozen=True, kw_only=True)
+class RenewOptions(SignedOptions):
+    """Options of `mobpack channel renew`."""
+
+    whole: bool
+
+
+@channel.command(short_help="Sign the same models anew, before their metadata ends.")
 @to_option
 @channel_option
+@root_option
 @key_option
 @trusted_option
 @subject_option
+@click.option("--all", "whole", is_flag=True, help="Sign targets and snapshot anew, too, though they do not end soon.")
 @days_option
+@timestamp_days_option
 @after_option
 @clock_option
 @dry_option
 @json_option
-@into(SignedOptions)
-def renew(options: SignedOptions) -> None:
-    """Sign the same models anew, with a later end and a larger number. CI runs it on a schedule."""
+@into(RenewOptions)
+def renew(options: RenewOptions) -> None:
+    """Sign the timestamp anew, with a later end; targets and snapshot, too, if they end soon and the keys may. CI runs
+    it every day, with a key of the role 'timestamp' alone."""
     from packager.distribution.channel import publishing
 
-    place, signing = options.signed_place()
-    _tell(publishing.renew(place, signing, is_dry=options.is_dry), options)
+    signing = options.signing()
+    repository = options.repository()
+    if repository is None:
+        _change(options, lambda place: publishing.renew(place, signing, is_dry=options.is_dry))
+        return
+    from packager.distribution.channel import rotating
+
+    notes = () if options.is_dry else rotating.renew(repository, signing, is_whole=options.whole)
+    found = rotating.states(repository)
+    if options.as_json:
+        from packager.core.to_json import plain
+
+        print_json({"dry-run": options.is_dry, "roles": plain(found), "notes": list(notes)})
+        return
+    _caution(notes)
+    _show_roles(found, repository.channel)
 
 
-@channel.command(short_help="Show the models of a channel.")
+@channel.command(short_help="Show the models of a channel, and what ends when.")
 @from_option
 @channel_option
+@root_option
 @public_option
 @subject_option
 @click.option("--history", is_flag=True, help="Show all documents that are kept, not the current one alone.")
 @json_option
-def show(url: str, name: str, keys: tuple[Path, ...], subject: str | None, history: bool, as_json: bool) -> None:
-    """Show the models that devices get from a channel, or its documents. Verifies signatures, and downloads no
-    blobs."""
+def show(
+    url: str,
+    name: str,
+    root: Path | None,
+    keys: tuple[Path, ...],
+    subject: str | None,
+    history: bool,
+    as_json: bool,
+) -> None:
+    """Show the models that devices get from a channel, the keys of its roles, and when their signatures end. Verifies
+    signatures, and downloads no blobs."""
     from packager.core.to_json import plain
-    from packager.distribution.channel import log
+    from packager.distribution.channel.places import required
 
-    place = _place(url, name, keys, subject)
-    current = log.required(place)
-    documents = log.documents(place, current) if history else [current]
+    place = _place(url, name, root, keys, subject)
+    current = required(place)
+    documents = [place.numbered(each) for each in place.numbers()] if history else [current]
+    roles = _roles(place)
     if as_json:
-        print_json({"documents": [plain(each) for each in documents]})
+        print_json({"documents": [plain(each) for each in documents], "roles": plain(roles)})
         return
     for each in documents:
         _show(each)
+    if roles:
+        _show_roles(roles, place.channel)
 
 
 @channel.command(short_help="Remove blobs and documents that are not needed.")
@@ -284,7 +378,6 @@ def prune(
     Files newer than the time of grace stay: a publisher may be about to name them.
     """
     from packager.core.console import Console, size
-    from packager.core.errors import ConfigError
     from packager.core.to_json import plain
     from packager.distribution.channel import pruning
     from packager.distribution.channel.log import ChannelPlace
@@ -309,6 +402,7 @@ def prune(
 @channel.command(short_help="Verify the signatures and blobs of a channel.")
 @from_option
 @channel_option
+@root_option
 @public_option
 @subject_option
 @click.option(
@@ -319,8 +413,10 @@ def prune(
     help="Lowest number that the channel may have: the one it had before.",
 )
 @json_option
-def verify(url: str, name: str, keys: tuple[Path, ...], subject: str | None, at_least: int, as_json: bool) -> None:
-    """Verify a channel as a device does, and read every blob.
+def verify(
+    url: str, name: str, root: Path | None, keys: tuple[Path, ...], subject: str | None, at_least: int, as_json: bool
+) -> None:
+    """Verify a channel as a device does, with python-tuf's client, and read every blob.
 
     Fails with exit code 6 for a wrong signature, an expired document, a smaller number than before, and a blob that is
     missing or changed.
@@ -328,8 +424,15 @@ def verify(url: str, name: str, keys: tuple[Path, ...], subject: str | None, at_
     from packager.core.console import Console, size
     from packager.core.to_json import plain
     from packager.distribution.channel import checking
+    from packager.distribution.channel.log import ChannelPlace
 
-    found = checking.verify(_place(url, name, keys, subject), datetime.now(UTC), at_least=at_least)
+    place = _place(url, name, root, keys, subject)
+    if isinstance(place, ChannelPlace):
+        found = checking.verify(place, datetime.now(UTC), at_least=at_least)
+    else:
+        from packager.distribution.channel import clients
+
+        found = clients.verify(place, datetime.now(UTC), at_least=at_least)
     if as_json:
         print_json({"verified": plain(found)})
         return
@@ -340,12 +443,51 @@ def verify(url: str, name: str, keys: tuple[Path, ...], subject: str | None, at_
     )
 
 
-def _place(url: str, name: str, keys: tuple[Path, ...], subject: str | None) -> "ChannelPlace":
+def _place(
+    url: str, name: str, root: Path | None, keys: tuple[Path, ...], subject: str | None
+) -> "Repository | ChannelPlace":
+    """The channel as a repository of TUF if it has a root, else with documents that one of `keys` has signed."""
+    if path := root_of(root, name):
+        from packager.workflows import channels
+
+        return channels.opened(url, path)
     from packager.distribution.channel.log import ChannelPlace
     from packager.distribution.channel.storage import open_storage
     from packager.workflows import signing
 
+    if not keys:
+        raise ConfigError(
+            f"nothing says who may sign the channel: there is no {name}.root.json", hint="give --root FILE"
+        )
     return ChannelPlace(storage=open_storage(url), channel=name, trust=signing.trust(keys, None, subject=subject))
+
+
+def _roles(place: "Repository | ChannelPlace") -> "tuple[RoleState, ...]":
+    from packager.distribution.channel.log import ChannelPlace
+
+    if isinstance(place, ChannelPlace):
+        return ()
+    from packager.distribution.channel import rotating
+
+    return rotating.states(place)
+
+
+def _change(options: SignedOptions, change: Callable[["Channel"], "Published"], *, vouched: int = 0) -> None:
+    """Changes the channel in all its forms, and tells what became of the first."""
+    from packager.distribution.channel.places import LacksSignaturesError
+
+    places = options.signed_places(vouched=vouched)
+    try:
+        made = [change(place) for place in places]
+    except LacksSignaturesError as error:
+        from packager.workflows import channels
+
+        path = channels.kept(error, places[0].channel)
+        raise GateError(
+            f"{error.message}; {path} has those that are there",
+            hint=f"hand it on: mobpack channel sign {path} --key KEY --to {options.url}",
+        ) from error
+    _tell(made[0], options)
 
 
 def _tell(made: "Published", options: SignedOptions) -> None:
@@ -354,8 +496,7 @@ def _tell(made: "Published", options: SignedOptions) -> None:
 
     is_dry = options.is_dry
     console = Console()
-    for note in made.notes:
-        console.caution(note)
+    _caution(made.notes)
     if options.as_json:
         print_json({"dry-run": is_dry, **plain(made)})
         return
@@ -369,6 +510,34 @@ def _tell(made: "Published", options: SignedOptions) -> None:
     console.result(f"{len(made.uploaded)} blobs, {size(made.size_bytes)}, and document {made.document.number}")
     if is_dry:
         console.result("nothing was written (--dry-run)")
+
+
+def _caution(notes: Sequence[str]) -> None:
+    from packager.core.console import Console
+
+    console = Console()
+    for note in notes:
+        console.caution(note)
+
+
+def _show_roles(roles: Sequence["RoleState"], name: str) -> None:
+    from packager.core.console import Console
+
+    rows = [
+        [
+            each.role,
+            str(each.number),
+            each.expires,
+            f"{each.threshold} of {len(each.keys)}",
+            " ".join(_short(each.keys)),
+        ]
+        for each in roles
+    ]
+    Console().table(f"{name}: what was signed", ["role", "number", "ends", "signatures", "keys"], rows)
+
+
+def _short(keys: Sequence[str]) -> list[str]:
+    return [each[:12] for each in keys]
 
 
 def _show(document: "Document") -> None:

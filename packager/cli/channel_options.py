@@ -11,7 +11,53 @@ to_option = click.option(
 )
 from_option = click.option("--from", "url", required=True, metavar="URL", help="Folder, or an address, of the channel.")
 channel_option = click.option("--channel", "name", default="stable", show_default=True, help="Name of the channel.")
-key_option = click.option("--key", required=True, metavar="FILE|URI", help="Private key, as for mobpack sign.")
+root_option = click.option(
+    "--root", type=PEM, metavar="FILE", help="Root of the channel, which apps have; default: CHANNEL.root.json."
+)
+key_option = click.option(
+    "--key",
+    "keys",
+    multiple=True,
+    required=True,
+    metavar="FILE|URI",
+    help="Private key, as for mobpack sign. Repeatable: keys of several roles.",
+)
+timestamp_days_option = click.option(
+    "--timestamp-days",
+    type=click.IntRange(1, 3650),
+    default=30,
+    show_default=True,
+    help="Number of days for which devices accept the timestamp.",
+)
+root_days_option = click.option(
+    "--days",
+    type=click.IntRange(1, 3650),
+    default=365,
+    show_default=True,
+    help="Number of days for which devices accept the root.",
+)
+root_key_option, targets_key_option, snapshot_key_option, timestamp_key_option = (
+    click.option(
+        f"--{role}-key",
+        f"{role}_keys",
+        multiple=True,
+        metavar="FILE|URI",
+        help=f"Key that may sign the role '{role}': a public key is enough. Repeatable.",
+    )
+    for role in ("root", "targets", "snapshot", "timestamp")
+)
+threshold_option = click.option(
+    "--threshold",
+    "thresholds",
+    multiple=True,
+    metavar="ROLE=COUNT",
+    help="How many keys of a role have to sign: root=2. Repeatable.",
+)
+number_option = click.option(
+    "--number",
+    type=click.IntRange(min=1),
+    help="Targets to keep, where keys of targets change; default: the newest.",
+)
 trusted_option = click.option(
     "--trusted",
     type=PEM,
@@ -24,9 +70,8 @@ public_option = click.option(
     "keys",
     type=PEM,
     multiple=True,
-    required=True,
     metavar="FILE",
-    help="Trusted public key, or certificate. Repeatable.",
+    help="Trusted public key, or certificate, of a channel without a root. Repeatable.",
 )
 days_option = click.option(
     "--days",
@@ -57,3 +102,9 @@ dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Say what wo
 clock_option = click.option(
     "--clock-is-right", is_flag=True, help="Sign a date that does not fit that of the document before."
 )
+
+
+def root_of(root: Path | None, name: str) -> Path | None:
+    """The file of a channel's root: the one that is named, or that of the channel in the current folder, if any."""
+    default = Path(f"{name}.root.json")
+    return root or (default if default.is_file() else None)

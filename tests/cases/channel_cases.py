@@ -1,13 +1,19 @@
 """Releases and channels for tests, and stores that fail."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from tuf.api.metadata import Metadata, Root
+
+from packager.distribution.channel import rotating
 from packager.distribution.channel.log import ChannelPlace, Signing
+from packager.distribution.channel.repository import Repository
+from packager.distribution.channel.roles import ROLES, RoleKeys
+from packager.distribution.channel.signers import public_key, signer
 from packager.distribution.channel.storage import ChannelStorage, StoredFile
 from packager.files.zips import write_zip
 from packager.workflows import signing
@@ -163,3 +169,24 @@ class Watched:
         write()
         if is_last:
             raise KilledError
+
+
+def root_of(
+    key: Key, *, channel: str = "stable", now: datetime = NOW, days: int = 365, **keys: Sequence[Key]
+) -> Metadata[Root]:
+    """A first root; `root=[a, b]` gives the role other keys than `key`, both of which have to sign."""
+    roles = {name: role_keys(*keys.get(name, [key])) for name in ROLES}
+    signers = signers_of(key, *keys.get("root", []))
+    return rotating.begin("vision", channel, roles, signers, now, days)
+
+
+def role_keys(*keys: Key) -> RoleKeys:
+    return RoleKeys(keys=tuple(public_key(str(each.public)) for each in keys), threshold=len(keys))
+
+
+def signers_of(*keys: Key) -> tuple[Any, ...]:
+    return tuple(signer(str(each.private)) for each in keys)
+
+
+def repository_of(storage: ChannelStorage, root: Metadata[Root], *keys: Key) -> Repository:
+    return Repository(storage=storage, trusted=root.to_bytes(), signers=signers_of(*keys))

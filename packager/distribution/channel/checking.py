@@ -43,7 +43,7 @@ def verify(place: ChannelPlace, now: datetime, *, at_least: int = 0) -> CheckedC
     _refuse_broken_chain(place, known, document)
     needed = blobs([document])
     for sha256, size in sorted(needed.items()):
-        _check_blob(place.storage, sha256, size)
+        check_blob(place.storage, blob_name(sha256), sha256, size)
     return CheckedChannel(document=document, documents=len(known), blobs=len(needed), size_bytes=sum(needed.values()))
 
 
@@ -63,9 +63,8 @@ def _refuse_broken_chain(place: ChannelPlace, documents: list[Document], current
             )
 
 
-def _check_blob(storage: ChannelStorage, sha256: str, size: int) -> None:
+def check_blob(storage: ChannelStorage, name: str, sha256: str, size: int) -> None:
     """Reads one byte more than the signed size at most."""
-    name = blob_name(sha256)
     found, count = hashlib.sha256(), 0
     try:
         file = storage.opened(name)

@@ -23,16 +23,21 @@ def refuse_implausible(before: Document | None, now: datetime) -> None:
         if not FIRST <= now < LAST:
             raise GateError(f"{clock}: a channel begins between {FIRST.year} and {LAST.year}", hint=CHECK)
         return
-    if now < time_of(before.published):
-        raise GateError(
-            f"{clock}, and document {before.number}, which comes before, was published at {before.published}",
-            hint=f"{CHECK}, and devices that have seen document {before.number} take no document that ends before its "
-            "date",
-        )
+    refuse_before(f"document {before.number}", before.published, now)
     if now > time_of(before.expires) + PAUSE:
         raise GateError(
             f"{clock}, more than {PAUSE.days} days after the end of document {before.number}, {before.expires}",
             hint=CHECK,
+        )
+
+
+def refuse_before(name: str, published: str, now: datetime) -> None:
+    """Raises GateError if what follows `name` cannot have been published `now`."""
+    if now < time_of(published):
+        raise GateError(
+            f"this machine's clock says {now.strftime(TIME)}, and {name}, which comes before, was published at "
+            f"{published}",
+            hint=f"{CHECK}, and devices that have seen {name} take nothing that ends before its date",
         )
 
 

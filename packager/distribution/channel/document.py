@@ -3,7 +3,7 @@
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -17,6 +17,7 @@ from packager.signing.statements import payload
 SCHEMA_VERSION = 1
 PAYLOAD_TYPE = "application/vnd.mobpack.channel+json"
 MAX_DOCUMENT_BYTES = 1 << 20
+MAX_RELEASES_BYTES = 5_000_000
 MAX_INTEGER = 2**53 - 1
 """a double of JavaScript has every integer up to it"""
 SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -138,6 +139,17 @@ class ChannelModel:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ModelReleases:
+    """`releases.json` of a model: its releases, in one text that metadata names by its sha256."""
+
+    schema_version: int
+    package: str
+    channel: str
+    model: str
+    releases: tuple[ModelRelease, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Document:
     """Everything a device needs to know to update its models, in one signed text."""
 
@@ -169,8 +181,17 @@ def parsed(content: bytes, where: str) -> Document:
 
     Raises GateError for a text that is too large, not canonical, of another schema, or whose values cannot be.
     """
-    if len(content) > MAX_DOCUMENT_BYTES:
-        raise GateError(f"{where} has more than {MAX_DOCUMENT_BYTES >> 10} KiB", hint=AGAIN)
+    return _parsed(Document, content, where, MAX_DOCUMENT_BYTES, _refuse_impossible)
+
+
+def parsed_releases(content: bytes, where: str) -> ModelReleases:
+    """The releases of a model in `content`. Raises GateError like `parsed`."""
+    return _parsed(ModelReleases, content, where, MAX_RELEASES_BYTES, _refuse_impossible_releases)
+
+
+def _parsed(kind: type[T], content: bytes, where: str, limit_bytes: int, refuse_impossible: Callable[[T], None]) -> T:
+    if len(content) > limit_bytes:
+        raise GateError(f"{where} has more than {limit_bytes >> 10} KiB", hint=AGAIN)
     try:
         found = parsing.json_of(content.decode("utf-8"), object_pairs_hook=_distinct, parse_constant=_refuse_constant)
         schema = found.get("schema-version") if isinstance(found, dict) else None
@@ -179,13 +200,13 @@ def parsed(content: bytes, where: str) -> Document:
                 f"{where} has schema version {schema}, and this mobpack reads {SCHEMA_VERSION}",
                 hint="use the mobpack that published it, or a newer one",
             )
-        document: Document = _read(Document, found, "")
-        _refuse_impossible(document)
-        if canonical(document) != content:
+        value: T = _read(kind, found, "")
+        refuse_impossible(value)
+        if payload(plain(value)) != content:
             raise ValueError("it is not in canonical form")
     except BROKEN as error:
         raise GateError(f"{where} is not a document of a channel: {error}", hint=AGAIN) from error
-    return document
+    return value
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -233,9 +254,20 @@ def _refuse_impossible(document: Document) -> None:
         raise ValueError("it expires before it is published")
     _refuse_repeated([each.name for each in document.models], "model")
     for model in document.models:
-        _refuse_repeated([each.version for each in model.releases], f"version of {model.name}")
-        for release in model.releases:
-            _refuse_impossible_release(release)
+        _refuse_impossible_model(model.name, model.releases)
+
+
+def _refuse_impossible_releases(found: ModelReleases) -> None:
+    _all_match(NAME, [found.package, found.channel, found.model])
+    if found.schema_version != SCHEMA_VERSION:
+        raise ValueError("schema version is 0")
+    _refuse_impossible_model(found.model, found.releases)
+
+
+def _refuse_impossible_model(name: str, releases: tuple[ModelRelease, ...]) -> None:
+    _refuse_repeated([each.version for each in releases], f"version of {name}")
+    for release in releases:
+        _refuse_impossible_release(release)
 
 
 def _refuse_impossible_release(release: ModelRelease) -> None:

@@ -7,27 +7,28 @@ next command.
 
 import re
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import ClassVar
 
 from packager.core.errors import ConfigError, GateError
-from packager.distribution.channel.dates import refuse_implausible
 from packager.distribution.channel.document import (
     MAX_DOCUMENT_BYTES,
     NAME,
     PAYLOAD_TYPE,
-    TIME,
-    ChannelModel,
     Document,
+    blobs,
     canonical,
-    digest,
     parsed,
     time_of,
 )
+from packager.distribution.channel.places import Hosted
+from packager.distribution.channel.places import Signing as Signing
+from packager.distribution.channel.places import following as following
+from packager.distribution.channel.places import required as required
 from packager.distribution.channel.storage import ChangedError, ChannelStorage, ExistsError
 from packager.distribution.release.checking import Trust
-from packager.distribution.release.signatures import ReleaseSigner
 from packager.signing.envelope import AGAIN, written
 from packager.signing.envelope import parsed as parsed_bundle
 
@@ -57,24 +58,38 @@ class ChannelPlace:
     def pointer(self) -> str:
         return f"{self.channel}/{POINTER}"
 
+    package: ClassVar[str] = ""
+    folder: ClassVar[str] = "blobs"
+
     def path(self, number: int) -> str:
         return f"{self.channel}/documents/{number:016d}.json"
+
+    def current(self) -> Document | None:
+        return current(self)
+
+    def newest(self) -> Document | None:
+        return newest(self)
+
+    def numbers(self) -> list[int]:
+        return numbers(self)
+
+    def numbered(self, number: int) -> Document:
+        return numbered(self, number)
+
+    def hosted(self, document: Document) -> Mapping[str, Hosted]:
+        return {blob_name(sha256): Hosted(sha256=sha256, size_bytes=size) for sha256, size in blobs([document]).items()}
+
+    def commit(self, document: Document, signing: Signing) -> Document:
+        commit(self, document, signing)
+        return document
+
+    def announce(self, signing: Signing) -> tuple[str, ...]:
+        return ()  # the newest document was given to devices when it was read
 
 
 def current(place: ChannelPlace) -> Document | None:
     """The document that devices get; None if the channel has none. Raises GateError if no trusted key has signed it."""
     return _document(place, place.pointer)
-
-
-def required(place: ChannelPlace) -> Document:
-    """Like `current`. Raises ConfigError if there is none."""
-    found = current(place)
-    if found is None:
-        raise ConfigError(
-            f"there is no channel '{place.channel}': {place.pointer} is missing",
-            hint="publish a release there first: mobpack channel publish dist --to URL",
-        )
-    return found
 
 
 def numbers(place: ChannelPlace) -> list[int]:
@@ -156,44 +171,6 @@ def refuse_expired(document: Document, now: datetime) -> None:
             "devices keep the models that they have",
             hint="sign it anew: mobpack channel renew",
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Signing:
-    """Who signs a document, when, and for how long."""
-
-    signer: ReleaseSigner
-    now: datetime
-    days: int
-    after: int = 0
-    """the document gets a larger number than this"""
-    is_clock_trusted: bool = False
-    """whether `now` counts although it does not fit the document before"""
-
-
-def following(
-    place: ChannelPlace,
-    before: Document | None,
-    package: str,
-    models: Iterable[ChannelModel],
-    signing: Signing,
-    *,
-    restores: int = 0,
-) -> Document:
-    """The document that follows `before`, with other models. Raises GateError for a date that cannot be."""
-    if not signing.is_clock_trusted:
-        refuse_implausible(before, signing.now)
-    return Document(
-        schema_version=1,
-        package=package,
-        channel=place.channel,
-        number=max(before.number if before else 0, signing.after) + 1,
-        previous=digest(before) if before else "",
-        restores=restores,
-        published=signing.now.strftime(TIME),
-        expires=(signing.now + timedelta(days=signing.days)).strftime(TIME),
-        models=tuple(models),
-    )
 
 
 def commit(place: ChannelPlace, document: Document, signing: Signing) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from packager.core.errors import GateError
 from packager.distribution import deltas
 from packager.distribution.channel.document import ChannelFile, ChannelModel, Delta, ModelFile, ModelRelease
-from packager.distribution.channel.log import blob_name
 from packager.distribution.channel.storage import AbsentError, ChannelStorage, reading
 from packager.files.hashes import sha256_of
 
@@ -25,6 +24,8 @@ class Local:
     """Blobs as files of this machine: those of a release, and those that had to be fetched for a comparison."""
 
     storage: ChannelStorage
+    names: Mapping[str, str]
+    """sha256 -> name in the store, of blobs that documents have named"""
     scratch: Path
     """an empty folder"""
     paths: dict[str, Path]
@@ -36,10 +37,10 @@ class Local:
         """Raises GateError if the blob in the store is not the one that its name says."""
         if sha256 not in self.paths:
             path = self.scratch / sha256
-            self._fetch(blob_name(sha256), path)
+            self._fetch(self.names[sha256], path)
             if sha256_of(path) != sha256:
                 raise GateError(
-                    f"{blob_name(sha256)} was changed", hint="remove it and publish the release that has it again"
+                    f"{self.names[sha256]} was changed", hint="remove it and publish the release that has it again"
                 )
             self.paths[sha256] = path
         return self.paths[sha256]

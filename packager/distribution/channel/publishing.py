@@ -13,22 +13,11 @@ from packager.distribution.channel.document import (
     DownloadConditions,
     ModelRelease,
     Rollout,
-    blobs,
     salt_of,
     time_of,
 )
-from packager.distribution.channel.log import (
-    ChannelPlace,
-    Signing,
-    blob_name,
-    commit,
-    following,
-    newest,
-    numbered,
-    numbers,
-    required,
-)
 from packager.distribution.channel.patches import Local, with_deltas, without_deltas
+from packager.distribution.channel.places import Channel, Hosted, Signing, following, required
 
 FRESH_S = 12 * 60 * 60
 """age up to which a blob that no document names is used: pruning keeps it for twice as long"""
@@ -76,7 +65,7 @@ class Published:
 
 
 def publish(
-    place: ChannelPlace,
+    place: Channel,
     dist: Path,
     terms: Terms,
     signing: Signing,
@@ -93,14 +82,14 @@ def publish(
     """
     with TemporaryDirectory() as scratch:
         found = contents(dist, Path(scratch))
-        before = newest(place)
-        if before and before.package != found.package:
+        before = place.newest()
+        package = before.package if before else place.package
+        if package and package != found.package:
             raise ConfigError(
-                f"the channel '{place.channel}' is of the package '{before.package}', and the release is of "
-                f"'{found.package}'",
+                f"the channel '{place.channel}' is of the package '{package}', and the release is of '{found.package}'",
                 hint="publish it to a channel or an address of its own",
             )
-        local = Local(storage=place.storage, scratch=Path(scratch), paths=dict(found.paths))
+        local = _local(place, Path(scratch), found.paths, before)
         known = {each.name: each for each in before.models} if before else {}
         for model in _chosen(found, models):
             release = _release(model, found, terms, place)
@@ -108,10 +97,17 @@ def publish(
             known[model.name] = with_deltas(entry, local, count=limits.deltas)
         entries = tuple(known[name] for name in sorted(known))
         made = _change(place, before, found.package, entries, local.paths, signing, is_dry=is_dry)
-        return replace(made, notes=tuple(_notes(dist, found, place)))
+        return replace(made, notes=(*_notes(dist, found, place), *made.notes))
 
 
-def _notes(dist: Path, found: ReleasedModels, place: ChannelPlace) -> Iterator[str]:
+def _local(place: Channel, scratch: Path, paths: Mapping[str, Path], *documents: Document | None) -> Local:
+    """Blobs of this machine, and those that the documents name in the store."""
+    named = [place.hosted(each) for each in documents if each]
+    names = {file.sha256: name for each in named for name, file in each.items()}
+    return Local(storage=place.storage, names=names, scratch=scratch, paths=dict(paths))
+
+
+def _notes(dist: Path, found: ReleasedModels, place: Channel) -> Iterator[str]:
     if found.lacks:
         keys = " and ".join(f"`{key}`" for key in found.lacks)
         yield (
@@ -127,7 +123,7 @@ def _chosen(found: ReleasedModels, names: Sequence[str]) -> list[ReleasedModel]:
     return [each for each in found.models if not names or each.name in names]
 
 
-def _release(model: ReleasedModel, found: ReleasedModels, terms: Terms, place: ChannelPlace) -> ModelRelease:
+def _release(model: ReleasedModel, found: ReleasedModels, terms: Terms, place: Channel) -> ModelRelease:
     names = {"package": found.package, "channel": place.channel, "model": model.name, "version": found.version}
     return ModelRelease(
         version=found.version,
@@ -174,10 +170,10 @@ def _kept(releases: Sequence[ModelRelease], keep: int) -> tuple[ModelRelease, ..
 
 
 def promote(
-    place: ChannelPlace,
+    place: Channel,
     signing: Signing,
     *,
-    source: ChannelPlace | None = None,
+    source: Channel | None = None,
     percent: int | None = None,
     models: Sequence[str] = (),
     is_new_contract: bool = False,
@@ -189,7 +185,7 @@ def promote(
 
     Raises ConfigError for a model that is not there; GateError like `publish`.
     """
-    before = newest(place)
+    before = place.newest()
     origin = required(source) if source else before or required(place)
     if before and before.package != origin.package:
         raise ConfigError(
@@ -202,7 +198,7 @@ def promote(
     known = {each.name: each for each in before.models} if before else {}
     terms = Terms(is_new_contract=is_new_contract or source is None)
     with TemporaryDirectory() as scratch:
-        local = Local(storage=place.storage, scratch=Path(scratch), paths={})
+        local = _local(place, Path(scratch), {}, before, origin)
         for model in named:
             release = _promoted(model, origin.package, place, 100 if percent is None else percent)
             entry = _with(known.get(model.name), model.name, release, terms, limits)
@@ -211,7 +207,7 @@ def promote(
         return _change(place, before, origin.package, entries, local.paths, signing, is_dry=is_dry)
 
 
-def _promoted(model: ChannelModel, package: str, place: ChannelPlace, percent: int) -> ModelRelease:
+def _promoted(model: ChannelModel, package: str, place: Channel, percent: int) -> ModelRelease:
     """The newest release of a model, for so many devices of a channel."""
     newest_release = model.releases[0]
     names = {"package": package, "channel": place.channel, "model": model.name, "version": newest_release.version}
@@ -219,7 +215,7 @@ def _promoted(model: ChannelModel, package: str, place: ChannelPlace, percent: i
 
 
 def rollback(
-    place: ChannelPlace,
+    place: Channel,
     signing: Signing,
     *,
     number: int | None = None,
@@ -231,13 +227,12 @@ def rollback(
 
     Raises ConfigError if there is none, GateError if a blob of it was pruned.
     """
-    newest(place)
-    before = required(place)
-    older = [each for each in numbers(place) if each < (before.restores or before.number)]
+    before = place.newest() or required(place)
+    older = [each for each in place.numbers() if each < (before.restores or before.number)]
     wanted = number if number is not None else older[-1] if older else 0
     if not wanted:
         raise ConfigError("there is no document before this one", hint="see mobpack channel show --history")
-    old = numbered(place, wanted)
+    old = place.numbered(wanted)
     known = {each.name: each for each in before.models}
     returned = {each.name: each for each in old.models if not models or each.name in models}
     if odd := sorted(set(models) - returned.keys()):
@@ -247,10 +242,9 @@ def rollback(
     return _change(place, before, before.package, entries, {}, signing, restores=restores, is_dry=is_dry)
 
 
-def renew(place: ChannelPlace, signing: Signing, *, is_dry: bool = False) -> Published:
+def renew(place: Channel, signing: Signing, *, is_dry: bool = False) -> Published:
     """Publishes the same models under a new number, with a later end."""
-    newest(place)
-    before = required(place)
+    before = place.newest() or required(place)
     return _change(
         place,
         before,
@@ -265,7 +259,7 @@ def renew(place: ChannelPlace, signing: Signing, *, is_dry: bool = False) -> Pub
 
 
 def _change(
-    place: ChannelPlace,
+    place: Channel,
     before: Document | None,
     package: str,
     entries: tuple[ChannelModel, ...],
@@ -281,35 +275,44 @@ def _change(
     if document is None or document.models != entries or is_forced or is_expired:
         document = following(place, before, package, entries, signing, restores=restores)
     missing = _missing(place, before, document, paths, signing)
-    if odd := sorted(missing.keys() - paths.keys()):
+    if odd := sorted(each.sha256 for each in missing.values() if each.content is None and each.sha256 not in paths):
         raise GateError(
             f"the blob {odd[0][:16]}... is not in the store any more", hint="publish the release that has it again"
         )
-    uploaded = tuple(blob_name(each) for each in sorted(missing))
+    size_bytes = sum(each.size_bytes for each in missing.values())
     is_new = document is not before
-    made = Published(document=document, uploaded=uploaded, size_bytes=sum(missing.values()), is_new=is_new)
+    made = Published(document=document, uploaded=tuple(sorted(missing)), size_bytes=size_bytes, is_new=is_new)
     if is_dry:
         return made
-    for sha256 in sorted(missing):
-        place.storage.upload(blob_name(sha256), paths[sha256])
+    _upload(place, missing, paths)
     if is_new:
-        commit(place, document, signing)
-    return made
+        made = replace(made, document=place.commit(document, signing))
+    return replace(made, notes=place.announce(signing))
 
 
 def _missing(
-    place: ChannelPlace, before: Document | None, document: Document, paths: Mapping[str, Path], signing: Signing
-) -> dict[str, int]:
-    """sha256 -> size in bytes of the blobs of `document` that have to be written: those that are not there or have
-    another size, and those of `paths` that `before` does not name and that may be pruned soon."""
-    stored = {each.name: each for each in place.storage.listed("blobs")}
-    named = blobs([before] if before else [])
+    place: Channel, before: Document | None, document: Document, paths: Mapping[str, Path], signing: Signing
+) -> dict[str, Hosted]:
+    """The files of `document` that have to be written: those that are not there or have another size, and those of this
+    machine that `before` does not name and that may be pruned soon."""
+    stored = {each.name: each for each in place.storage.listed(place.folder)}
+    named = place.hosted(before) if before else {}
     missing = {}
-    for sha256, size in blobs([document]).items():
-        found = stored.get(blob_name(sha256))
-        is_kept = sha256 in named or (
+    for name, each in place.hosted(document).items():
+        found = stored.get(name)
+        is_kept = name in named or (
             found is not None and found.changed_s is not None and signing.now.timestamp() - found.changed_s < FRESH_S
         )
-        if found is None or found.size_bytes != size or (sha256 in paths and not is_kept):
-            missing[sha256] = size
+        is_here = each.content is not None or each.sha256 in paths
+        if found is None or found.size_bytes != each.size_bytes or (is_here and not is_kept):
+            missing[name] = each
     return missing
+
+
+def _upload(place: Channel, missing: Mapping[str, Hosted], paths: Mapping[str, Path]) -> None:
+    with TemporaryDirectory() as scratch:
+        for name, each in sorted(missing.items()):
+            path = paths.get(each.sha256, Path(scratch) / each.sha256)
+            if each.content is not None:
+                path.write_bytes(each.content)
+            place.storage.upload(name, path)

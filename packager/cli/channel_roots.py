@@ -1,0 +1,146 @@
+"""`mobpack channel init`, `rotate`, `revoke` and `sign`: which keys a channel has, and who has signed."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from packager.cli.channel_options import (
+    PEM,
+    channel_option,
+    key_option,
+    root_days_option,
+    root_key_option,
+    snapshot_key_option,
+    targets_key_option,
+    threshold_option,
+    timestamp_key_option,
+)
+from packager.cli.options import json_option, print_json
+from packager.cli.project_options import into
+
+if TYPE_CHECKING:
+    from packager.distribution.channel.places import Signing
+    from packager.workflows.channels import AskedKeys, Rooted
+
+optional_to_option = click.option("--to", "url", metavar="URL", help="Folder, or an address, of the channel.")
+out_option = click.option("--out", type=PEM, metavar="FILE", help="File of the root; default: CHANNEL.root.json.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RootOptions:
+    """Options of every command that signs a root."""
+
+    url: str | None
+    keys: tuple[str, ...]
+    days: int = 90
+    timestamp_days: int = 30
+    clock_is_right: bool = False
+    as_json: bool
+
+    def signing(self) -> "Signing":
+        from packager.distribution.channel.places import Signing
+        from packager.workflows import signing
+
+        return Signing(
+            signer=signing.signer(self.keys[0], None),
+            now=datetime.now(UTC).replace(microsecond=0),
+            days=self.days,
+            timestamp_days=self.timestamp_days,
+            is_clock_trusted=self.clock_is_right,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeysOptions(RootOptions):
+    """Options of the commands that give keys to roles."""
+
+    name: str
+    out: Path | None
+    root_keys: tuple[str, ...] = ()
+    targets_keys: tuple[str, ...] = ()
+    snapshot_keys: tuple[str, ...] = ()
+    timestamp_keys: tuple[str, ...] = ()
+    thresholds: tuple[str, ...] = ()
+
+    def asked(self) -> "AskedKeys":
+        from packager.workflows.channels import AskedKeys
+
+        keys = {
+            "root": self.root_keys,
+            "targets": self.targets_keys,
+            "snapshot": self.snapshot_keys,
+            "timestamp": self.timestamp_keys,
+        }
+        return AskedKeys(keys=keys, thresholds=self.thresholds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InitOptions(KeysOptions):
+    """Options of `mobpack channel init`."""
+
+    package: str
+
+
+@click.command(short_help="Make the root of a channel.")
+@click.option("--package", required=True, metavar="NAME", help="Name of the package: [package] name.")
+@optional_to_option
+@channel_option
+@key_option
+@root_key_option
+@targets_key_option
+@snapshot_key_option
+@timestamp_key_option
+@threshold_option
+@root_days_option
+@out_option
+@json_option
+@into(InitOptions)
+def init(options: InitOptions) -> None:
+    """Make the root of a channel: which keys may sign what. Projects name the file in [package] channel, and apps ship
+    it.
+
+    The keys that sign (--key) are those of all roles, but for roles that get others. With --to, the root is put into
+    the store.
+    """
+    from packager.workflows import channels
+
+    path = options.out or Path(f"{options.name}.root.json")
+    made = channels.init(
+        options.package, options.name, options.asked(), options.keys, options.signing(), path, options.url
+    )
+    tell(made, as_json=options.as_json)
+
+
+def tell(made: "Rooted", *, as_json: bool, is_dry: bool = False) -> None:
+    from packager.core.console import Console
+    from packager.core.to_json import plain
+
+    signed = made.metadata.signed
+    name = f"{signed.type} {signed.version}"
+    if as_json:
+        print_json(
+            {
+                "dry-run": is_dry,
+                "role": signed.type,
+                "number": signed.version,
+                "file": plain(made.path),
+                "missing": made.missing,
+                "is-published": made.is_published,
+                "notes": list(made.notes),
+            }
+        )
+        return
+    console = Console()
+    for note in made.notes:
+        console.caution(note)
+    if is_dry:
+        console.result(f"{name} would need {made.missing} more signatures; nothing was written (--dry-run)")
+    elif made.is_published:
+        console.result(f"{name} is published")
+    elif made.missing:
+        console.result(f"{made.path}: {name} needs {made.missing} more signatures: mobpack channel sign {made.path}")
+    else:
+        console.result(f"{made.path}: {name} is signed")
