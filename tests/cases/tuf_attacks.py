@@ -388,7 +388,7 @@ def _delegated(
             signed.update(targets={}, delegations={"keys": used, "roles": list(roles(role))})
 
         if in_snapshot:
-            channel.delegated[f"{FAMILY}.json"] = {"version": number}
+            channel.repository.delegated[f"{FAMILY}.json"] = {"version": number}
         channel.publish(edits={"targets": targets})
         stage.update(phase, SECOND if phase == LOADS else FIRST)
 

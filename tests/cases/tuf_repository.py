@@ -55,6 +55,9 @@ class Keys:
 
 ALL: Mapping[str, Keys] = dict.fromkeys(ROLES, Keys())
 UNCHANGED: Mapping[str, Keys] = {}
+Signers = Mapping[str, Sequence[ec.EllipticCurvePrivateKey]]
+NOBODY: Signers = {}
+UNEDITED: Mapping[str, Edit] = {}
 
 
 @dataclass(kw_only=True)
@@ -66,6 +69,8 @@ class Repository:
     roles: dict[str, Keys] = field(default_factory=lambda: dict(ALL))
     roots: list[bytes] = field(default_factory=list)
     """in their order; the first has version 1"""
+    delegated: dict[str, Json] = field(default_factory=dict)
+    """what every snapshot says of delegated roles: none may lose one"""
 
     def __post_init__(self) -> None:
         self.rotate()
@@ -98,6 +103,47 @@ class Repository:
         self.roots.append(signed_by(root, both.values() if signers is None else signers))
         return self.roots[-1]
 
+    def files(
+        self, document: Json, number: int, edits: Mapping[str, Edit] = UNEDITED, signers: Signers = NOBODY
+    ) -> dict[str, bytes]:
+        """Metadata of a document, and its releases, by their paths on a server: the `number` names files, the document
+        has the versions that stand in them."""
+        folder = f"/{self.channel}"
+        files = {f"{folder}/{version}.root.json": content for version, content in enumerate(self.roots, 1)}
+        releases = self._releases(document) if "models" in document else {}
+        files |= {target_path(path, content): content for path, content in releases.items()}
+        listed = {path: target(content) for path, content in releases.items()} if "models" in document else None
+        targets = self._made("targets", document, edits, signers, targets=listed)
+        meta = {"targets.json": {"version": document.get("number")}, **self.delegated}
+        snapshot = self._made("snapshot", document, edits, signers, meta=meta)
+        meta = {"snapshot.json": {"version": document.get("number"), **target(snapshot)}}
+        timestamp = self._made("timestamp", document, edits, signers, meta=meta)
+        return {
+            **files,
+            f"{folder}/{number}.targets.json": targets,
+            f"{folder}/{number}.snapshot.json": snapshot,
+            f"{folder}/timestamp.json": timestamp,
+        }
+
+    def _releases(self, document: Json) -> dict[str, bytes]:
+        """The releases of each model in a file of their own, by the paths of the targets."""
+        elsewhere = {"models", "number", "published", "expires"}
+        kept = {key: value for key, value in document.items() if key not in elsewhere}
+        return {
+            f"{each['name']}/releases.json": json.dumps(
+                {**kept, "model": each["name"], "releases": each["releases"]}
+            ).encode()
+            for each in document["models"]
+        }
+
+    def _made(self, role: str, document: Json, edits: Mapping[str, Edit], signers: Signers, **fields: object) -> bytes:
+        named = {name: document[name] for name in ("package", "channel", "published") if name in document}
+        expires = {"expires": document["expires"]} if "expires" in document else {}
+        signed = self.named(role, document.get("number"), mobpack=named, **expires, **fields)
+        signed = {name: value for name, value in signed.items() if value is not None}
+        edits.get(role, nothing)(signed)
+        return signed_by(signed, signers.get(role, self.roles[role].keys))
+
 
 def delivery(package: str, contracts: Mapping[str, str]) -> Delivery:
     """The channel of a package in a test."""
@@ -112,3 +158,9 @@ def root_text(package: str, channel: str) -> str:
 def target(content: bytes) -> Json:
     """Length and digest of a file, as targets metadata has them."""
     return {"length": len(content), "hashes": {"sha256": hashlib.sha256(content).hexdigest()}}
+
+
+def target_path(path: str, content: bytes) -> str:
+    """Path of a target on a server."""
+    folder, _, name = path.rpartition("/")
+    return f"/targets/{folder}/{hashlib.sha256(content).hexdigest()}.{name}"

@@ -40,7 +40,7 @@ from packager.targets.target import Target
 from packager.vectors import generated, safetensors
 from tests.cases.onnx_text import linear
 from tests.cases.trust_vectors import IN_USE, sign, signed
-from tests.cases.tuf_repository import delivery
+from tests.cases.tuf_repository import Repository, delivery
 from tests.toolchain import trusted
 from tests.toolchain.react_native.download.server import Files
 from tests.toolchain.trusted_android import with_list
@@ -118,6 +118,18 @@ class Shelf:
     scratch: Path
     plans: dict[int, Plan] = field(default_factory=dict)
     number: int = 0
+    repository: Repository = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        """Nothing is on the server, and nothing was signed."""
+        self.files.by_path.clear()
+        self.files.faults_by_path.clear()
+        self.files.requests.clear()
+        self.number = 0
+        self.repository = Repository(package=PACKAGE.name, channel=CHANNEL)
 
     def release(
         self,
@@ -171,7 +183,7 @@ class Shelf:
     def put(self, content: bytes) -> str:
         """Adds a blob, and gives its sha256."""
         digest = hashlib.sha256(content).hexdigest()
-        self.files.by_path[blob(digest)] = content
+        self.files.by_path[blob(digest)] = self.files.by_path[target(digest)] = content
         return digest
 
     def publish(self, *releases: ModelRelease, number: int = 0, **changes: Any) -> Document:
@@ -179,6 +191,7 @@ class Shelf:
         self.number = number or self.number + 1
         document = replace(document_of(self.number, *releases), **changes)
         self.send(bundle(plain(document)))
+        self.files.by_path.update(self.repository.files(plain(document), self.number))
         return document
 
     def send(self, content: bytes) -> None:
@@ -246,6 +259,11 @@ def compiled_for(provider: str, plan: Plan) -> Compiled:
 
 def blob(digest: str) -> str:
     return f"/blobs/sha256/{digest[:2]}/{digest}"
+
+
+def target(digest: str) -> str:
+    """Path of a file of a release."""
+    return f"/targets/{MODEL}/{digest}.{digest}"
 
 
 def same(content: bytes) -> bytes:
