@@ -1,6 +1,6 @@
 """Licences as SPDX expressions: reads them, and says what they ask of whoever ships a part under them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from enum import StrEnum
 from functools import cache
 from typing import Any
@@ -72,6 +72,26 @@ def _keys(parsed: Any) -> list[str]:
 
 def _is_own(key: str) -> bool:
     return key.startswith((OWN_TERMS, "DocumentRef-"))
+
+
+def is_choice(text: str) -> bool:
+    """Whether a text is one licence, with an exception or without, that `satisfied` can be asked about."""
+    parsed = _parsed(text)
+    return parsed is not None and type(parsed).__name__ not in CHOICES
+
+
+def satisfied(expression: str, allowed: Set[str]) -> bool:
+    """Whether somebody who accepts the `allowed` licences can accept an expression: of `MIT OR GPL-3.0-only` one of
+    both, of `MIT AND GPL-3.0-only` both. A licence with an exception is one of its own. False for no expression."""
+    parsed = _parsed(expression)
+    return parsed is not None and _is_satisfied(parsed, allowed)
+
+
+def _is_satisfied(parsed: Any, allowed: Set[str]) -> bool:
+    judges = {"OR": any, "AND": all}
+    if judge := judges.get(type(parsed).__name__):
+        return judge(_is_satisfied(each, allowed) for each in parsed.args)
+    return str(parsed) in allowed
 
 
 def duty(expression: str) -> Duty | None:
