@@ -21,9 +21,21 @@ PEM = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--identity", type=click.Choice(["sigstore"]), help="Sign without a key, by an identity that Sigstore confirms."
 )
+@click.option(
+    "--timestamp",
+    metavar="URL",
+    help="Have a time stamp authority (RFC 3161) at this address confirm when each signature was there.",
+)
 @json_option
-def sign(release: Path, key: str | None, certificate: Path | None, identity: str | None, as_json: bool) -> None:
-    """Sign RELEASE (default: dist), all of it or nothing; signing again gives the same bytes.
+def sign(
+    release: Path,
+    key: str | None,
+    certificate: Path | None,
+    identity: str | None,
+    timestamp: str | None,
+    as_json: bool,
+) -> None:
+    """Sign RELEASE (default: dist), all of it or nothing; without --timestamp, signing again gives the same bytes.
 
     Writes manifest.json.sig, about every file, and a bundle of OpenSSF Model Signing about the models of each package.
     Packages that verify their models in apps get it inside. A folder without manifest.json is signed as a model.
@@ -36,8 +48,10 @@ def sign(release: Path, key: str | None, certificate: Path | None, identity: str
         raise ConfigError("either --key or --identity says who signs", hint="for example: --key release.pem")
     if certificate and not key:
         raise ConfigError("--certificate belongs to a key", hint="give --key, too")
+    if timestamp and not key:
+        raise ConfigError("--timestamp belongs to a key", hint="Sigstore has a log of its own that says when")
     signer = signing.signer(key, certificate) if key else signing.keyless_signer()
-    written = signing.sign(release, signer)
+    written = signing.sign(release, signing.stamping(signer, timestamp) if timestamp else signer)
     if as_json:
         print_json({"release": str(release), "signatures": list(written)})
         return

@@ -27,6 +27,7 @@ class VerifyOptions:
     subject: str | None
     identity: str | None
     issuer: str | None
+    authority: Path | None
     signature: Path | None
     is_rebuilt: bool
     config_path: Path
@@ -59,8 +60,11 @@ class VerifyOptions:
             raise ConfigError("either --key or --identity says who must have signed", hint="give one of them")
         if subject is not None and not keys:
             raise ConfigError("--subject belongs to a certificate", hint="give --key root.pem, too")
+        if self.authority and not keys:
+            raise ConfigError("--timestamp-authority is about signatures of keys", hint="give --key release.pub, too")
         somebody = signing.Identity(name=identity, issuer=issuer) if identity and issuer else None
-        return policy, signing.trust(keys, somebody, subject=subject) if keys or somebody else None
+        trust = signing.trust(keys, somebody, subject=subject, authority=self.authority) if keys or somebody else None
+        return policy, trust
 
 
 @click.command(short_help="Verify the files and signatures of a release.")
@@ -76,6 +80,13 @@ class VerifyOptions:
 @subject_option
 @click.option("--identity", metavar="NAME", help="Identity that must have signed, confirmed by Sigstore: an address.")
 @click.option("--issuer", metavar="URL", help="Address of the issuer that has confirmed the identity.")
+@click.option(
+    "--timestamp-authority",
+    "authority",
+    type=PEM,
+    metavar="FILE",
+    help="Certificate of the time stamp authority that must have confirmed when it was signed, with --key.",
+)
 @click.option("--signature", type=PEM, metavar="FILE", help="Bundle of a folder of model files, if it lies elsewhere.")
 @click.option(
     "--rebuild",

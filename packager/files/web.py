@@ -93,6 +93,27 @@ class WebFiles:
             raise OSError(words) from error
 
 
+def post(address: str, content: bytes, *, kind: str, limit_bytes: int) -> bytes:
+    """The answer to `content` of a media type, at most `limit_bytes`. Raises OSError if there is none, or a longer
+    one."""
+    from urllib.error import HTTPError
+    from urllib.request import Request
+
+    headers = {"User-Agent": "mobpack", "Content-Type": kind}
+    request = Request(address, data=content, headers=headers, method="POST")  # noqa: S310 (_opener: http and https)
+    try:
+        with _as_os_errors():
+            response: HTTPResponse = within(PATIENCE_S, lambda: _opener().open(request, timeout=SILENCE_S))
+    except HTTPError as error:
+        error.close()
+        raise OSError(f"{error.code} {error.reason}") from error
+    with contextlib.closing(response), io.BufferedReader(_Timed(response), PIECE_BYTES) as file:
+        answer = file.read(limit_bytes + 1)
+    if len(answer) > limit_bytes:
+        raise OSError(f"it sends more than {limit_bytes} bytes")
+    return answer
+
+
 def within(seconds: float, function: Callable[[], T]) -> T:
     """The result of `function`. Raises TimeoutError if it takes longer; it then goes on in a thread that ends with the
     process."""

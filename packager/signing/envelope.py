@@ -32,6 +32,8 @@ class Bundle:
     """DER, the signer's first, then those of its issuers"""
     is_keyless: bool = False
     """signed with a certificate of minutes from Sigstore, whose transparency log has the time"""
+    timestamps: tuple[bytes, ...] = ()
+    """answers of time stamp authorities about the signature, in DER (RFC 3161)"""
     raw: bytes = b""
     """the bundle as Sigstore wrote it, with the log's entries; empty with keys"""
 
@@ -53,7 +55,7 @@ def written(bundle: Bundle) -> bytes:
     signatures = [{"sig": _base64(bundle.signature), "keyid": ""}] if bundle.signature else []
     document = {
         "mediaType": MEDIA_TYPE,
-        "verificationMaterial": {**material, "tlogEntries": []},
+        "verificationMaterial": {**material, "tlogEntries": [], **_stamps(bundle)},
         "dsseEnvelope": {
             "payload": _base64(bundle.payload),
             "payloadType": bundle.payload_type,
@@ -61,6 +63,11 @@ def written(bundle: Bundle) -> bytes:
         },
     }
     return (to_json(document, separators=(",", ":")) + "\n").encode()
+
+
+def _stamps(bundle: Bundle) -> dict[str, object]:
+    stamps = [{"signedTimestamp": _base64(each)} for each in bundle.timestamps]
+    return {"timestampVerificationData": {"rfc3161Timestamps": stamps}} if stamps else {}
 
 
 def parsed(content: bytes, where: str) -> Bundle:
@@ -84,8 +91,15 @@ def parsed(content: bytes, where: str) -> Bundle:
         hint=hint,
         certificates=certificates,
         is_keyless="certificate" in material,
+        timestamps=_timestamps(material, where),
         raw=content if "certificate" in material else b"",
     )
+
+
+def _timestamps(material: Json, where: str) -> tuple[bytes, ...]:
+    data = material.get("timestampVerificationData") or {}
+    stamps = _of(data, "rfc3161Timestamps", list, where) if data else []
+    return tuple(_bytes(each, "signedTimestamp", where) for each in stamps)
 
 
 def _signer(material: Json, where: str) -> tuple[str, tuple[bytes, ...]]:

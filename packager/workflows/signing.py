@@ -2,7 +2,8 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from packager.core import user_files
@@ -15,6 +16,7 @@ from packager.signing import keyless
 from packager.signing.envelope import AGAIN, IN_TOTO, MAX_BUNDLE_BYTES, Bundle, parsed, written
 from packager.signing.keys import chain_of, der, open_signer, signed
 from packager.signing.model_signing import FOLDER_NAME, IGNORED, folder_digests, signed_files, statement
+from packager.signing.timestamps import refuse_address, stamped, time_of
 from packager.signing.verifying import TrustedKey, refuse_differences, signer_of, trusted, verify
 
 
@@ -37,19 +39,29 @@ def signer(key: str, certificate: Path | None) -> ReleaseSigner:
     return ReleaseSigner(sign=sign, key=hashlib.sha256(der(opened.public_key())).hexdigest())
 
 
+def stamping(signer: ReleaseSigner, url: str) -> ReleaseSigner:
+    """Signs as `signer` does, and has the authority at `url` say when."""
+    refuse_address(url)
+    return replace(signer, sign=lambda kind, payload: stamped(signer.sign(kind, payload), url))
+
+
 def keyless_signer() -> ReleaseSigner:
     """Signs as an identity that Sigstore confirms."""
     return ReleaseSigner(sign=keyless.sign, key="")
 
 
-def trust(keys: Sequence[Path], identity: Identity | None, *, subject: str | None = None) -> Trust:
-    """Accepts what one of `keys`, or `identity`, has signed; with `subject`, with a certificate about it alone.
+def trust(
+    keys: Sequence[Path], identity: Identity | None, *, subject: str | None = None, authority: Path | None = None
+) -> Trust:
+    """Accepts what one of `keys`, or `identity`, has signed; with `subject`, with a certificate about it alone; with
+    the certificate of a time stamp `authority`, at a time that it has confirmed, at which certificates must have been
+    valid.
 
     Raises ConfigError for keys that cannot be used, and for a subject without certificates.
     """
     if identity:
         return lambda bundle, where: keyless.verify(bundle, identity.name, identity.issuer, where)
-    return _accepting(trusted(keys, subject), "--key")
+    return _accepting(trusted(keys, subject), "--key", authority)
 
 
 def trust_of_signer(key: str, keys: Sequence[Path], *, subject: str | None = None) -> Trust:
@@ -61,11 +73,13 @@ def trust_of_signer(key: str, keys: Sequence[Path], *, subject: str | None = Non
     return _accepting((own, *trusted(keys, subject)), "--trusted")
 
 
-def _accepting(keys: Sequence[TrustedKey], option: str) -> Trust:
+def _accepting(keys: Sequence[TrustedKey], option: str, authority: Path | None = None) -> Trust:
     def accept(bundle: Bundle, where: str) -> str:
-        found = verify(bundle, keys, where, option=option)
+        time = time_of(bundle, authority, where) if authority else None
+        found = verify(bundle, keys, where, option=option, now=time or datetime.now(UTC))
         signer = signer_of(bundle, found)
-        return f"{found.path} ({signer})" if signer else str(found.path)
+        who = f"{found.path} ({signer})" if signer else str(found.path)
+        return f"{who}, before {time:%Y-%m-%dT%H:%M:%SZ}" if time else who
 
     return accept
 
