@@ -10,6 +10,7 @@ import click
 
 from packager.cli.cache import Size
 from packager.cli.channel_options import (
+    PEM,
     after_option,
     channel_option,
     clock_option,
@@ -29,7 +30,7 @@ from packager.cli.channel_options import (
     to_option,
     trusted_option,
 )
-from packager.cli.channel_roots import init
+from packager.cli.channel_roots import init, revoke, rotate, sign
 from packager.cli.options import MODEL, json_option, print_json, subject_option
 from packager.cli.project_options import into
 from packager.core.errors import ConfigError, GateError
@@ -133,12 +134,47 @@ class RollbackOptions(SignedOptions):
     models: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class PruneOptions:
+    """Options of `mobpack channel prune`."""
+
+    url: str
+    roots: tuple[Path, ...]
+    keys: tuple[Path, ...]
+    subject: str | None
+    keep: int
+    grace: float
+    is_dry: bool
+    as_json: bool
+
+    def repositories(self) -> "list[Channel]":
+        """The channels at the address that have roots."""
+        from packager.distribution.channel.repository import channels as names
+        from packager.distribution.channel.storage import open_storage
+        from packager.workflows import channels
+
+        roots = self.roots or [each for name in names(open_storage(self.url)) if (each := root_of(None, name))]
+        return [channels.opened(self.url, each) for each in roots]
+
+    def documents(self) -> "list[Channel]":
+        """The channels at the address whose documents the keys have signed."""
+        from packager.distribution.channel import log
+        from packager.distribution.channel.storage import open_storage
+        from packager.workflows import signing
+
+        if not self.keys:
+            return []
+        storage, trust = open_storage(self.url), signing.trust(self.keys, None, subject=self.subject)
+        return [log.ChannelPlace(storage=storage, channel=each, trust=trust) for each in log.channels(storage)]
+
+
 @click.group(short_help="Publish models to apps that have shipped.")
 def channel() -> None:
     """Publish models to a folder or a store, from which apps that have shipped get them."""
 
 
-channel.add_command(init)
+for each in (init, rotate, revoke, sign):
+    channel.add_command(each)
 
 
 @channel.command(short_help="Publish the models of a release.")
@@ -357,6 +393,14 @@ def show(
 
 @channel.command(short_help="Remove blobs and documents that are not needed.")
 @to_option
+@click.option(
+    "--root",
+    "roots",
+    type=PEM,
+    multiple=True,
+    metavar="FILE",
+    help="Roots of all channels at the address; default: CHANNEL.root.json of each. Repeatable.",
+)
 @public_option
 @subject_option
 @click.option("--keep", type=click.IntRange(1), default=10, show_default=True, help="Documents of a channel to keep.")
@@ -370,9 +414,8 @@ def show(
 )
 @dry_option
 @json_option
-def prune(
-    url: str, keys: tuple[Path, ...], subject: str | None, keep: int, grace: float, is_dry: bool, as_json: bool
-) -> None:
+@into(PruneOptions)
+def prune(options: PruneOptions) -> None:
     """Remove the documents before the last ones of every channel, and the blobs that none of the others names.
 
     Files newer than the time of grace stay: a publisher may be about to name them.
@@ -380,22 +423,29 @@ def prune(
     from packager.core.console import Console, size
     from packager.core.to_json import plain
     from packager.distribution.channel import pruning
-    from packager.distribution.channel.log import ChannelPlace
-    from packager.distribution.channel.storage import open_storage
-    from packager.workflows import signing
 
-    storage = open_storage(url)
-    trust = signing.trust(keys, None, subject=subject)
-    places = [ChannelPlace(storage=storage, channel=each, trust=trust) for each in pruning.channels(storage)]
-    if not places:
-        raise ConfigError(f"there is no channel at {url}", hint="name the address that was published to")
-    found = pruning.prune(places, documents=keep, grace_s=grace * HOUR_S, now=datetime.now(UTC), is_dry=is_dry)
-    if as_json:
-        print_json({"dry-run": is_dry, **plain(found)})
+    forms = [each for each in (options.repositories(), options.documents()) if each]
+    if not forms:
+        raise ConfigError(
+            f"there is no channel at {options.url} whose root or key is given",
+            hint="name the address that was published to, and its --root",
+        )
+    now = datetime.now(UTC)
+    made = [
+        pruning.prune(each, documents=options.keep, grace_s=options.grace * HOUR_S, now=now, is_dry=options.is_dry)
+        for each in forms
+    ]
+    found = pruning.Pruned(
+        names=tuple(name for each in made for name in each.names),
+        size_bytes=sum(each.size_bytes for each in made),
+        kept=sum(each.kept for each in made),
+    )
+    if options.as_json:
+        print_json({"dry-run": options.is_dry, **plain(found)})
         return
     console = Console()
     for each in found.names:
-        console.result(f"{'would remove' if is_dry else 'removed'} {each}")
+        console.result(f"{'would remove' if options.is_dry else 'removed'} {each}")
     console.result(f"{len(found.names)} files, {size(found.size_bytes)}; {found.kept} blobs are left")
 
 

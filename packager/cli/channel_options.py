@@ -31,6 +31,7 @@ timestamp_days_option = click.option(
 )
 root_days_option = click.option(
     "--days",
+    "root_days",
     type=click.IntRange(1, 3650),
     default=365,
     show_default=True,
@@ -108,3 +109,8 @@ def root_of(root: Path | None, name: str) -> Path | None:
     """The file of a channel's root: the one that is named, or that of the channel in the current folder, if any."""
     default = Path(f"{name}.root.json")
     return root or (default if default.is_file() else None)
+
+
+def named_root(root: Path | None, name: str) -> Path:
+    """Like `root_of`; the name of the missing file if there is none."""
+    return root_of(root, name) or Path(f"{name}.root.json")

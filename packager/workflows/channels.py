@@ -82,6 +82,7 @@ def rotate(
     revoked: Sequence[str],
     signing: Signing,
     *,
+    days: int,
     path: Path | None,
     number: int,
     is_dry: bool,
@@ -89,7 +90,7 @@ def rotate(
     """Gives a channel a root with other keys, or writes the file for others to sign."""
     before = place.root()
     ids = [public_key(each).keyid for each in revoked]
-    metadata = rotating.rotated(place, _roles(asked, before, ()), ids, signing.now, signing.days)
+    metadata = rotating.rotated(place, _roles(asked, before, ()), ids, signing.now, days)
     path = path or Path(f"{place.channel}.{metadata.signed.version}.root.json")
     missing = missing_of_root(metadata, before)
     if is_dry or missing:
@@ -100,7 +101,9 @@ def rotate(
     return Rooted(metadata=metadata, path=path, missing=0, is_published=True, notes=notes)
 
 
-def sign(path: Path, keys: Sequence[str], signing: Signing, url: str | None, root: Path, *, number: int) -> Rooted:
+def sign(
+    path: Path, keys: Sequence[str], signing: Signing, url: str | None, root: Path | None, *, number: int
+) -> Rooted:
     """Adds signatures to metadata in a file, and publishes it once enough have signed.
 
     Raises ConfigError for a key that may not sign it, and without the channel that it belongs to.
@@ -110,8 +113,10 @@ def sign(path: Path, keys: Sequence[str], signing: Signing, url: str | None, roo
     if isinstance(metadata.signed, Root) and metadata.signed.version == 1:
         rotating.sign_root(metadata, None, tuple(map(signer, keys)))
         return _handed(metadata, None, path, signing, url)
-    if url is None:
-        raise ConfigError(f"{path} belongs to a channel that is published", hint="give its address: --to URL")
+    if url is None or root is None:
+        raise ConfigError(
+            f"{path} belongs to a channel that is published", hint="give its address and its root: --to URL --root FILE"
+        )
     place = Repository(storage=open_storage(url), trusted=_read(root), signers=tuple(map(signer, keys)))
     if isinstance(metadata.signed, Root):
         before = place.root()
@@ -125,7 +130,7 @@ def sign(path: Path, keys: Sequence[str], signing: Signing, url: str | None, roo
     rotating.sign_targets(place, metadata)
     _write(path, metadata)
     try:
-        place.create(metadata)
+        place.create(metadata, place.root())
     except LacksSignaturesError as error:
         return Rooted(metadata=metadata, path=path, missing=error.missing, is_published=False)
     return Rooted(metadata=metadata, path=path, missing=0, is_published=True, notes=place.announce(signing))

@@ -1,7 +1,7 @@
 """The life of a channel in a store, as a program: `python -m tests.toolchain.stores_life URL`.
 
-It publishes, publishes again, is interrupted at every write and continues, publishes twice at once, promotes, goes
-back, prunes and verifies. The last line of its output is JSON: the facts in which stores differ.
+It publishes, publishes again, is interrupted after every write of metadata and continues, publishes twice at once,
+promotes, goes back, prunes and verifies. The last line of its output is JSON: the facts in which stores differ.
 """
 
 import json
@@ -14,11 +14,22 @@ from pathlib import Path
 from typing import Any
 
 from packager.core.errors import GateError
-from packager.distribution.channel import checking, log, pruning, publishing
-from packager.distribution.channel.document import blobs
+from packager.distribution.channel import clients, publishing, rotating
+from packager.distribution.channel.checking import CheckedChannel
+from packager.distribution.channel.pruning import prune
 from packager.distribution.channel.publishing import Terms
+from packager.distribution.channel.repository import Repository, channels, hosted_name
 from packager.distribution.channel.storage import ExistsError, RemoteChannel, open_storage
-from tests.cases.channel_cases import NOW, KilledError, Release, Watched, make_release, place_of, signing_of
+from tests.cases.channel_cases import (
+    NOW,
+    KilledError,
+    Release,
+    Watched,
+    make_release,
+    repository_of,
+    root_of,
+    signing_of,
+)
 from tests.cases.signing_cases import Key, make_key
 
 ONE, TWO = Release(weights=b"1" * 5000), Release(version="1.1.0", weights=b"1" * 5000 + b"2")
@@ -27,7 +38,7 @@ WAIT_S = 600
 
 
 class Together:
-    """A file system in which two publishers write a document at the same moment: both have seen that it is not
+    """A file system in which two publishers write targets at the same moment: both have seen that it is not
     there."""
 
     def __init__(self, files: Any, barrier: threading.Barrier) -> None:
@@ -38,7 +49,7 @@ class Together:
 
     def exists(self, path: str) -> bool:
         found = bool(self.files.exists(path))
-        if "documents" in path:
+        if path.endswith(".targets.json"):
             self.barrier.wait(WAIT_S)
         return found
 
@@ -68,14 +79,16 @@ class Life:
         self.key: Key = make_key(folder / "key")
         self.releases: dict[Release, Path] = {}
 
+    def place(self, storage: Any, channel: str = "stable") -> Repository:
+        return repository_of(storage, root_of(self.key, channel=channel), self.key)
+
     def publish(self, storage: Any, release: Release, channel: str = "stable") -> publishing.Published:
         if release not in self.releases:
             self.releases[release] = make_release(self.folder / str(len(self.releases)), release)
-        place = place_of(storage, self.key, channel=channel)
-        return publishing.publish(place, self.releases[release], Terms(), signing_of(self.key))
+        return publishing.publish(self.place(storage, channel), self.releases[release], Terms(), signing_of(self.key))
 
-    def verified(self, channel: str = "stable") -> checking.CheckedChannel:
-        return checking.verify(place_of(self.storage, self.key, channel=channel), NOW)
+    def verified(self, channel: str = "stable") -> CheckedChannel:
+        return clients.verify(self.place(self.storage, channel), NOW)
 
     def published(self) -> int:
         """Number of blobs, one of them a delta, that `opened` reads, too."""
@@ -85,18 +98,17 @@ class Life:
         found = self.verified()
         assert found.document.number == found.documents == 2
         delta = found.document.models[0].releases[0].files[1].file.deltas[0]
-        with self.storage.opened(log.blob_name(delta.sha256)) as file:
+        with self.storage.opened(hosted_name(f"classifier/{delta.sha256}", delta.sha256)) as file:
             assert len(file.read()) == delta.size_bytes
         assert self.storage.read("stable/nothing", limit_bytes=10) is None
         return found.blobs
 
     def interrupted(self) -> int:
         """Number of writes, at each of which a publisher was killed and the next one continued."""
-        for number, at in enumerate((at, is_late) for at in range(1, 5) for is_late in (False, True)):
+        for number, at in enumerate(range(4, 8)):
             channel, release = f"killed-{number}", replace(ONE, weights=f"killed {number}".encode())
-            fails_at, is_late = at
             try:
-                self.publish(Watched(inner=self.storage, fails_at=fails_at, is_late=is_late), release, channel)
+                self.publish(Watched(inner=self.storage, fails_at=at, is_late=True), release, channel)
                 raise AssertionError("it was not killed")
             except KilledError:
                 self.publish(self.storage, release, channel)
@@ -145,27 +157,28 @@ class Life:
 
     def times(self) -> bool:
         """Whether the store says when each file was written."""
-        found = self.storage.listed("blobs")
+        found = self.storage.listed("targets")
         assert [each.name for each in found] == sorted(each.name for each in found)
-        assert all(each.name.startswith("blobs/sha256/") and each.size_bytes > 0 for each in found), found
+        assert all(each.name.startswith("targets/classifier/") and each.size_bytes > 0 for each in found), found
         return all(each.changed_s is not None and abs(each.changed_s - NOW.timestamp()) < 3600 for each in found)
 
     def changed(self) -> None:
         """Promotes, goes back, and signs anew."""
-        place, signing = place_of(self.storage, self.key), signing_of(self.key)
+        place, signing = self.place(self.storage), signing_of(self.key)
         first = self.verified().document.number
         assert publishing.promote(place, signing, percent=50).document.models[0].releases[0].rollout.percent == 50
         assert publishing.rollback(place, signing).document.number == first + 2
-        publishing.renew(place, signing)
+        rotating.renew(place, signing, is_whole=True)
         assert self.verified().documents == first + 3
 
     def pruned(self) -> None:
         """Prunes everything but the newest document of each channel, and what these name."""
-        names = pruning.channels(self.storage)
-        places = [place_of(self.storage, self.key, channel=name) for name in names]
-        pruning.prune(places, documents=1, grace_s=-3600, now=NOW)
-        left = {each.name.rpartition("/")[2] for each in self.storage.listed("blobs")}
-        assert left == set(blobs([self.verified(name).document for name in names]))
+        names = channels(self.storage)
+        prune([self.place(self.storage, name) for name in names], documents=1, grace_s=-3600, now=NOW)
+        needed = {
+            name for each in names for name in self.place(self.storage, each).hosted(self.verified(each).document)
+        }
+        assert {each.name for each in self.storage.listed("targets")} == needed
         assert self.verified().documents == 1
 
 

@@ -496,7 +496,7 @@ def aged(folder: ChannelFolder, days: float) -> None:
 def prune(
     folder: ChannelStorage, key: Key, *, documents: int, grace_s: float = 86400.0, **options: bool
 ) -> pruning.Pruned:
-    places = [place_of(folder, key, channel=each) for each in pruning.channels(folder)]
+    places = [place_of(folder, key, channel=each) for each in log.channels(folder)]
     return pruning.prune(places, documents=documents, grace_s=grace_s, now=NOW + timedelta(seconds=5), **options)
 
 
@@ -543,7 +543,7 @@ def test_pruning_keeps_what_a_channel_without_pointer_names(folder: ChannelFolde
     publish(folder, TWO, channel="beta")
     (folder.root / "beta/channel.json").unlink()  # the first publisher of beta was interrupted before it
     aged(folder, 2)
-    assert pruning.channels(folder) == ["beta", "stable"]
+    assert log.channels(folder) == ["beta", "stable"]
     assert prune(folder, key, documents=1).names == ()
     checking.verify(place_of(folder, key, channel="beta"), NOW)
 

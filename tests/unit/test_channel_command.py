@@ -107,3 +107,66 @@ def test_what_is_not_there_ends_with_2(mobpack: Mobpack, key: Key) -> None:
         assert "mobpack channel publish" in err
     assert mobpack("publish", "nothing", "--to", "channel", "--key", key.private)[0] == 2
     assert not Path("channel").exists()
+
+
+def test_people_sign_one_after_the_other(mobpack: Mobpack, tmp_path: Path) -> None:
+    """Two of three hold the root, two sign what is published, and a machine has the key of the timestamp alone."""
+    a, b, c, machine, other = (make_key(tmp_path / "keys", name) for name in ("a", "b", "c", "machine", "other"))
+    one = make_release(tmp_path / "one", Release())
+    people: list[str | Path] = [argument for each in (a, b, c) for argument in ("--root-key", each.public)]
+    targets: list[str | Path] = ["--targets-key", a.public, "--targets-key", b.public]
+    thresholds = ["--threshold", "root=2", "--threshold", "targets=2"]
+    online: list[str | Path] = ["--snapshot-key", machine.public, "--timestamp-key", machine.public]
+
+    def run(*arguments: str | Path, code: int = 0) -> str:
+        found, out, err = mobpack(*arguments)
+        assert found == code, err
+        return out + err
+
+    def roles() -> list[tuple[str, int, int]]:
+        found = json.loads(run("show", "--from", "channel", "--json"))["roles"]
+        return [(each["role"], each["number"], len(each["keys"])) for each in found]
+
+    init: list[str | Path] = [
+        "init",
+        "--package",
+        "vision",
+        "--key",
+        a.private,
+        *people,
+        *targets,
+        *online,
+        *thresholds,
+    ]
+    assert "needs 1 more signature" in run(*init, "--to", "channel")
+    assert not Path("channel").exists()
+    assert "is there already" in run(*init, code=2)
+    assert "may not sign" in run("sign", "stable.root.json", "--key", machine.private, code=2)
+    assert "root 1 is published" in run("sign", "stable.root.json", "--key", b.private, "--to", "channel")
+    to: list[str | Path] = ["--to", "channel", "--key"]
+    assert "is none of the channel" in run("publish", one, *to, other.private, code=2)
+    said = run("publish", one, *to, a.private, code=6)
+    assert "targets 1 needs 1 more signature" in said
+    assert "mobpack channel sign stable.1.targets.json" in said
+    said = run("sign", "stable.1.targets.json", *to, b.private)
+    assert "when a key of the role 'snapshot' signed" in said
+    run("verify", "--from", "channel", code=2)
+    run("renew", *to, machine.private)
+    assert "document 1 is signed and valid" in run("verify", "--from", "channel")
+    assert roles() == [("root", 1, 3), ("targets", 1, 2), ("snapshot", 1, 1), ("timestamp", 1, 1)]
+    before = len(list(tmp_path.rglob("*")))
+    assert "nothing was written" in run("revoke", c.public, *to, a.private, "--key", b.private, "--dry-run")
+    assert len(list(tmp_path.rglob("*"))) == before
+    assert "2 of 1 keys of the role 'targets' cannot sign" in run("revoke", b.public, *to, a.private, code=2)
+    said = run("rotate", *to, c.private, "--timestamp-key", other.public)
+    assert "stable.2.root.json: root 2 needs 1 more signature" in said
+    run("sign", "stable.2.root.json", *to, a.private, "--key", other.private)
+    assert roles() == [("root", 2, 3), ("targets", 1, 2), ("snapshot", 1, 1), ("timestamp", 1, 1)]
+    run("revoke", c.public, *to, a.private, "--key", b.private)
+    assert roles()[0] == ("root", 3, 2)
+    said = run("renew", *to, other.private, "--all")
+    assert "targets 1 end at" in said
+    assert run("renew", *to, machine.private, "--json").count("the timestamp ends when it did") == 1
+    found = json.loads(run("show", "--from", "channel", "--json"))["roles"]
+    assert [each["number"] for each in found] == [3, 1, 1, 2], "of root 2, timestamps begin anew"
+    assert json.loads(run("verify", "--from", "channel", "--json"))["verified"]["document"]["number"] == 1

@@ -3,20 +3,36 @@ client."""
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tuf.api.metadata import Metadata, Root
+from tuf.api.metadata import Metadata, MetaFile, Root
+from tuf.ngclient import Updater
 
 from packager.core.errors import ConfigError, GateError
-from packager.distribution.channel import clients, publishing, rotating
+from packager.distribution.channel import clients, pruning, publishing, rotating
+from packager.distribution.channel.document import MAX_INTEGER
 from packager.distribution.channel.publishing import Published, Terms
+from packager.distribution.channel.repository import Repository
+from packager.distribution.channel.roles import ROLES, with_signatures
 from packager.distribution.channel.storage import ChannelFolder, ChannelStorage
 from tests.cases.channel import ONE, THREE, TWO, dist, folder, key, storage
-from tests.cases.channel_cases import NOW, KilledError, Release, Watched, repository_of, root_of, signing_of
-from tests.cases.signing_cases import Key
+from tests.cases.channel_cases import (
+    NOW,
+    KilledError,
+    Release,
+    Watched,
+    later,
+    make_release,
+    repository_of,
+    role_keys,
+    root_of,
+    signing_of,
+)
+from tests.cases.signing_cases import Key, make_key
 
 __all__ = ["dist", "folder", "key", "storage"]
 
@@ -154,3 +170,146 @@ def test_a_package_of_another_name_is_refused_at_once(folder: ChannelFolder, pub
     with pytest.raises(ConfigError, match="of the package 'vision'"):
         publish(folder, replace(ONE, package="audio"))
     assert folder.listed("") == []
+
+
+@dataclass(frozen=True, kw_only=True)
+class Client:
+    """A client of python-tuf that keeps what it has seen."""
+
+    folder: Path
+    storage: ChannelStorage
+    root: Metadata[Root]
+
+    def update(self) -> dict[str, int]:
+        """Number of each role that it has then."""
+        client = Updater(
+            str(self.folder), "stable/", fetcher=clients.StorageFetcher(self.storage), bootstrap=self.root.to_bytes()
+        )
+        client.refresh()
+        return {role: Metadata[Any].from_file(str(self.folder / f"{role}.json")).signed.version for role in ROLES}
+
+
+@pytest.fixture
+def client(folder: ChannelFolder, root: Metadata[Root], tmp_path: Path) -> Client:
+    return Client(folder=tmp_path / "client", storage=folder, root=root)
+
+
+def steal(place: Repository, number: int) -> None:
+    """Publishes the newest targets as a snapshot and a timestamp with a number."""
+    found = place.announced()
+    assert found is not None
+    snapshot = found.snapshot.signed
+    snapshot.version = number
+    made = with_signatures(Metadata(snapshot), place.signers, place.root().roles["snapshot"].keyids)
+    place.storage.create(place.path("snapshot", number), made.to_bytes())
+    timestamp = found.timestamp.signed
+    timestamp.version, timestamp.snapshot_meta = number, MetaFile(number)
+    stolen = with_signatures(Metadata(timestamp), place.signers, place.root().roles["timestamp"].keyids)
+    before = place.storage.read(place.pointer, limit_bytes=20_000)
+    place.storage.replace(place.pointer, stolen.to_bytes(), expected=before)
+
+
+def test_a_thief_who_uses_up_the_numbers_is_recovered_from(
+    folder: ChannelFolder, root: Metadata[Root], key: Key, publish: Publish, client: Client, tmp_path: Path
+) -> None:
+    publish(folder, ONE)
+    assert client.update() == {"root": 1, "targets": 1, "snapshot": 1, "timestamp": 1}
+    place = repository_of(folder, root, key)
+    steal(place, MAX_INTEGER)
+    assert client.update()["timestamp"] == MAX_INTEGER
+    with pytest.raises(GateError, match="has the largest number") as refused:
+        publish(folder, TWO)
+    assert "mobpack channel rotate" in refused.value.hint
+    new = make_key(tmp_path / "new")
+    both = repository_of(folder, root, key, new)
+    roles = {"snapshot": role_keys(new), "timestamp": role_keys(new)}
+    changed = rotating.rotated(both, roles, (), NOW, 365)
+    assert rotating.put_root(both, changed, signing_of(key)) == ()
+    assert client.update() == {"root": 2, "targets": 2, "snapshot": 2, "timestamp": 1}
+    publish(folder, THREE, keys=[key, new])
+    assert client.update() == {"root": 2, "targets": 3, "snapshot": 3, "timestamp": 2}
+    assert versions(clients.verify(place, NOW)) == ["1.2.0", "1.1.0", "1.0.0"]
+
+
+def test_targets_of_a_thief_are_left_behind(
+    folder: ChannelFolder, root: Metadata[Root], key: Key, publish: Publish, tmp_path: Path
+) -> None:
+    """The holder of the root's key names the last targets that are their own; the thief's key signs nothing more."""
+    first, stolen, new = (make_key(tmp_path / name) for name in ("first", "stolen", "new"))
+    root = root_of(first, targets=[stolen], snapshot=[stolen], timestamp=[stolen])
+
+    def put(release: Release, dist: Path, *keys: Key) -> Published:
+        place = repository_of(folder, root, *keys)
+        return publishing.publish(place, make_release(dist, release), Terms(), signing_of(keys[0]))
+
+    put(ONE, tmp_path / "one", stolen)
+    put(TWO, tmp_path / "two", stolen)  # by the thief
+    place = repository_of(folder, root, first, new)
+    roles = {name: role_keys(new) for name in ("targets", "snapshot", "timestamp")}
+    rotating.put_root(place, rotating.rotated(place, roles, (), NOW, 365), signing_of(first), number=1)
+    found = clients.verify(place, NOW)
+    assert (found.document.number, versions(found)) == (3, ["1.0.0"])
+    with pytest.raises(GateError, match="targets 4 needs 1 more signature"):
+        put(THREE, tmp_path / "three", stolen)
+    assert versions(put(THREE, tmp_path / "again", new)) == ["1.2.0", "1.0.0"]
+    back = publishing.rollback(repository_of(folder, root, new), signing_of(new))
+    assert (back.document.restores, versions(back)) == (3, ["1.0.0"]), "not to those of the thief"
+
+
+def test_a_root_whose_holder_was_interrupted_is_finished_by_going_back(
+    folder: ChannelFolder, root: Metadata[Root], key: Key, publish: Publish, tmp_path: Path
+) -> None:
+    publish(folder, ONE)
+    new = make_key(tmp_path / "new")
+    killed = repository_of(Watched(inner=folder, fails_at=1, is_late=True), root, key, new)
+    roles = {name: role_keys(new) for name in ("targets", "snapshot", "timestamp")}
+    with pytest.raises(KilledError):
+        rotating.put_root(killed, rotating.rotated(killed, roles, (), NOW, 365), signing_of(key))
+    with pytest.raises(GateError, match="signed by keys that it has no more") as refused:
+        publish(folder, TWO, keys=[new])
+    assert "rollback --number 1" in refused.value.hint
+    place = replace(repository_of(folder, root, new), vouched=1)
+    made = publishing.rollback(place, signing_of(new), number=1)
+    assert clients.verify(repository_of(folder, root), NOW).document == made.document
+
+
+@pytest.mark.parametrize(
+    ("role", "words"),
+    [
+        ("timestamp", "timestamp.json is expired"),
+        ("targets", "snapshot.json is expired"),
+        ("root", "root.json is expired"),
+    ],
+)
+def test_ends_of_roles_count_and_are_renewed(
+    folder: ChannelFolder, key: Key, dist: Callable[[Release], Path], role: str, words: str
+) -> None:
+    days = {"timestamp": 30, "targets": 90, "root": 365} | {role: 7}
+    begin = NOW - timedelta(days=8)
+    root = root_of(key, now=begin, days=days["root"])
+    place = repository_of(folder, root, key)
+    signing = replace(signing_of(key, now=begin), days=days["targets"], timestamp_days=days["timestamp"])
+    publishing.publish(place, dist(ONE), Terms(), signing)
+    with pytest.raises(GateError, match=words):
+        clients.verify(place, NOW)
+    if role == "root":
+        rotating.put_root(place, rotating.rotated(place, {}, (), NOW, 365), signing_of(key))
+    else:
+        rotating.renew(place, signing_of(key))
+    found = clients.verify(place, NOW)
+    assert found.document.number == (2 if role == "targets" else 1), "of targets, those that end are signed anew"
+
+
+def test_pruning_keeps_what_the_last_targets_name(
+    folder: ChannelFolder, root: Metadata[Root], key: Key, publish: Publish
+) -> None:
+    for each in (ONE, TWO, THREE):
+        publish(folder, each, limits=publishing.ReleasesKept(keep=1))
+    place = repository_of(folder, root, key)
+    found = pruning.prune([place], documents=1, grace_s=0, now=later(1))
+    assert [each for each in found.names if each.startswith("stable/")] == [
+        f"stable/{number}.{role}.json" for number in (1, 2) for role in ("snapshot", "targets")
+    ]
+    assert found.kept == 3
+    assert versions(clients.verify(place, NOW)) == ["1.2.0"]
+    assert publish(folder, replace(THREE, version="1.3.0")).document.number == 4

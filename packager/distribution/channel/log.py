@@ -7,7 +7,7 @@ next command.
 
 import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
@@ -78,6 +78,12 @@ class ChannelPlace:
 
     def hosted(self, document: Document) -> Mapping[str, Hosted]:
         return {blob_name(sha256): Hosted(sha256=sha256, size_bytes=size) for sha256, size in blobs([document]).items()}
+
+    def superseded(self, kept: Collection[int]) -> list[str]:
+        return [self.path(each) for each in numbers(self) if each not in kept]
+
+    def siblings(self) -> list[str]:
+        return channels(self.storage)
 
     def commit(self, document: Document, signing: Signing) -> Document:
         commit(self, document, signing)
@@ -209,3 +215,9 @@ def _point(place: ChannelPlace, number: int) -> None:
 
 def blob_name(sha256: str) -> str:
     return f"blobs/sha256/{sha256[:2]}/{sha256}"
+
+
+def channels(storage: ChannelStorage) -> list[str]:
+    """Names of the channels in a store, also of those whose first publisher was interrupted before `channel.json`."""
+    parts = [each.name.partition("/") for each in storage.listed("")]
+    return sorted({name for name, _, rest in parts if rest == POINTER or NUMBER.fullmatch(rest)})

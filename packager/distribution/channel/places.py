@@ -1,6 +1,6 @@
 """The interface of a channel that publishing needs, in whatever form its metadata is."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -92,6 +92,14 @@ class Channel(Protocol):
 
     def hosted(self, document: Document) -> Mapping[str, Hosted]:
         """Name in the store -> file, of all that a document needs."""
+        ...
+
+    def superseded(self, kept: Collection[int]) -> list[str]:
+        """Names of the metadata in the store that only documents with other numbers than the `kept` ones need."""
+        ...
+
+    def siblings(self) -> list[str]:
+        """Names of the channels in the store, also of those whose first publisher was interrupted."""
         ...
 
     def commit(self, document: Document, signing: Signing) -> Document:

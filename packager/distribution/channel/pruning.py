@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from packager.core.errors import GateError
-from packager.distribution.channel.document import Document, blobs
-from packager.distribution.channel.log import NUMBER, POINTER, ChannelPlace, blob_name, newest, numbered, numbers
-from packager.distribution.channel.storage import ChannelStorage, StoredFile
+from packager.distribution.channel.document import Document
+from packager.distribution.channel.places import Channel
+from packager.distribution.channel.storage import StoredFile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,28 +20,24 @@ class Pruned:
     """number of blobs that are left"""
 
 
-def channels(storage: ChannelStorage) -> list[str]:
-    """Names of the channels in a store, also of those whose first publisher was interrupted before `channel.json`."""
-    parts = [each.name.partition("/") for each in storage.listed("")]
-    return sorted({name for name, _, rest in parts if rest == POINTER or NUMBER.fullmatch(rest)})
-
-
-def prune(
-    places: Sequence[ChannelPlace], *, documents: int, grace_s: float, now: datetime, is_dry: bool = False
-) -> Pruned:
+def prune(places: Sequence[Channel], *, documents: int, grace_s: float, now: datetime, is_dry: bool = False) -> Pruned:
     """Removes the blobs that none of the last documents of any channel names, and documents before those, if they are
     older than the time of grace.
 
     `places` are all channels of one store. Raises GateError if one of them does not verify: nothing is removed then.
     """
     storage = places[0].storage
-    if odd := sorted(set(channels(storage)) - {each.channel for each in places}):
+    if odd := sorted(set(places[0].siblings()) - {each.channel for each in places}):
         raise GateError(f"the channel '{odd[0]}' is in the store, too", hint="prune all channels at once")
-    kept, old = _documents(places, documents)
-    needed = {blob_name(each) for each in blobs(kept)}
-    stored = storage.listed("blobs")
+    needed, old = set[str](), set[str]()
+    for place in places:
+        kept = _kept(place, documents)
+        needed |= {name for each in kept for name in place.hosted(each)}
+        old |= set(place.superseded({each.number for each in kept}))
+    stored = storage.listed(places[0].folder)
     doomed = [each for each in stored if each.name not in needed and _is_old(each, grace_s, now)]
-    old_documents = [each for each in _stored(places) if each.name in old and _is_old(each, grace_s, now)]
+    metadata = [each for place in places for each in storage.listed(place.channel)]
+    old_documents = [each for each in metadata if each.name in old and _is_old(each, grace_s, now)]
     if not is_dry:
         for each in (*old_documents, *doomed):  # a document never outlives the blobs that it names
             storage.delete(each.name)
@@ -53,21 +49,11 @@ def prune(
     )
 
 
-def _documents(places: Sequence[ChannelPlace], count: int) -> tuple[list[Document], set[str]]:
-    """The last documents of every channel, with the current one, and the names of those before."""
-    kept: list[Document] = []
-    old: set[str] = set()
-    for place in places:
-        last = newest(place)
-        known = numbers(place)
-        kept += [numbered(place, each) for each in known[-count:]]
-        kept += [last] if last else []
-        old |= {place.path(each) for each in known[:-count]}
-    return kept, old
-
-
-def _stored(places: Sequence[ChannelPlace]) -> list[StoredFile]:
-    return [each for place in places for each in place.storage.listed(f"{place.channel}/documents")]
+def _kept(place: Channel, count: int) -> list[Document]:
+    """The last documents of a channel, with the newest."""
+    last = place.newest()
+    documents = {each: place.numbered(each) for each in place.numbers()[-count:]}
+    return list({**documents, **({last.number: last} if last else {})}.values())
 
 
 def _is_old(stored: StoredFile, grace_s: float, now: datetime) -> bool:

@@ -239,7 +239,10 @@ def rollback(
         raise ConfigError(f"document {wanted} has no model '{odd[0]}'", hint="see mobpack channel show --history")
     entries = tuple({**known, **returned}[name] for name in sorted({**known, **returned}) if models or name in returned)
     restores = old.restores or old.number
-    return _change(place, before, before.package, entries, {}, signing, restores=restores, is_dry=is_dry)
+    is_forced = old.number == before.number  # signed by a key that is gone
+    return _change(
+        place, before, before.package, entries, {}, signing, restores=restores, is_forced=is_forced, is_dry=is_dry
+    )
 
 
 def renew(place: Channel, signing: Signing, *, is_dry: bool = False) -> Published:

@@ -13,7 +13,7 @@ metadata that names them, and `timestamp.json` at last. What was interrupted is 
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -28,6 +28,7 @@ from packager.core.to_json import plain
 from packager.distribution.channel.dates import refuse_before
 from packager.distribution.channel.document import (
     AGAIN,
+    MAX_INTEGER,
     SCHEMA_VERSION,
     TIME,
     ChannelModel,
@@ -55,6 +56,7 @@ FOLDER = "targets"
 RELEASES = "releases.json"
 RESTORES = "restores"
 MAX_ROOTS = 256
+METADATA = re.compile(r"[1-9][0-9]{0,15}\.(root|targets|snapshot)\.json")
 SOON = 1 / 3
 """Share of its time for which metadata is left when it is signed anew."""
 
@@ -150,7 +152,7 @@ class Repository:
         found = self.top(self.root())
         if found is None and self.vouched:
             return self.numbered(self.vouched)
-        if found is None and (left := self.numbers()):
+        if found is None and (left := self.signed_ever()):
             raise GateError(
                 f"the targets of the channel '{self.channel}' are signed by keys that it has no more",
                 hint=f"sign the last ones that are yours with a key that it has: mobpack channel rollback --number "
@@ -163,7 +165,12 @@ class Repository:
         return next(self._versions(Targets, root), None)
 
     def numbers(self) -> list[int]:
-        """Numbers of the targets in the store that a key of any root has signed."""
+        """Numbers of the targets in the store that keys of the current root have signed: those of a thief are gone."""
+        root = self.root()
+        return [each for each in self.listed("targets") if self._metadata(Targets, each, root)]
+
+    def signed_ever(self) -> list[int]:
+        """Numbers of the targets in the store that keys of any root have signed."""
         return [each for each in self.listed("targets") if self._signed(each)]
 
     def numbered(self, number: int) -> Document:
@@ -234,6 +241,22 @@ class Repository:
                 found[f"{model.name}/{sha256}"] = Hosted(sha256=sha256, size_bytes=size)
         return found
 
+    def superseded(self, kept: Collection[int]) -> list[str]:
+        """Roots stay: apps that have an old one need every step to the newest."""
+        root = self.root()
+        needed = {
+            each: found.signed.meta["targets.json"].version
+            for each in self.listed("snapshot")
+            if (found := self._metadata(Snapshot, each, root))
+        }
+        targets = [self.path("targets", each) for each in self.listed("targets") if each not in kept]
+        return targets + [
+            self.path("snapshot", each) for each in self.listed("snapshot") if needed.get(each) not in kept
+        ]
+
+    def siblings(self) -> list[str]:
+        return channels(self.storage)
+
     def commit(self, document: Document, signing: Signing) -> Document:
         """Creates the targets of a document. They get a larger number than the document where keys that are gone have
         signed the file of its own.
@@ -249,12 +272,12 @@ class Repository:
             },
             unrecognized_fields=self._facts(**({RESTORES: document.restores} if document.restores else {})),
         )
-        made = self.create(self._sign(dated(targets, signing.now, signing.days)))
+        root = self.root()
+        made = self.create(self._sign(dated(targets, signing.now, signing.days), root), root)
         return replace(document, number=made.signed.version, previous="")
 
-    def create(self, metadata: Metadata[Any]) -> Metadata[Any]:
+    def create(self, metadata: Metadata[Any], root: Root) -> Metadata[Any]:
         """Creates the file of targets or a snapshot, once enough keys have signed it."""
-        root = self.root()
         signed, content = metadata.signed, metadata.to_bytes()
         result = root.get_verification_result(signed.type, metadata.signed_bytes, metadata.signatures)
         if not result:
@@ -264,6 +287,7 @@ class Repository:
                 f"{signed.type} would have {len(content):,} bytes: devices take {LIMITS[signed.type]:,}",
                 hint="use --keep 1, or fewer models",
             )
+        _refuse_last(signed)
         name = self.path(signed.type, signed.version)
         try:
             self.storage.create(name, content)
@@ -271,7 +295,7 @@ class Repository:
             existing = self._metadata(type(signed), signed.version, root)
             if existing is None:  # by a key that is gone
                 signed.version += 1
-                return self.create(self._sign(signed))
+                return self.create(self._sign(signed, root), root)
             if existing.signed != signed:
                 raise OvertakenError(
                     f"somebody else has published {name} meanwhile",
@@ -292,7 +316,7 @@ class Repository:
             return (_waits(self, root, "snapshot", f"targets {targets.signed.version}"),)
         if not self._point(root, snapshot, signing, is_renewed="timestamp" in renewed):
             return (_waits(self, root, "timestamp", f"targets {targets.signed.version}"),)
-        later = self.top(self.root())
+        later = self.top(root)
         is_overtaken = later is not None and later.signed.version != targets.signed.version
         return self.announce(signing) if is_overtaken else ()
 
@@ -303,21 +327,20 @@ class Repository:
         found = next(self._versions(Snapshot, root), None)
         content = self._content(Targets, targets.signed.version)
         meta = {"targets.json": _meta(targets.signed.version, content)}
-        is_current = found is not None and found.signed.meta == meta
+        can_sign = self.can_sign(root, "snapshot")
         if (
-            is_current
-            and found
-            and not is_renewed
-            and not (is_soon(found.signed, signing.now) and self.can_sign(root, "snapshot"))
+            found
+            and found.signed.meta == meta
+            and not (can_sign and (is_renewed or is_soon(found.signed, signing.now)))
         ):
             return found
-        if not self.can_sign(root, "snapshot"):
+        if not can_sign:
             return None
         snapshot = Snapshot(
             version=found.signed.version + 1 if found else 1, meta=meta, unrecognized_fields=self._facts()
         )
         try:
-            return self.create(self._sign(dated(snapshot, signing.now, signing.days)))
+            return self.create(self._sign(dated(snapshot, signing.now, signing.days), root), root)
         except OvertakenError:
             newest = next(self._versions(Targets, root))
             return self._snapshot(root, newest, signing, is_renewed=False)
@@ -329,15 +352,11 @@ class Repository:
         if found and found.signed.snapshot_meta.version > snapshot.signed.version:
             return True
         meta = _meta(snapshot.signed.version, self._content(Snapshot, snapshot.signed.version))
-        is_current = found is not None and found.signed.snapshot_meta == meta
-        if (
-            is_current
-            and found
-            and not is_renewed
-            and not (is_soon(found.signed, signing.now) and self.can_sign(root, "timestamp"))
-        ):
+        can_sign = self.can_sign(root, "timestamp")
+        is_named = found is not None and found.signed.snapshot_meta == meta
+        if found and is_named and not (can_sign and (is_renewed or is_soon(found.signed, signing.now))):
             return True
-        if not self.can_sign(root, "timestamp"):
+        if not can_sign:
             return False
         timestamp = Timestamp(
             version=found.signed.version + 1 if found else 1, snapshot_meta=meta, unrecognized_fields=self._facts()
@@ -345,7 +364,8 @@ class Repository:
         if found and not signing.is_clock_trusted:
             facts = facts_of(found.signed, self.pointer)
             refuse_before(f"timestamp {found.signed.version}", facts["published"], signing.now)
-        made = self._sign(dated(timestamp, signing.now, signing.timestamp_days))
+        _refuse_last(timestamp)
+        made = self._sign(dated(timestamp, signing.now, signing.timestamp_days), root)
         try:
             self.storage.replace(self.pointer, made.to_bytes(), expected=present)
         except ChangedError:  # by another publisher, who may have an older snapshot
@@ -381,8 +401,8 @@ class Repository:
         if self.storage.read(name, limit_bytes=LIMITS["root"]) is None:
             self.storage.create(name, self.trusted)
 
-    def _sign(self, signed: Signed) -> Metadata[Any]:
-        return with_signatures(Metadata(signed), self.signers, self.root().roles[signed.type].keyids)
+    def _sign(self, signed: Signed, root: Root) -> Metadata[Any]:
+        return with_signatures(Metadata(signed), self.signers, root.roles[signed.type].keyids)
 
     def _facts(self, **more: int) -> dict[str, Any]:
         return {OURS: {"package": self.package, "channel": self.channel, **more}}
@@ -433,6 +453,12 @@ class Repository:
         return metadata
 
 
+def channels(storage: ChannelStorage) -> list[str]:
+    """Names of the channels in a store that are repositories of TUF."""
+    parts = (each.name.partition("/") for each in storage.listed(""))
+    return sorted({name for name, _, rest in parts if rest == "timestamp.json" or METADATA.fullmatch(rest)})
+
+
 def hosted_name(path: str, sha256: str) -> str:
     """Name in the store of the file of a target, as TUF has it with consistent snapshots."""
     folder, _, name = path.rpartition("/")
@@ -448,6 +474,15 @@ def _refuse_other(content: bytes, file: MetaFile | TargetFile, name: str) -> Non
         file.verify_length_and_hashes(content)
     except LengthOrHashMismatchError as error:
         raise GateError(f"{name} was changed: {error}", hint=AGAIN) from error
+
+
+def _refuse_last(signed: Signed) -> None:
+    """Raises GateError for a number that not every client can read."""
+    if signed.version > MAX_INTEGER:
+        raise GateError(
+            f"{signed.type} {signed.version - 1} has the largest number that there is: somebody has stolen a key",
+            hint=f"give the role other keys: mobpack channel rotate --{signed.type}-key NEW.pub; see docs/delivery.md",
+        )
 
 
 def is_soon(signed: Signed, now: datetime) -> bool:

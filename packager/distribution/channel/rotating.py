@@ -124,7 +124,7 @@ def put_root(place: Repository, metadata: Metadata[Root], signing: Signing, *, n
 def settle(place: Repository, signing: Signing, *, number: int = 0) -> tuple[str, ...]:
     """Signs anew what the keys of the newest root have not signed. Returns what holders of other keys have to do."""
     root = place.root()
-    known = place.numbers()
+    known = place.signed_ever()
     if not known:
         return ()
     if place.top(root) is None:
@@ -150,6 +150,8 @@ def renew(place: Repository, signing: Signing, *, is_whole: bool = False) -> tup
     root = place.root()
     top = place.top(root)
     notes = []
+    if not place.can_sign(root, "timestamp"):
+        notes.append("the timestamp ends when it did: give keys of the role 'timestamp', too")
     if is_whole or (top and is_soon(top.signed, signing.now)):
         if place.can_sign(root, "targets"):
             place.commit(
