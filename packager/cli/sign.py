@@ -49,7 +49,7 @@ def sign(
     if certificate and not key:
         raise ConfigError("--certificate belongs to a key", hint="give --key, too")
     if timestamp and not key:
-        raise ConfigError("--timestamp belongs to a key", hint="Sigstore has a log of its own that says when")
+        raise ConfigError("--timestamp belongs to a key", hint="omit it: the log of Sigstore says when")
     signer = signing.signer(key, certificate) if key else signing.keyless_signer()
     written = signing.sign(release, signing.stamping(signer, timestamp) if timestamp else signer)
     if as_json:

@@ -108,7 +108,7 @@ class VerifyOptions:
     "policy_path",
     type=PEM,
     metavar="FILE",
-    help="What the release must show: signer, builder, source, commit, SLSA level, licences. In place of --key.",
+    help="Policy that the release must meet: signer, builder, source, commit, SLSA level, licences. In place of --key.",
 )
 @click.option(
     "--provenance",
