@@ -357,6 +357,22 @@ def _fast_forward(stage: Stage) -> None:
     stage.update(SAME, SECOND)
 
 
+def _far_future(stage: Stage) -> None:
+    """A thief of the timestamp's key says that it is 2098; another key for it ends that, too."""
+    channel = _channel(stage)
+
+    def late(signed: Json) -> None:
+        signed["mobpack"] = {**signed["mobpack"], "published": "2098-01-01T00:00:00Z"}
+
+    channel.publish(edits={"timestamp": late})
+    stage.update(EXPIRED, FIRST)
+    channel.publish()
+    stage.update(EXPIRED, FIRST)
+    channel.repository.rotate(keys={"timestamp": Keys(keys=(NEXT,))})
+    channel.publish()
+    stage.update(LOADS, SECOND)
+
+
 def _delegated(
     *,
     keys: Sequence[EllipticCurvePrivateKey] = (NEXT,),
@@ -449,4 +465,5 @@ ATTACKS: tuple[Visit, ...] = (
     _alone("one key under two names", "a stolen key", _one_key_twice),
     _alone("keys of another type", "", _other_keys),
     _alone("versions without end", "rollback", _fast_forward),
+    _alone("a time that is far ahead", "freeze", _far_future),
 )

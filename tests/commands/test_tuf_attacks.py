@@ -18,8 +18,8 @@ from tests.cases.tuf_attacks import ATTACKS, OTHERS
 from tests.cases.tuf_repository import root_text
 from tests.cases.tuf_server import PACKAGE, RELEASES, TufChannel, channel
 
-BEYOND = ("one key under two names", "releases that are no releases")
-"""visits of which TUF says nothing: python-tuf counts names of keys, and does not read targets"""
+BEYOND = ("one key under two names", "releases that are no releases", "a time that is far ahead")
+"""visits of which TUF says nothing: python-tuf counts names of keys, does not read targets, and believes the clock"""
 CONFIG = UpdaterConfig(max_root_rotations=64)
 
 
