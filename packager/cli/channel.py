@@ -63,14 +63,14 @@ class SignedOptions:
     is_dry: bool
     as_json: bool
 
-    def repository(self, *, vouched: int = 0) -> "Repository | None":
-        """The channel as a repository of TUF; None without a root."""
+    def repository(self, *, role: str | None = None, vouched: int = 0) -> "Repository | None":
+        """The channel as a repository of TUF, which keys of a `role` sign; None without a root."""
         root = root_of(self.root, self.name)
         if root is None:
             return None
         from packager.workflows import channels
 
-        return channels.opened(self.url, root, self.keys, vouched=vouched)
+        return channels.opened(self.url, root, self.keys, role=role, vouched=vouched)
 
     def signing(self) -> "Signing":
         from packager.distribution.channel.places import Signing
@@ -92,7 +92,7 @@ class SignedOptions:
         from packager.distribution.channel.storage import open_storage
         from packager.workflows import signing
 
-        repository = self.repository(vouched=vouched)
+        repository = self.repository(role="targets", vouched=vouched)
         trust = signing.trust_of_signer(self.keys[0], self.trusted, subject=self.subject)
         name = repository.channel if repository else self.name
         documents = ChannelPlace(storage=open_storage(self.url), channel=name, trust=trust)

@@ -267,7 +267,7 @@ def tell(made: "Rooted", *, as_json: bool, is_dry: bool = False) -> None:
     if is_dry:
         console.result(f"{name} would need {_more(made.missing)}; nothing was written (--dry-run)")
     elif made.is_published:
-        console.result(f"{name} is published")
+        console.result(f"{made.path}: {name} is published")
     elif made.missing:
         console.result(f"{made.path}: {name} needs {_more(made.missing)}: mobpack channel sign {made.path}")
     else:

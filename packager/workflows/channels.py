@@ -48,15 +48,24 @@ class Rooted:
 
 
 def opened(
-    url: str, root: Path, keys: Sequence[str] = (), *, vouched: int = 0, has_new_keys: bool = False
+    url: str,
+    root: Path,
+    keys: Sequence[str] = (),
+    *,
+    role: str | None = None,
+    vouched: int = 0,
+    has_new_keys: bool = False,
 ) -> Repository:
-    """The channel at `url`, as apps see it that were shipped with the file `root`. Raises ConfigError for a key that is
-    none of its own, unless it `has_new_keys`, or a file that cannot be read."""
+    """The channel at `url`, as apps see it that were shipped with the file `root`.
+
+    Raises ConfigError for a key that is none of its own, unless it `has_new_keys`, for keys of which none is one of a
+    `role`, and for a file that cannot be read.
+    """
     place = Repository(
         storage=open_storage(url), trusted=_read(root), signers=tuple(map(signer, keys)), vouched=vouched
     )
     if not has_new_keys:
-        rotating.refuse_strangers(place)
+        rotating.refuse_strangers(place, role)
     return place
 
 
@@ -73,7 +82,7 @@ def init(
         )
     roles = {name: RoleKeys(keys=()) for name in ROLES} | _roles(asked, None, keys)
     metadata = rotating.begin(package, channel, roles, tuple(map(signer, keys)), signing.now, signing.days)
-    return _handed(metadata, None, path, signing, url)
+    return _handed(metadata, None, path, signing, _begun(metadata, url))
 
 
 def rotate(
@@ -87,18 +96,16 @@ def rotate(
     number: int,
     is_dry: bool,
 ) -> Rooted:
-    """Gives a channel a root with other keys, or writes the file for others to sign."""
+    """Gives a channel a root with other keys, and writes its file: for people who have to sign it, too, and for apps
+    to come."""
     before = place.root()
     ids = [public_key(each).keyid for each in revoked]
     metadata = rotating.rotated(place, _roles(asked, before, ()), ids, signing.now, days)
     path = path or Path(f"{place.channel}.{metadata.signed.version}.root.json")
-    missing = missing_of_root(metadata, before)
-    if is_dry or missing:
-        if not is_dry:
-            _write(path, metadata)
+    if is_dry:
+        missing = missing_of_root(metadata, before)
         return Rooted(metadata=metadata, path=path, missing=missing, is_published=False)
-    notes = rotating.put_root(place, metadata, signing, number=number)
-    return Rooted(metadata=metadata, path=path, missing=0, is_published=True, notes=notes)
+    return _handed(metadata, before, path, signing, place, number)
 
 
 def sign(
@@ -112,7 +119,7 @@ def sign(
     metadata = read_any(content, str(path))
     if isinstance(metadata.signed, Root) and metadata.signed.version == 1:
         rotating.sign_root(metadata, None, tuple(map(signer, keys)))
-        return _handed(metadata, None, path, signing, url)
+        return _handed(metadata, None, path, signing, _begun(metadata, url))
     if url is None or root is None:
         raise ConfigError(
             f"{path} belongs to a channel that is published", hint="give its address and its root: --to URL --root FILE"
@@ -126,7 +133,7 @@ def sign(
                 hint="somebody has published another one: begin anew with mobpack channel rotate",
             )
         rotating.sign_root(metadata, before, place.signers)
-        return _handed(metadata, before, path, signing, url, place, number)
+        return _handed(metadata, before, path, signing, place, number)
     rotating.sign_targets(place, metadata)
     _write(path, metadata)
     try:
@@ -136,21 +143,24 @@ def sign(
     return Rooted(metadata=metadata, path=path, missing=0, is_published=True, notes=place.announce(signing))
 
 
+def _begun(metadata: Metadata[Root], url: str | None) -> Repository | None:
+    """The channel at `url` that begins with a root."""
+    return Repository(storage=open_storage(url), trusted=metadata.to_bytes()) if url else None
+
+
 def _handed(
     metadata: Metadata[Root],
     before: Root | None,
     path: Path,
     signing: Signing,
-    url: str | None,
-    place: Repository | None = None,
+    place: Repository | None,
     number: int = 0,
 ) -> Rooted:
-    """Writes a root to its file, and to the store at `url` if it is finished."""
+    """Writes a root to its file, and to the store if enough keys have signed it."""
     _write(path, metadata)
     missing = missing_of_root(metadata, before)
-    if missing or url is None:
+    if missing or place is None:
         return Rooted(metadata=metadata, path=path, missing=missing, is_published=False)
-    place = place or Repository(storage=open_storage(url), trusted=metadata.to_bytes())
     notes = rotating.put_root(place, metadata, signing, number=number)
     return Rooted(metadata=metadata, path=path, missing=0, is_published=True, notes=notes)
 

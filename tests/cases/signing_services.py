@@ -2,6 +2,7 @@
 
 import pytest
 
+from packager.distribution.channel.signers import public_key, signer
 from packager.signing.keys import open_signer, signed
 from packager.signing.passwords import PASSWORD
 from packager.signing.verifying import trusted, verify
@@ -15,9 +16,10 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Key:
 
 
 def proves(uri: str, key: Key) -> None:
-    """The key at `uri` signs what `key` verifies."""
+    """The key at `uri` signs what `key` verifies: releases, and metadata of channels."""
     bundle = signed(open_signer(uri), "text/plain", b"payload")
     assert verify(bundle, trusted([key.public]), "bundle").path == key.public
+    public_key(str(key.public)).verify_signature(signer(uri).sign(b"metadata"), b"metadata")
 
 
 @pytest.fixture(scope="module")

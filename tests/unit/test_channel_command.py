@@ -142,9 +142,12 @@ def test_people_sign_one_after_the_other(mobpack: Mobpack, tmp_path: Path) -> No
     assert not Path("channel").exists()
     assert "is there already" in run(*init, code=2)
     assert "may not sign" in run("sign", "stable.root.json", "--key", machine.private, code=2)
-    assert "root 1 is published" in run("sign", "stable.root.json", "--key", b.private, "--to", "channel")
+    assert "stable.root.json: root 1 is published" in run(
+        "sign", "stable.root.json", "--key", b.private, "--to", "channel"
+    )
     to: list[str | Path] = ["--to", "channel", "--key"]
     assert "is none of the channel" in run("publish", one, *to, other.private, code=2)
+    assert "may sign 'targets'" in run("publish", one, *to, machine.private, "--dry-run", code=2)
     said = run("publish", one, *to, a.private, code=6)
     assert "targets 1 needs 1 more signature" in said
     assert "mobpack channel sign stable.1.targets.json" in said
@@ -164,6 +167,7 @@ def test_people_sign_one_after_the_other(mobpack: Mobpack, tmp_path: Path) -> No
     assert roles() == [("root", 2, 3), ("targets", 1, 2), ("snapshot", 1, 1), ("timestamp", 1, 1)]
     run("revoke", c.public, *to, a.private, "--key", b.private)
     assert roles()[0] == ("root", 3, 2)
+    assert Path("stable.3.root.json").read_bytes() == Path("channel/stable/3.root.json").read_bytes()
     said = run("renew", *to, other.private, "--all")
     assert "targets 1 end at" in said
     assert run("renew", *to, machine.private, "--json").count("the timestamp ends when it did") == 1

@@ -165,13 +165,13 @@ def renew(place: Repository, signing: Signing, *, is_whole: bool = False) -> tup
     return (*notes, *place.announce(signing, ("timestamp", "snapshot") if is_whole else ("timestamp",)))
 
 
-def refuse_strangers(place: Repository) -> None:
-    """Raises ConfigError for a signer that is none of the channel's."""
+def refuse_strangers(place: Repository, role: str | None) -> None:
+    """Raises ConfigError for a signer that is none of the channel's, and if none of them is one of a `role`."""
     root = place.root()
     known = {keyid for name in ROLES for keyid in root.roles[name].keyids}
-    for each in place.signers:
-        if each.public_key.keyid not in known:
-            raise ConfigError(
-                f"the key {each.public_key.keyid[:16]}... is none of the channel '{place.channel}'",
-                hint="mobpack channel show lists the ids of its keys; mobpack channel rotate adds one",
-            )
+    given = {each.public_key.keyid for each in place.signers}
+    hint = "mobpack channel show lists the ids of its keys; mobpack channel rotate adds one"
+    if odd := sorted(given - known):
+        raise ConfigError(f"the key {odd[0][:16]}... is none of the channel '{place.channel}'", hint=hint)
+    if role and not given & set(root.roles[role].keyids):
+        raise ConfigError(f"none of the keys may sign '{role}' of the channel '{place.channel}'", hint=hint)
