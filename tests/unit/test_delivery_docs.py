@@ -7,7 +7,7 @@ from tests.cases.delivery_scenarios import SCENARIOS
 
 DOCS = Path(__file__).parents[2] / "docs"
 DEVICES, FILE_BYTES, OUT, REQUEST = 1_000_000, 20e6, 0.05, 0.40 / 1e6
-POLLS, ANSWER_BYTES, SHARE, ASKED = 30, 500, 0.9, 4
+POLLS, ANSWER_BYTES, SHARE, ASKED = 60, 800, 0.9, 7
 
 
 def rows(page: str, first: str) -> list[list[str]]:
