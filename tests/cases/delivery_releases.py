@@ -8,9 +8,11 @@ from pathlib import Path
 from packager.distribution.channel import publishing
 from packager.distribution.channel.log import Signing
 from packager.distribution.channel.publishing import Terms
+from packager.distribution.channel.repository import Repository
 from packager.distribution.channel.storage import ChannelFolder
 from packager.workflows import signing
-from tests.cases.channel_cases import place_of
+from tests.cases.channel_cases import place_of, signers_of
+from tests.cases.tuf_repository import root_text
 from tests.toolchain.delivery_packages import BUNDLED, CHANNEL, FIRST, MODEL, RELEASES, SECOND, VERSIONS, key, sum_of
 
 __all__ = ("BUNDLED", "CHANNEL", "FIRST", "MODEL", "SECOND", "VERSIONS", "key", "publish", "releases", "sum_of")
@@ -40,10 +42,16 @@ class Published:
 def publish(target: str, folder: Path) -> Published:
     """Publishes the releases for a target one after the other, with deltas between them."""
     signer = key(folder.parent / f"{folder.name}-key")
-    place = place_of(ChannelFolder(root=folder), signer, channel=CHANNEL)
+    storage = ChannelFolder(root=folder)
+    trusted = root_text("models", CHANNEL).encode()
+    places = (
+        place_of(storage, signer, channel=CHANNEL),
+        Repository(storage=storage, trusted=trusted, signers=signers_of(signer)),
+    )
     documents = []
     for dist in releases(target).values():
         how = Signing(signer=signing.signer(str(signer.private), None), now=datetime.now(UTC), days=90)
-        publishing.publish(place, dist, Terms(), how)
+        for place in places:
+            publishing.publish(place, dist, Terms(), how)
         documents.append((folder / CHANNEL / "channel.json").read_bytes())
     return Published(folder=folder, documents=tuple(documents))

@@ -16,11 +16,12 @@ from PIL import Image
 from packager.distribution.channel import publishing
 from packager.distribution.channel.log import Signing
 from packager.distribution.channel.publishing import Terms
+from packager.distribution.channel.repository import Repository
 from packager.distribution.channel.storage import ChannelFolder
 from packager.files.processes import downloads
 from packager.workflows import signing
 from tests.cases import delivery_releases
-from tests.cases.channel_cases import place_of
+from tests.cases.channel_cases import place_of, signers_of
 from tests.cases.tuf_repository import root_text
 from tests.toolchain import command, vision, without_classes
 
@@ -47,10 +48,12 @@ def publish(root: Path, target: str) -> None:
         program = Path(without_classes.__file__) if version == NEWER else None
         _mobpack("build", "--config", f"{dist}.toml", "--target", target, "--out", dist, folder=models, program=program)
         _mobpack("sign", dist, "--key", key.private, folder=models)
-    place = place_of(ChannelFolder(root=root / "channel"), key)
-    signer = signing.signer(str(key.private), None)
+    storage, trusted = ChannelFolder(root=root / "channel"), (models / "stable.root.json").read_bytes()
+    repository = Repository(storage=storage, trusted=trusted, signers=signers_of(key))
+    how = Signing(signer=signing.signer(str(key.private), None), now=datetime.now(UTC), days=90)
     for dist in releases:
-        publishing.publish(place, models / dist, Terms(), Signing(signer=signer, now=datetime.now(UTC), days=90))
+        for place in (place_of(storage, key), repository):
+            publishing.publish(place, models / dist, Terms(), how)
 
 
 def _mobpack(*arguments: str | Path, folder: Path, program: Path | None = None) -> None:
@@ -67,9 +70,12 @@ def coffee() -> NDArray[numpy.uint8]:
 def with_other_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """The files of a channel, by path, where somebody has changed the last byte of every model and delta."""
     return {
-        path: content[:-1] + bytes([content[-1] ^ 1]) if path.startswith("/blobs/") else content
-        for path, content in files.items()
+        path: content[:-1] + bytes([content[-1] ^ 1]) if _is_model(path) else content for path, content in files.items()
     }
+
+
+def _is_model(path: str) -> bool:
+    return path.startswith(("/blobs/", "/targets/")) and not path.endswith("releases.json")
 
 
 def with_another_document(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -80,7 +86,12 @@ def with_another_document(files: Mapping[str, bytes]) -> dict[str, bytes]:
     payload = base64.b64decode(envelope["payload"])
     assert NEWER.encode() in payload
     envelope["payload"] = base64.b64encode(payload.replace(NEWER.encode(), b"9.9.9")).decode()
-    return {**files, path: json.dumps(document).encode()}
+    lists = {
+        each: content.replace(NEWER.encode(), b"9.9.9")
+        for each, content in files.items()
+        if each.endswith(".releases.json")
+    }
+    return {**files, **lists, path: json.dumps(document).encode()}
 
 
 def run(command: Sequence[str | Path], folder: Path) -> None:
