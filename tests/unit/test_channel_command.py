@@ -145,6 +145,8 @@ def test_people_sign_one_after_the_other(mobpack: Mobpack, tmp_path: Path) -> No
     assert "stable.root.json: root 1 is published" in run(
         "sign", "stable.root.json", "--key", b.private, "--to", "channel"
     )
+    another = ("init", "--package", "vision", "--key", other.private, "--out", "another.json", "--to", "channel")
+    assert "has another stable/1.root.json" in run(*another, code=6)
     to: list[str | Path] = ["--to", "channel", "--key"]
     assert "is none of the channel" in run("publish", one, *to, other.private, code=2)
     assert "may sign 'targets'" in run("publish", one, *to, machine.private, "--dry-run", code=2)
@@ -168,9 +170,8 @@ def test_people_sign_one_after_the_other(mobpack: Mobpack, tmp_path: Path) -> No
     run("revoke", c.public, *to, a.private, "--key", b.private)
     assert roles()[0] == ("root", 3, 2)
     assert Path("stable.3.root.json").read_bytes() == Path("channel/stable/3.root.json").read_bytes()
-    said = run("renew", *to, other.private, "--all")
-    assert "targets 1 end at" in said
-    assert run("renew", *to, machine.private, "--json").count("the timestamp ends when it did") == 1
+    run("renew", *to, other.private, "--all")
+    assert "the timestamp ends when it did" in run("renew", *to, machine.private, "--json")
     found = json.loads(run("show", "--from", "channel", "--json"))["roles"]
     assert [each["number"] for each in found] == [3, 1, 1, 2], "of root 2, timestamps begin anew"
     assert json.loads(run("verify", "--from", "channel", "--json"))["verified"]["document"]["number"] == 1

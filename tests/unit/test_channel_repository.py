@@ -282,7 +282,7 @@ def test_a_root_whose_holder_was_interrupted_is_finished_by_going_back(
     ],
 )
 def test_ends_of_roles_count_and_are_renewed(
-    folder: ChannelFolder, key: Key, dist: Callable[[Release], Path], role: str, words: str
+    folder: ChannelFolder, key: Key, dist: Callable[[Release], Path], tmp_path: Path, role: str, words: str
 ) -> None:
     days = {"timestamp": 30, "targets": 90, "root": 365} | {role: 7}
     begin = NOW - timedelta(days=8)
@@ -292,6 +292,10 @@ def test_ends_of_roles_count_and_are_renewed(
     publishing.publish(place, dist(ONE), Terms(), signing)
     with pytest.raises(GateError, match=words):
         clients.verify(place, NOW)
+    new = make_key(tmp_path / "new")
+    other = repository_of(folder, root_of(key, now=begin, days=days["root"]), new)
+    with pytest.raises(GateError, match=f"{role} 1 of the channel 'stable' has ended"):
+        rotating.renew(other, signing_of(new))
     if role == "root":
         rotating.put_root(place, rotating.rotated(place, {}, (), NOW, 365), signing_of(key))
     else:

@@ -1,6 +1,6 @@
 """Changes the keys of a channel, signs metadata that other people have begun, and renews what ends."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -8,17 +8,19 @@ from typing import Any
 from securesystemslib.signer import Signer
 from tuf.api.metadata import Metadata, Root
 
-from packager.core.errors import ConfigError
+from packager.core.errors import ConfigError, GateError
 from packager.distribution.channel.dates import refuse_implausible
 from packager.distribution.channel.document import TIME
 from packager.distribution.channel.places import Signing, following, required
 from packager.distribution.channel.repository import OvertakenError, Repository, is_soon
 from packager.distribution.channel.roles import (
+    LIMITS,
     ROLES,
     RoleKeys,
     facts_of,
     first_root,
     next_root,
+    read,
     root_signers,
     with_signatures,
 )
@@ -105,15 +107,12 @@ def put_root(place: Repository, metadata: Metadata[Root], signing: Signing, *, n
 
     Raises GateError if the channel has another root of this version.
     """
-    version = metadata.signed.version
-    name = place.path("root", version)
+    name = place.path("root", metadata.signed.version)
     try:
         place.storage.create(name, metadata.to_bytes())
     except ExistsError as error:
-        present = {each.signed.version: each.signed for each in place.roots()}
-        if place.storage.read(name, limit_bytes=len(metadata.to_bytes())) != metadata.to_bytes() and (
-            present.get(version) != metadata.signed
-        ):
+        present = place.storage.read(name, limit_bytes=LIMITS["root"])
+        if present is None or read(present, Root, name).signed != metadata.signed:
             raise OvertakenError(
                 f"the channel '{place.channel}' has another {name}",
                 hint="see what it is: mobpack channel show; a channel of its own needs another name or address",
@@ -143,26 +142,40 @@ def settle(place: Repository, signing: Signing, *, number: int = 0) -> tuple[str
 
 def renew(place: Repository, signing: Signing, *, is_whole: bool = False) -> tuple[str, ...]:
     """Signs the timestamp anew; targets and snapshot, too, if all is `whole`, or they end soon and the signers may.
-    Returns what holders of other keys have to do."""
+    Returns what holders of other keys have to do.
+
+    Raises GateError if something has ended that the signers cannot sign.
+    """
     before = place.newest() or required(place)
     if not signing.is_clock_trusted:
         refuse_implausible(before, signing.now)
     root = place.root()
     top = place.top(root)
-    notes = []
-    if not place.can_sign(root, "timestamp"):
-        notes.append("the timestamp ends when it did: give keys of the role 'timestamp', too")
-    if is_whole or (top and is_soon(top.signed, signing.now)):
-        if place.can_sign(root, "targets"):
-            place.commit(
-                following(place, before, place.package, before.models, signing, restores=before.restores), signing
+    if (is_whole or (top and is_soon(top.signed, signing.now))) and place.can_sign(root, "targets"):
+        place.commit(following(place, before, place.package, before.models, signing, restores=before.restores), signing)
+    waiting = place.announce(signing, ("timestamp", "snapshot") if is_whole else ("timestamp",))
+    if waiting:
+        return waiting
+    kept = (
+        () if place.can_sign(root, "timestamp") else ("the timestamp ends when it did: no key of its role was given",)
+    )
+    return (*kept, *_ending(place, signing.now))
+
+
+def _ending(place: Repository, now: datetime) -> Iterator[str]:
+    """Words about all that ends soon. Raises GateError for what has ended: devices get nothing then."""
+    found = place.announced()
+    for each in (found.root, found.targets, found.snapshot, found.timestamp) if found else ():
+        signed = each.signed
+        what = f"{signed.type} {signed.version} of the channel '{place.channel}'"
+        command = "rotate" if signed.type == "root" else "renew"
+        action = f"a holder of a key of the role '{signed.type}' runs mobpack channel {command} --to URL --key KEY"
+        if signed.is_expired(now):
+            raise GateError(
+                f"{what} has ended at {signed.expires.strftime(TIME)}: devices get nothing new", hint=action
             )
-        else:
-            notes.append(
-                f"targets {before.number} end at {before.expires}: a holder of a key of the role 'targets' runs "
-                "mobpack channel renew --to URL --key KEY"
-            )
-    return (*notes, *place.announce(signing, ("timestamp", "snapshot") if is_whole else ("timestamp",)))
+        if is_soon(signed, now):
+            yield f"{what} ends at {signed.expires.strftime(TIME)}: {action}"
 
 
 def refuse_strangers(place: Repository, role: str | None) -> None:
