@@ -5,8 +5,7 @@ BYTES` of storage; `metered yes|no|unknown` and `charging yes|no|unknown` are wh
 cancels an update when some of a download is there; `test` is the self-test of the model that `load` opened, `run` the
 sum of its outputs once more, and `close` closes it; `left yes|no` is what the system says of the app, `attempt` leaves
 it during an attempt, and `bans` counts the bans; `release` is a lack of memory, `compiled` says what stays of Core ML's
-caches; `vectors PATH` applies the deltas of a file of them, `patch SOURCE DELTA RESULT LIMIT` one; `document PATH`
-reads a channel's document.
+caches; `vectors PATH` applies the deltas of a file of them, `patch SOURCE DELTA RESULT LIMIT` one.
 """
 
 import shutil
@@ -17,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from packager.files.zips import unpack
-from tests.cases import delivery_releases
+from tests.cases import delivery_releases, tuf_server
 from tests.cases.delivery_language import Language, goes_on, serving
 from tests.cases.delivery_releases import BUNDLED
 from tests.delivery_drivers.swift import Driver
@@ -99,7 +98,7 @@ def of_releases(folder: Path) -> Iterator[Language]:
     archive = delivery_releases.releases("flutter")[BUNDLED] / "flutter" / f"models-{BUNDLED}.zip"
     app = program(archive, folder / "program")
     with (
-        serving("flutter", folder) as (channel, pair),
+        serving("flutter", folder, tuf_server.channel) as (channel, pair),
         driver(app, channel.url, folder.with_name(f"{folder.name}-device"), pair.certificate) as running,
     ):
         yield Language(

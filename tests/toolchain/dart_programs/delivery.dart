@@ -12,7 +12,6 @@ import 'package:models/src/runtime/starting.dart';
 import 'package:models/src/runtime/storage.dart';
 import 'package:models/src/runtime/updating/attempts.dart';
 import 'package:models/src/runtime/updating/delta.dart';
-import 'package:models/src/runtime/updating/document.dart';
 import 'package:models/src/runtime/updating/record.dart';
 import 'package:models/src/runtime/updating/store.dart';
 import 'package:models/src/runtime/updating/updater.dart';
@@ -313,16 +312,13 @@ Future<void> answer(List<String> words) async {
       pace = const Pace(attempts: 2, firstPause: pause, stall: stall);
       current = updater();
     case 'patience':
-      final [document, file] = [for (final word in words.skip(1)) Duration(milliseconds: int.parse(word))];
-      pace = Pace(attempts: 2, firstPause: pause, stall: stall, document: document, file: file);
+      final [metadata, file] = [for (final word in words.skip(1)) Duration(milliseconds: int.parse(word))];
+      pace = Pace(attempts: 2, firstPause: pause, stall: stall, metadata: metadata, file: file);
       current = updater();
     case 'vectors':
       return applyVectors(words[1]);
     case 'patch':
       return patch(words);
-    case 'document':
-      final document = ChannelDocument.of(File(words[1]).readAsBytesSync(), delivery);
-      return show({'number': document.number, 'expired': document.isExpired});
     default:
       return show({'error': 'unknown', 'message': words[0]});
   }
@@ -338,8 +334,6 @@ Future<void> main(List<String> arguments) async {
   await for (final line in stdin.transform(utf8.decoder).transform(const LineSplitter())) {
     try {
       await answer(line.split(' '));
-    } on DocumentException catch (error) {
-      show({'error': 'refused', 'message': error.message});
     } on DeltaException catch (error) {
       show({'error': 'refused', 'message': error.message});
     } on ModelException catch (error) {

@@ -16,7 +16,7 @@ final class Pace {
     this.attempts = 5,
     this.firstPause = const Duration(milliseconds: 500),
     this.stall = const Duration(seconds: 30),
-    this.document = const Duration(seconds: 30),
+    this.metadata = const Duration(seconds: 30),
     this.file = const Duration(minutes: 2),
   });
 
@@ -29,8 +29,8 @@ final class Pace {
   /// A connection that brings nothing for so long is given up.
   final Duration stall;
 
-  /// For all of a channel's document, its redirections included.
-  final Duration document;
+  /// For a file of a channel's metadata, its redirections included; bytes that come earn more.
+  final Duration metadata;
 
   /// For a file, its redirections and further attempts included; bytes that come earn more.
   final Duration file;

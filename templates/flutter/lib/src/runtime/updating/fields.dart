@@ -56,6 +56,12 @@ final class Fields {
     for (final each in _required<List<Object?>>(name, _found[name])) _required<String>(name, each),
   ];
 
+  /// Like [texts]; none for a member that is missing.
+  List<String> textsOrNone(String name) => _found[name] == null ? const [] : texts(name);
+
+  /// Objects by their names, each as `read` has it.
+  Map<String, T> each<T>(T Function(Fields found) read) => {for (final name in all) name: read(member(name))};
+
   /// Whole numbers that are not negative.
   List<int> numbers(String name) => [
     for (final each in _required<List<Object?>>(name, _found[name])) each is int && each >= 0 ? each : _refuse(name),

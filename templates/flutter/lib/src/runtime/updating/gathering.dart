@@ -11,7 +11,7 @@ import '../requests.dart';
 import '../storage.dart';
 import '../system.dart';
 import 'delta.dart';
-import 'document.dart';
+import 'releases.dart';
 import 'states.dart';
 import 'store.dart';
 
@@ -149,7 +149,7 @@ final class Gathering {
   Future<void> _fetch(Blob blob) async {
     final target = store.file(blob.sha256);
     final download = Download(
-      address.resolve('blobs/sha256/${blob.sha256.substring(0, 2)}/${blob.sha256}'),
+      address.resolve('targets/${model.name}/${blob.sha256}.${blob.sha256}'),
       target,
       sha256: blob.sha256,
       sizeBytes: blob.sizeBytes,

@@ -9,11 +9,11 @@ import '../model.dart';
 import '../options.dart';
 import '../storage.dart';
 import 'attempts.dart';
-import 'document.dart';
 import 'record.dart';
 import 'release.dart';
 import 'states.dart';
 import 'store.dart';
+import 'tuf_client.dart';
 
 /// Errors of an attempt that say nothing against a release: with the app's own model it would be the same.
 const Set<ModelErrorCode> ownFaults = {
@@ -89,7 +89,7 @@ final class _Opening {
     }
     final release = await _releaseOf(kept);
     if (release == null) {
-      await _drop(kept, 'its files, or the document about them, are damaged');
+      await _drop(kept, 'its files, or the metadata about them, are damaged or not trusted');
       return null;
     }
     if (await _attempts.ended(AttemptKind.opening, kept.version) >= mostAttempts) {
@@ -102,9 +102,8 @@ final class _Opening {
   }
 
   Future<UpdatedRelease?> _releaseOf(KeptRelease kept) async {
-    final document = await _store.document(kept.document);
-    final List<ChannelRelease> releases = document?.models[_model] ?? const [];
-    final found = releases.where((each) => each.version == kept.version).firstOrNull;
+    final releases = await vouchedReleases(_store, kept.voucher, _model);
+    final found = releases?.where((each) => each.version == kept.version).firstOrNull;
     if (found == null) return null;
     final release = UpdatedRelease(_store.delivery.of(_model), found, _store);
     return release.fits && release.isOnDevice(kept) ? release : null;

@@ -22,6 +22,7 @@ final class Delivery {
   /// Takes generated facts.
   const Delivery({
     required this.channel,
+    required this.root,
     required this.version,
     required this.trust,
     required this.runtimes,
@@ -31,10 +32,13 @@ final class Delivery {
   /// Its name.
   final String channel;
 
+  /// Metadata of TUF that says whose releases are believed, until newer one follows from it.
+  final String root;
+
   /// Version of the package.
   final String version;
 
-  /// Whose documents are believed; has the package's name and the number of its release.
+  /// Name of the package, number of its release, and keys for lists of its files.
   final Trust trust;
 
   /// The ONNX Runtime that files were proved with, by the name of the target that they were made for.

@@ -18,8 +18,7 @@ final class UpdateRecord {
   /// Takes the whole record.
   const UpdateRecord({
     required this.device,
-    this.seen = const Seen(0, '', 0),
-    this.etag = '',
+    this.latest = 0,
     this.notBefore = 0,
     this.failures = 0,
     this.isFrozen = false,
@@ -28,23 +27,21 @@ final class UpdateRecord {
   });
 
   /// Record of a device that has none yet.
-  factory UpdateRecord.first({Seen seen = const Seen(0, '', 0)}) {
+  factory UpdateRecord.first() {
     final random = Random.secure();
     final device = [for (var index = 0; index < 16; index++) random.nextInt(256).toRadixString(16).padLeft(2, '0')];
-    return UpdateRecord(device: device.join(), seen: seen);
+    return UpdateRecord(device: device.join());
   }
 
   /// Throws FormatException for a text that is none.
   factory UpdateRecord.of(String json) {
     final found = Fields(jsonDecode(json));
     if (found.number('schema') != _schema) throw const FormatException('it has another schema');
-    final seen = found.member('seen');
     final pins = found.member('pins');
     final models = found.member('models');
     return UpdateRecord(
       device: found.text('device'),
-      seen: Seen(seen.number('number'), seen.text('sha256'), seen.numberOrZero('latest')),
-      etag: found.text('etag'),
+      latest: found.number('latest'),
       notBefore: found.number('not-before'),
       failures: found.number('failures'),
       isFrozen: found.flag('frozen'),
@@ -53,22 +50,11 @@ final class UpdateRecord {
     );
   }
 
-  /// Documents that this device has seen, as far as a damaged text still names them.
-  factory UpdateRecord.rescued(String json) {
-    final found = RegExp('"seen":{"number":([0-9]+),"sha256":"([0-9a-f]{64})"(?:,"latest":([0-9]+))?').firstMatch(json);
-    if (found == null) return UpdateRecord.first();
-    final latest = int.tryParse(found.group(3) ?? '') ?? 0;
-    return UpdateRecord.first(seen: Seen(int.tryParse(found.group(1)!) ?? 0, found.group(2)!, latest));
-  }
-
   /// Made once: it decides which rollouts this device is part of.
   final String device;
 
-  /// The newest document that this device has seen.
-  final Seen seen;
-
-  /// ETag of that document.
-  final String etag;
+  /// The largest time at which metadata of the channel was published, in milliseconds since 1970: it is not earlier now.
+  final int latest;
 
   /// Milliseconds since 1970 before which nothing is asked, after [failures].
   final int notBefore;
@@ -85,8 +71,8 @@ final class UpdateRecord {
   /// By name.
   final Map<String, ModelRecord> models;
 
-  /// Milliseconds since 1970: not before the newest document that was seen.
-  int get now => max(DateTime.now().millisecondsSinceEpoch, seen.latest);
+  /// Milliseconds since 1970, and not before [latest].
+  int get now => max(DateTime.now().millisecondsSinceEpoch, latest);
 
   /// Record of a model.
   ModelRecord of(String model) => models[model] ?? const ModelRecord();
@@ -94,15 +80,14 @@ final class UpdateRecord {
   /// SHA-256 of all files that the next load, or the one after a failure, may need.
   Set<String> get files => {for (final each in _releases) ...each.files};
 
-  /// SHA-256 of all documents that are needed.
-  Set<String> get documents => {seen.sha256, for (final each in _releases) each.document};
+  /// SHA-256 of all vouchers that are needed.
+  Set<String> get vouchers => {for (final each in _releases) each.voucher};
 
   Iterable<KeptRelease> get _releases => models.values.expand((each) => each.releases);
 
   /// With other values.
   UpdateRecord copy({
-    Seen? seen,
-    String? etag,
+    int? latest,
     int? notBefore,
     int? failures,
     bool? isFrozen,
@@ -110,8 +95,7 @@ final class UpdateRecord {
     Map<String, ModelRecord>? models,
   }) => UpdateRecord(
     device: device,
-    seen: seen ?? this.seen,
-    etag: etag ?? this.etag,
+    latest: latest ?? this.latest,
     notBefore: notBefore ?? this.notBefore,
     failures: failures ?? this.failures,
     isFrozen: isFrozen ?? this.isFrozen,
@@ -122,30 +106,14 @@ final class UpdateRecord {
   /// The record as JSON.
   String toJson() => jsonEncode({
     'schema': _schema,
-    'seen': {'number': seen.number, 'sha256': seen.sha256, 'latest': seen.latest},
     'device': device,
-    'etag': etag,
+    'latest': latest,
     'not-before': notBefore,
     'failures': failures,
     'frozen': isFrozen,
     'pins': pins,
     'models': {for (final MapEntry(:key, :value) in models.entries) key: value.toJson()},
   });
-}
-
-/// A document that was seen.
-final class Seen {
-  /// By its number, and the SHA-256 of what was signed.
-  const Seen(this.number, this.sha256, this.latest);
-
-  /// 0 for none.
-  final int number;
-
-  /// In hexadecimal.
-  final String sha256;
-
-  /// The largest time at which a document was published, in milliseconds since 1970: it is not earlier now.
-  final int latest;
 }
 
 /// Record of one model.
@@ -186,13 +154,14 @@ final class ModelRecord {
   ModelRecord get empty => ModelRecord(banned: banned, failing: failing);
 
   ModelRecord _copy({
-    required Map<AttemptKind, Attempt> attempts,
+    Map<AttemptKind, Attempt>? attempts,
     Map<String, Ban>? banned,
     Failing? Function()? failing,
+    KeptRelease Function(KeptRelease kept)? kept,
   }) => ModelRecord(
-    active: active,
-    previous: previous,
-    attempts: attempts,
+    active: active == null || kept == null ? active : kept(active!),
+    previous: previous == null || kept == null ? previous : kept(previous!),
+    attempts: attempts ?? this.attempts,
     banned: banned ?? this.banned,
     failing: failing == null ? this.failing : failing(),
   );
@@ -207,7 +176,7 @@ final class ModelRecord {
   };
 
   /// After ONNX Runtime has failed.
-  ModelRecord withFailing(Failing failing) => _copy(attempts: attempts, failing: () => failing);
+  ModelRecord withFailing(Failing failing) => _copy(failing: () => failing);
 
   /// Where a version is not tried as long as a ban holds; those that have ended at the time `now` are forgotten.
   ModelRecord withBan(String version, Ban ban, int now) => _copy(
@@ -216,6 +185,12 @@ final class ModelRecord {
       ..removeWhere((_, each) => !each.holds(now))
       ..addAll({version: ban}),
     failing: () => failing?.version == version ? null : failing,
+  );
+
+  /// Where newer metadata vouches for some versions.
+  ModelRecord withVoucher(String voucher, Set<String> versions) => _copy(
+    kept: (each) =>
+        versions.contains(each.version) ? KeptRelease(voucher, each.version, each.number, each.files) : each,
   );
 
   /// After a trial: the one before is next in line.
@@ -319,19 +294,19 @@ enum AttemptKind {
 
 /// A release whose files are on the device.
 final class KeptRelease {
-  /// `files` are the SHA-256 of its files, `document` that of the document that vouches for it.
-  const KeptRelease(this.document, this.version, this.number, this.files);
+  /// `files` are the SHA-256 of its files, `voucher` that of the metadata that vouches for it.
+  const KeptRelease(this.voucher, this.version, this.number, this.files);
 
   /// Null for none. Throws FormatException.
   static KeptRelease? of(Fields? found) => found == null
       ? null
-      : KeptRelease(found.sha256('document'), found.text('version'), found.number('number'), found.texts('files'));
+      : KeptRelease(found.sha256('voucher'), found.text('version'), found.number('number'), found.texts('files'));
 
-  /// Whether it is the same version, of the same document.
-  bool isSameAs(KeptRelease other) => version == other.version && document == other.document;
+  /// Whether it is the same version, with the same voucher.
+  bool isSameAs(KeptRelease other) => version == other.version && voucher == other.voucher;
 
-  /// SHA-256 of a document.
-  final String document;
+  /// SHA-256 of metadata.
+  final String voucher;
 
   /// Its name.
   final String version;
@@ -343,7 +318,7 @@ final class KeptRelease {
   final List<String> files;
 
   /// For [UpdateRecord.toJson].
-  Map<String, Object> toJson() => {'document': document, 'version': version, 'number': number, 'files': files};
+  Map<String, Object> toJson() => {'voucher': voucher, 'version': version, 'number': number, 'files': files};
 }
 
 /// How often in a row a version was begun and not ended: the process was killed, or has crashed.

@@ -10,9 +10,9 @@ import '../options.dart';
 import '../storage.dart';
 import '../system.dart';
 import '../worker.dart';
-import 'document.dart';
 import 'packaged.dart';
 import 'record.dart';
+import 'releases.dart';
 import 'samples.dart';
 import 'store.dart';
 
@@ -20,7 +20,7 @@ const String _inside = 'flutter';
 
 /// A release, and the model that it belongs to.
 final class UpdatedRelease {
-  /// Takes a release of a document.
+  /// Takes a release of a channel.
   UpdatedRelease(this._packaged, this.release, this._store) {
     final target = _store.target;
     final ofTarget = release.files.where((each) => each.target == target).toList();
@@ -36,7 +36,7 @@ final class UpdatedRelease {
   final UpdateStore _store;
   final List<(Provider, ChannelFile)> _fitting = [];
 
-  /// The release in the document.
+  /// The release in the channel.
   final ChannelRelease release;
 
   /// Whether this code can run it, on this device or another.
@@ -100,7 +100,7 @@ final class UpdatedRelease {
   ModelFile _modelFile(Provider provider, ChannelFile file) => ModelFile(
     _store.packaged(file.file, file.file.name),
     providers: [provider],
-    // Documents do not say it: releases of a package compute as it was configured.
+    // Channels do not say it: releases of a package compute as it was configured.
     isFloat16: setupOf(_packaged.descriptor).files.any((each) => each.isFloat16 && each.providers.contains(provider)),
     settings: file.settings,
     weights: [for (final each in file.data) WeightsFile(each.name, _store.packaged(each, each.name))],

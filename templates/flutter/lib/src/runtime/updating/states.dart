@@ -12,7 +12,7 @@ enum UpdatePhase {
   /// The channel has nothing newer for this device.
   upToDate,
 
-  /// The document of the channel is fetched.
+  /// The metadata of the channel is fetched.
   checking,
 
   /// There is an update, and the device, or the time since the last failure, does not allow it yet.
@@ -33,7 +33,7 @@ enum UpdatePhase {
   /// Nothing has changed; the reason says why.
   failed,
 
-  /// The document of the channel is too old: whoever publishes the channel has to renew it.
+  /// Metadata of the channel is too old: whoever publishes the channel has to renew it.
   expired,
 
   /// The app has frozen the updates.

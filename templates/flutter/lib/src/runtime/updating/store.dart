@@ -1,4 +1,4 @@
-// The folder of an updater: its record, the documents that vouch for its files, and these files.
+// The folder of an updater: its record, the metadata that vouches for its files, and these files.
 
 import 'dart:convert';
 import 'dart:developer';
@@ -6,12 +6,16 @@ import 'dart:io';
 import 'dart:typed_data';
 
 import '../descriptor.dart';
+import '../digest.dart';
 import '../download.dart';
 import '../starting.dart';
 import '../storage.dart';
-import 'document.dart';
 import 'packaged.dart';
 import 'record.dart';
+import 'releases.dart';
+
+/// Name of the folder of what vouches for kept releases.
+const String vouchers = 'vouchers';
 
 /// Writes to the log of the app.
 void warn(String message) => log(message, name: 'ModelUpdater', level: 900);
@@ -37,8 +41,6 @@ final class UpdateStore {
 
   File get _lock => File('${folder.path}/lock');
 
-  Directory get _documents => Directory('${folder.path}/documents');
-
   /// Folder of files, each under its SHA-256, and their parts so far under this with `.part` behind it.
   Directory get files => Directory('${folder.path}/files');
 
@@ -60,37 +62,41 @@ final class UpdateStore {
 
   Future<UpdateRecord> _read() async {
     if (!await _state.exists()) return UpdateRecord.first();
-    final bytes = await _state.readAsBytes();
-    final text = utf8.decode(bytes, allowMalformed: true);
     try {
-      return UpdateRecord.of(text);
+      return UpdateRecord.of(utf8.decode(await _state.readAsBytes()));
     } on FormatException catch (damaged) {
       warn('${_state.path} is damaged, and moved aside: ${damaged.message}');
       await _state.rename('${_state.path}.damaged');
-      final rescued = UpdateRecord.rescued(text);
-      await writeDurably(_state, utf8.encode(rescued.toJson()));
-      return rescued;
+      final first = UpdateRecord.first();
+      await writeDurably(_state, utf8.encode(first.toJson()));
+      return first;
     }
   }
 
-  /// Null when it is not there, or no document of this channel any more.
-  Future<ChannelDocument?> document(String sha256) async {
-    final file = File('${_documents.path}/$sha256.json');
-    if (sha256.isEmpty || !await file.exists()) return null;
+  /// Null for what is not there, or cannot be read.
+  Uint8List? read(String name) {
     try {
-      final document = ChannelDocument.of(await file.readAsBytes(), delivery);
-      return document.sha256 == sha256 ? document : null;
+      return File('${folder.path}/$name').readAsBytesSync();
     } on FileSystemException {
       return null;
-    } on DocumentException catch (refused) {
-      warn(refused.message);
-      return null;
     }
   }
 
-  /// Keeps a document under its SHA-256.
-  Future<void> keep(ChannelDocument document, Uint8List bundle) =>
-      writeDurably(File('${_documents.path}/${document.sha256}.json'), bundle);
+  /// Writes durably.
+  Future<void> keep(String name, Uint8List bytes) => writeDurably(File('${folder.path}/$name'), bytes);
+
+  /// Removes what is there.
+  Future<void> forget(String name) async {
+    final file = File('${folder.path}/$name');
+    if (await file.exists()) await file.delete();
+  }
+
+  /// Keeps what vouches for a release: its SHA-256, which is its name.
+  Future<String> vouch(Uint8List voucher) async {
+    final sha256 = hexOf(sha256Of(voucher));
+    if (read('$vouchers/$sha256.json') == null) await keep('$vouchers/$sha256.json', voucher);
+    return sha256;
+  }
 
   /// Where a file lies, or would lie.
   File file(String sha256) => File('${files.path}/$sha256');
@@ -136,8 +142,8 @@ final class UpdateStore {
     }
     final packages = {for (final each in delivery.models) each.descriptor.package};
     packages.forEach(_forgetCompiled);
-    for (final each in await _entries(_documents)) {
-      if (!record.documents.contains(_nameOf(each).split('.').first)) await each.delete();
+    for (final each in await _entries(Directory('${folder.path}/$vouchers'))) {
+      if (!record.vouchers.contains(_nameOf(each).split('.').first)) await each.delete();
     }
   }
 

@@ -1,9 +1,7 @@
 // One update of all models.
 
 import 'dart:io';
-import 'dart:isolate';
 import 'dart:math';
-import 'dart:typed_data';
 
 import '../download.dart';
 import '../errors.dart';
@@ -13,15 +11,16 @@ import '../session.dart';
 import '../storage.dart';
 import '../system.dart';
 import 'attempts.dart';
-import 'document.dart';
 import 'gathering.dart';
 import 'packaged.dart';
 import 'record.dart';
 import 'release.dart';
-import 'request.dart';
+import 'releases.dart';
 import 'states.dart';
 import 'store.dart';
 import 'trial.dart';
+import 'tuf_client.dart';
+import 'tuf_metadata.dart';
 
 const int _firstMs = 30000;
 const int _mostMs = 6 * 60 * 60 * 1000;
@@ -73,23 +72,33 @@ final class Update {
 
   Future<void> _check() async {
     await _all(UpdatePhase.checking);
-    try {
-      final document = await _newest();
-      if (document.isExpiredAfter((await store.record()).seen.latest)) {
-        final text = 'document ${document.number} of the channel has expired: publish it anew';
-        await _all(UpdatePhase.expired, text);
-      } else {
-        for (final each in _delivery.models) {
-          await _update(each, document);
-        }
-        await store.prune(await store.record(), wanted: _wanted);
+    final client = TufClient(store, address, requests, (await store.record()).latest);
+    await _guarded(_models, () async {
+      try {
+        await client.refresh();
+      } finally {
+        await store.change((record) => record.copy(latest: client.latest));
       }
-    } on ModelException catch (failure) {
-      await _failed(_models, failure);
-    } on DocumentException catch (refused) {
-      await _failed(_models, ModelException(ModelErrorCode.corrupted, refused.message));
-    }
+      for (final each in _delivery.models) {
+        await _guarded([each.descriptor.name], () => _update(each, client));
+      }
+      await store.prune(await store.record(), wanted: _wanted);
+    });
     if (!_isFailed) await store.change((record) => record.copy(failures: 0, notBefore: 0));
+  }
+
+  /// Does `work`, whose failure is told of some models.
+  Future<void> _guarded(List<String> models, Future<void> Function() work) async {
+    try {
+      await work();
+    } on ModelException catch (failure) {
+      await _failed(models, failure);
+    } on ChannelException catch (refused) {
+      if (!refused.isExpired) return _failed(models, ModelException(ModelErrorCode.corrupted, refused.message));
+      for (final each in models) {
+        await _say(each, UpdatePhase.expired, refused.message);
+      }
+    }
   }
 
   /// Tells of a failure that may pass, and asks nothing for some time.
@@ -110,35 +119,11 @@ final class Update {
     });
   }
 
-  /// The newest document of the channel. That it was seen is written down before it is used.
-  Future<ChannelDocument> _newest() async {
-    final record = await store.record();
-    final seen = record.seen;
-    final known = await store.document(seen.sha256);
-    final place = address.resolve('${_delivery.channel}/channel.json');
-    final answer = await askForDocument(place, known == null ? '' : record.etag, requests);
-    final bundle = answer.bundle;
-    if (bundle == null) return known ?? (throw const DocumentException('the server has not sent the document'));
-    final document = await _read(bundle, _delivery);
-    if (document.number < seen.number) {
-      throw DocumentException('the channel was rolled back to document ${document.number}: ${seen.number} was seen');
-    }
-    if (document.number == seen.number && document.sha256 != seen.sha256) {
-      throw DocumentException('the channel is forked: there are two documents ${document.number}');
-    }
-    final latest = max(seen.latest, document.published);
-    if (document.isExpiredAfter(latest)) {
-      await store.change((each) => each.copy(seen: Seen(each.seen.number, each.seen.sha256, latest)));
-    } else {
-      if (document.sha256 != known?.sha256) await store.keep(document, bundle);
-      await store.change((each) => each.copy(seen: Seen(document.number, document.sha256, latest), etag: answer.etag));
-    }
-    return document;
-  }
-
-  Future<void> _update(PackagedModel packaged, ChannelDocument document) async {
+  Future<void> _update(PackagedModel packaged, TufClient client) async {
     final name = packaged.descriptor.name;
-    final release = await _chosen(packaged, document);
+    final newest = await client.releasesOf(name);
+    if (newest != null) await _vouch(packaged, newest);
+    final release = await _chosen(packaged, newest?.releases ?? const []);
     final record = (await store.record()).of(name);
     if (release == null) {
       return _say(name, UpdatePhase.upToDate, 'the channel has nothing for this app and device');
@@ -158,15 +143,29 @@ final class Update {
     if (await attempts.ended(AttemptKind.trying, version) >= mostAttempts) {
       return _ban(name, version, 'the process ended $mostAttempts times while it was tried');
     }
-    await _take(packaged, release, document);
+    await _take(packaged, release, newest!);
+  }
+
+  /// Keeps the newest metadata for releases that it lists and the device has: older metadata counts as long as its keys do.
+  Future<void> _vouch(PackagedModel packaged, Vouched newest) async {
+    final name = packaged.descriptor.name;
+    final kept = (await store.record()).of(name).releases;
+    final listed = {
+      for (final each in newest.releases)
+        if (kept.any((it) => it.version == each.version && UpdatedRelease(packaged, each, store).isOnDevice(it)))
+          each.version,
+    };
+    if (listed.isEmpty) return;
+    final voucher = await store.vouch(newest.voucher);
+    await store.changeModel(name, (each) => each.withVoucher(voucher, listed));
   }
 
   /// The first release that is for this app and this device.
-  Future<UpdatedRelease?> _chosen(PackagedModel packaged, ChannelDocument document) async {
+  Future<UpdatedRelease?> _chosen(PackagedModel packaged, List<ChannelRelease> releases) async {
     final record = await store.record();
     final name = packaged.descriptor.name;
     final pinned = record.pins[name];
-    for (final each in document.models[name] ?? const <ChannelRelease>[]) {
+    for (final each in releases) {
       if (!each.isForApp(_delivery.trust.number) || !each.isRolledOutTo(record.device)) continue;
       final isBanned = record.of(name).banned[each.version]?.holds(record.now) ?? false;
       if (isBanned || (pinned != null && each.version != pinned)) continue;
@@ -180,7 +179,7 @@ final class Update {
       providersOf(setupOf(packaged.descriptor), options.load.providers);
 
   /// Downloads a release, if this device may, and tries it.
-  Future<void> _take(PackagedModel packaged, UpdatedRelease release, ChannelDocument document) async {
+  Future<void> _take(PackagedModel packaged, UpdatedRelease release, Vouched newest) async {
     final name = packaged.descriptor.name;
     final blobs = release.needed(_providers(packaged));
     _wanted.addAll(blobs.map((each) => each.sha256));
@@ -200,7 +199,8 @@ final class Update {
       }
       await gathering.get(blobs);
       final files = [for (final each in blobs) each.sha256];
-      final kept = KeptRelease(document.sha256, release.release.version, release.release.number, files);
+      final voucher = await store.vouch(newest.voucher);
+      final kept = KeptRelease(voucher, release.release.version, release.release.number, files);
       await _attempt(name, release, kept);
     } on ModelException catch (failure) {
       if (failure.code != ModelErrorCode.noSpace) return _failed([name], failure);
@@ -284,7 +284,3 @@ String versionIn(UpdateRecord record, String model, Delivery delivery) {
   final active = record.of(model).active;
   return active != null && active.number > delivery.trust.number ? active.version : delivery.version;
 }
-
-/// A document, verified in another isolate. A closure of a method would take its object along.
-Future<ChannelDocument> _read(Uint8List bundle, Delivery delivery) =>
-    Isolate.run(() => ChannelDocument.of(bundle, delivery));

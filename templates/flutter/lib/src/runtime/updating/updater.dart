@@ -102,8 +102,7 @@ abstract base class Updater {
   /// Removes all downloads: the next load opens the app's own model. Models that are open keep working.
   Future<void> remove() async {
     await _change(
-      (record) =>
-          record.copy(etag: '', models: {for (final MapEntry(:key, :value) in record.models.entries) key: value.empty}),
+      (record) => record.copy(models: {for (final MapEntry(:key, :value) in record.models.entries) key: value.empty}),
     );
     await keeping(_store.folder.path, () async => _store.prune(await _store.record()));
     await _all(UpdatePhase.unchecked);

@@ -1,91 +1,33 @@
-// Documents of channels: all that a device needs to know to update its models.
+// Releases of a model in a channel: what a device needs to know to choose one.
 
 import 'dart:convert';
-import 'dart:math';
 import 'dart:typed_data';
 
 import '../descriptor.dart';
 import '../digest.dart';
-import '../envelope.dart';
 import 'fields.dart';
 import 'packaged.dart';
+import 'tuf_metadata.dart';
 
-const String _payloadType = 'application/vnd.mobpack.channel+json';
 const int _schema = 1;
 
-/// Why a document of a channel is refused.
-final class DocumentException implements Exception {
-  /// With the reason.
-  const DocumentException(this.message);
-
-  /// For people.
-  final String message;
-}
-
-/// A document, as whoever publishes the channel has signed it.
-final class ChannelDocument {
-  ChannelDocument._(this.sha256, this.number, this.published, this._expires, this.models);
-
-  /// Verifies a document, and reads it.
-  ///
-  /// Throws DocumentException for one that no trusted key has signed, or of another package or channel.
-  factory ChannelDocument.of(Uint8List bundle, Delivery delivery) {
-    try {
-      final payload = payloadOf(utf8.decode(bundle), _payloadType, delivery.trust.keys);
-      return _read(Fields(jsonDecode(utf8.decode(payload))), hexOf(sha256Of(payload)), delivery);
-    } on EnvelopeException catch (untrusted) {
-      throw DocumentException('the document of the channel is not to be trusted: ${untrusted.message}');
-    } on FormatException catch (damaged) {
-      throw DocumentException('the document of the channel is damaged: ${damaged.message}');
-    }
-  }
-
-  static ChannelDocument _read(Fields found, String sha256, Delivery delivery) {
+/// The releases in the file of a model that metadata of the channel names, the newest first.
+///
+/// Throws ChannelException for what is no such file, or that of another model.
+List<ChannelRelease> releasesIn(Uint8List bytes, String model, Delivery delivery) {
+  try {
+    final found = Fields(jsonDecode(utf8.decode(bytes)));
     final schema = found.number('schema-version');
-    if (schema != _schema) throw DocumentException('the document has schema $schema, this code reads $_schema');
-    for (final (name, wanted) in [('package', delivery.trust.package), ('channel', delivery.channel)]) {
+    if (schema != _schema) throw ChannelException('the releases have schema $schema, this code reads $_schema');
+    final names = {'package': delivery.trust.package, 'channel': delivery.channel, 'model': model};
+    for (final MapEntry(key: name, value: wanted) in names.entries) {
       final said = found.text(name);
-      if (said != wanted) throw DocumentException('the document is for the $name $said, not for $wanted');
+      if (said != wanted) throw ChannelException('the releases are for the $name $said, not for $wanted');
     }
-    final entries = found.list('models');
-    final models = {
-      for (final each in entries) each.text('name'): [for (final it in each.list('releases')) ChannelRelease.of(it)],
-    };
-    if (models.length != entries.length) throw const DocumentException('a model is there twice');
-    final published = _timeOf(found.text('published')).millisecondsSinceEpoch;
-    return ChannelDocument._(sha256, found.number('number'), published, _timeOf(found.text('expires')), models);
+    return [for (final each in found.list('releases')) ChannelRelease.of(each)];
+  } on FormatException catch (damaged) {
+    throw ChannelException('the releases of $model are damaged: ${damaged.message}');
   }
-
-  /// SHA-256 of the signed text.
-  final String sha256;
-
-  /// Each document has a larger one.
-  final int number;
-
-  /// Milliseconds since 1970, as whoever has signed it had them.
-  final int published;
-
-  final DateTime _expires;
-
-  /// Releases by the name of the model, the newest first.
-  final Map<String, List<ChannelRelease>> models;
-
-  /// Whether it is too old by the device's clock.
-  bool get isExpired => isExpiredAfter(0);
-
-  /// Whether it is too old where a document has shown the time `latest`: a clock that is behind it is wrong.
-  bool isExpiredAfter(int latest) =>
-      _expires.millisecondsSinceEpoch <= max(DateTime.now().millisecondsSinceEpoch, latest);
-}
-
-/// `2026-01-31T23:59:59Z`
-DateTime _timeOf(String text) {
-  final time = RegExp(r'^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$').hasMatch(text) ? DateTime.tryParse(text) : null;
-  // A day that no month has would be one of the next month.
-  if (time == null || !time.toIso8601String().startsWith(text.substring(0, 19))) {
-    throw FormatException('$text is no time');
-  }
-  return time;
 }
 
 /// A version of a model, and who gets it.
