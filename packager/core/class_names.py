@@ -179,13 +179,15 @@ OWN = """
     BundledSource ByteArrayOutputStream ByteBuffer ByteOrder Bytes Call CallOptions Calls Cancellation
     CancellationError CancellationException Carried CChar CFData CGBitmapInfo CGColorSpace CGContext CGDataProvider
     CGFloat CGImage CGImageAlphaInfo CGImagePropertyOrientation CGRect Channel ChannelAnswer ChannelDocument
-    ChannelFile ChannelRelease ChannelRequest Charsets ChatTemplate Checked CheckedContinuation Checksum Chroma Cipher
+    ChannelFile ChannelRefused ChannelRelease ChannelReleases ChannelRequest CharacterSet Charsets ChatTemplate Checked
+    CheckedContinuation Checksum Chroma Cipher
     ClassifyOptions ClassifySyncOptions CocoaError CodePoints CodingKeys Collections Companion CompletableDeferred
     ComputeUnits ConcurrentHashMap Conditions Config Connection ConnectivityManager Content Copy CopyOnWriteArrayList
     CoreMLOptions Counts CPU CVPixelBuffer Damaged DataFormatException DataOf DateConstructor Deadline Declared
-    Decrypted Decryption DefaultInput Delivered DELIVERY Delta DeltaException DeltaHeader DeltaRefused DeltaRun Der
-    Device DeviceConditions DeviceState DispatchSemaphore DispatchSource DispatchSourceMemoryPressure DispatchTime
-    Distance DocumentException DocumentRefused DoubleBuffer Download Downloads Durable DurableFiles EncodedKeySpec
+    Decrypted Decryption DefaultInput Delivered DELIVERY Delegations Delta DeltaException DeltaHeader DeltaRefused
+    DeltaRun Der Device DeviceConditions DeviceState DispatchSemaphore DispatchSource DispatchSourceMemoryPressure
+    DispatchTime
+    Distance DocumentException DoubleBuffer Download Downloads Durable DurableFiles EncodedKeySpec Enveloped
     Engine EnumSet Envelope EnvelopeException ErrnoException ErrorConstructor ExecutionException
     ExpressibleByFloatLiteral ExpressibleByIntegerLiteral Failing FailureEvent Fallback Fastest Fault Fed FedPixels
     FedState FedStrings Feeding Field Fields Figures FileChanged
@@ -195,10 +197,12 @@ OWN = """
     GoldenSample GoldenTensor GregorianCalendar GuardedFiles Half Header Heard Heat Held Histogram HookOptions
     HttpURLConnection HTTPURLResponse IllegalArgumentException IllegalStateException IndexOutOfBoundsException Inflate
     Inflated Inflater Info Input Inputs InputTensors Installation Installed InstanceMask IntBuffer InterruptedException
-    Interruption IOException JvmField JvmOverloads JvmStatic Kept KeptProof KeptRelease KeptResult KeyFactory Known
+    Interruption IOException ISO8601DateFormatter Json JvmField JvmOverloads JvmStatic Kept KeptProof KeptRelease
+    KeptResult KeyFactory Known
     Labels Lease LeftOut Lent LinkageError LinkedBlockingQueue Loaded LoadedModel LoadEvent Loading LoadOptions
     LoadProgress LocalizedError Locks LongBuffer Mac Made MadeSource MalformedURLException MapMode Mapped MappedBytes
-    Memory MemoryLayout MemoryPressure MessageDigest Metrics MetricValue ModelBusyException ModelCorruptedException
+    Memory MemoryLayout MemoryPressure MessageDigest Metrics MetricValue Mobpack ModelBusyException
+    ModelCorruptedException
     ModelDefinition ModelDescriptor ModelDownloadException ModelError ModelErrorCode ModelException ModelFile
     ModelFiles ModelFormat ModelGuard ModelInfo ModelInput ModelKeyException ModelKeys ModelLoader ModelMetrics
     ModelObserver ModelOfPage ModelOpener ModelOutOfMemoryException ModelOutput ModelRecord ModelRun ModelSession
@@ -224,7 +228,8 @@ OWN = """
     Stated Statement StateSpec Stay StorageManager StreamForm StreamOptions StreamOverflow StreamResults StreamStep
     StructStat StructTimespec Subject SymmetricKey SystemPictures Taken Targets Tensor TensorInfo TensorInput Tensors
     TensorSpec TensorType TensorView TestedFile TextLists TextPart Texts TextState ThreadingOptions ThreadPoolExecutor
-    Threads Throws TimeoutException TimeUnit toWav Transfer Trial TrialException TRUST Trusted TrustProblem Tuned
+    Threads Throws TimeoutException TimeUnit toWav Transfer Trial TrialException TRUST Trusted TrustProblem
+    TufClient TufFile TufKey TufMetadata TufRole TufSigners Tuned
     Tuning TypedModel UIApplication UIDevice UIImage UnsafeBufferPointer UnsafeMutableBufferPointer
     UnsafeMutablePointer UnsafeMutableRawBufferPointer UnsafeMutableRawPointer UnsafeRawBufferPointer UnsafeRawPointer
     UnsatisfiedLinkError UnsignedInteger Update UpdateConditions UpdatedRelease UpdatedSource UpdateFailure

@@ -8,9 +8,8 @@ is over, and leaves the app before or not, `try VERSION` does so in a trial; `re
 no session so often; `away yes|no` leaves the app and comes back; `spoil` updates, and damages files before their trial;
 `bans` is how many the observer was told of; `states FOLDER` reads the states of another updater, `first` the first of
 them; `cancel` cancels an update when some of a download is there; `test` is the self-test of the model that `load`
-opened, `run` its outputs once more, and `close` closes it; `vectors PATH` applies the deltas of a file of them, `patch
-SOURCE DELTA RESULT LIMIT` one; `document PATH` reads a channel's
-document.
+opened, `run` its outputs once more, and `close` closes it; `vectors PATH` applies the deltas of a file of them, and
+`patch SOURCE DELTA RESULT LIMIT` one.
 """
 
 import json
@@ -24,7 +23,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from tests.cases import delivery_releases
+from tests.cases import delivery_releases, tuf_server
 from tests.cases.delivery_language import Language, goes_on, serving
 from tests.cases.delivery_releases import BUNDLED
 from tests.toolchain.swift import PROGRAMS, swift
@@ -143,7 +142,7 @@ def of_releases(folder: Path) -> Iterator[Language]:
     package = delivery_releases.releases("ios")[BUNDLED] / "swift" / "models"
     made = program(package, folder / "program")
     with (
-        serving("ios", folder) as (channel, pair),
+        serving("ios", folder, tuf_server.channel) as (channel, pair),
         driver(None, channel.url, folder.with_name(f"{folder.name}-device"), pair.certificate, made=made) as running,
     ):
         yield Language(

@@ -8,19 +8,19 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from packager.core.to_json import plain
-from packager.distribution.channel.document import DownloadConditions, Rollout
+from packager.distribution.channel.document import TIME, DownloadConditions, Rollout
 from tests.cases.delta_vectors import PATH
-from tests.cases.trust_vectors import NEXT, NUMBER
+from tests.cases.trust_vectors import NUMBER
 from tests.delivery_drivers.swift import Driver, driver, kept
 from tests.delivery_drivers.swift import program as compiled
 from tests.toolchain import delivered_swift
-from tests.toolchain.delivered_android import MODEL, bundle, sum_of
+from tests.toolchain.delivered_android import MODEL, sum_of, target
 from tests.toolchain.delivered_swift import SwiftShelf
 from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import certificate
@@ -83,6 +83,15 @@ def updated(number: int) -> tuple[str, str, float]:
     return f"1.3.{number}", "updater", sum_of(number)
 
 
+POLL = ["/stable/2.root.json", "/stable/timestamp.json"]
+"""requests of an update for which there is nothing new"""
+
+
+def is_file(path: str) -> bool:
+    """Whether a path is that of a file of a release."""
+    return path.startswith("/targets/") and not path.endswith(".releases.json")
+
+
 def said(found: Mapping[str, Any]) -> tuple[str, str, float]:
     return found["version"], found["source"], round(found["sum"], 2)
 
@@ -121,10 +130,8 @@ def app(
 ) -> App:
     """A device on which the app was installed now."""
     url, shelf, trusted = shelved
-    shelf.files.by_path.clear()
-    shelf.files.requests.clear()
+    shelf.restart()
     shelf.files.faults.clear()
-    shelf.number = 0
     folder = tmp_path_factory.mktemp("device")
     process.ask(f"device {folder}")
     return App(shelf=shelf, url=url, program=program, trusted=trusted, folder=folder, running=process)
@@ -149,8 +156,8 @@ def test_an_update_is_tried_then_opened_and_can_be_rolled_back(app: App) -> None
     assert app.phase() == "ready"
     assert app.loaded() == updated(1)
     assert app.ask("test") == {"passed": True, "outputs": 2}
-    app.shelf.send(bundle(plain(app.shelf.publish(app.shelf.release(2), first)), NEXT))
-    assert app.phase() == "ready", "the package trusts the next key, too"
+    app.shelf.publish(app.shelf.release(2), first)
+    assert app.phase() == "ready"
     assert app.ask("run")["sum"] == pytest.approx(sum_of(1), abs=0.01), "a model that is open stays"
     assert app.loaded() == updated(2)
     app.shelf.publish(first)
@@ -164,13 +171,22 @@ def test_an_update_is_tried_then_opened_and_can_be_rolled_back(app: App) -> None
     assert app.files == set()
 
 
-def test_a_document_that_is_known_is_read_from_the_device(app: App) -> None:
+def test_metadata_that_is_known_is_read_from_the_device(app: App) -> None:
     app.shelf.publish(app.shelf.release(1))
     app.ask("limit 10")
     assert app.phase() == "failed"
     app.ask("limit 100000000")
-    app.shelf.files.faults.append(servers.status(304))
+    app.shelf.files.requests.clear()
     assert app.phase() == "ready"
+    assert [path for path in app.shelf.asked if not is_file(path)] == POLL
+
+
+def test_a_clock_that_was_set_back_is_said(app: App) -> None:
+    soon = datetime.now(UTC) + timedelta(days=2, hours=12)
+    app.shelf.publish(app.shelf.release(1), published=soon.strftime(TIME), expires="2099-01-01T00:00:00Z")
+    found = app.update()
+    assert (found["phase"], found["version"]) == ("ready", "1.3.1"), found
+    assert found["reason"] == "the clock of the device is 2 days behind the channel"
 
 
 def banned(app: App) -> dict[str, dict[str, Any]]:
@@ -283,17 +299,6 @@ def test_files_that_are_spoilt_between_their_download_and_the_trial_come_again(a
     assert (app.phase(), app.loaded()) == ("ready", updated(1))
 
 
-def test_what_an_earlier_version_wrote_is_read(app: App) -> None:
-    app.shelf.publish(app.shelf.release(1))
-    assert app.phase() == "ready"
-    state = app.state
-    state["models"][MODEL] = {"active": state["models"][MODEL]["active"], "banned": {"1.3.7": "a reason"}}
-    state["pins"] = {"other": "1.0.0"}
-    (app.kept / "state.json").write_text(json.dumps(state), encoding="utf-8", newline="\n")
-    assert app.loaded() == updated(1)
-    assert (app.model["banned"], app.state["pins"]) == ([], {"other": "1.0.0"})
-
-
 def test_states_come_from_another_thread(app: App) -> None:
     """The lock of the record is held: the caller of `states` is not."""
     app.ask("state")
@@ -307,7 +312,7 @@ def test_a_download_goes_on_where_it_was_cut_off(app: App) -> None:
     release = app.shelf.release(1)
     app.shelf.publish(release)
     largest = max((each for file in release.files for each in file.files), key=lambda each: each.size_bytes)
-    path = f"/blobs/sha256/{largest.sha256[:2]}/{largest.sha256}"
+    path = target(largest.sha256)
     app.shelf.files.faults_by_path[path] = deque([servers.cut(6000), *[servers.status(503)] * 5])
     try:
         assert app.phase() == "failed"
@@ -349,7 +354,7 @@ def test_what_the_app_has_is_not_downloaded(app: App) -> None:
     own = app.shelf.release(0, has_golden=False)
     app.shelf.publish(replace(own, version="1.3.0", number=NUMBER + (1 << 20)))
     assert app.phase() == "ready"
-    assert app.shelf.asked == ["/stable/channel.json"]
+    assert not any(map(is_file, app.shelf.asked))
     assert app.loaded() == ("1.3.0", "updater", sum_of(0))
 
 
@@ -405,7 +410,8 @@ def test_downloads_can_be_removed(app: App) -> None:
 def test_an_update_can_be_cancelled_and_goes_on(app: App) -> None:
     release = app.shelf.release(1)
     app.shelf.publish(release)
-    app.shelf.files.faults.extend([None, servers.held(2000)])
+    metadata = 5  # root, timestamp, snapshot, targets, releases
+    app.shelf.files.faults.extend([*[None] * metadata, servers.held(2000)])
     assert app.ask("cancel")["error"] == "cancelled"
     assert any(name.endswith(".part") for name in app.files)
     app.shelf.files.faults.clear()

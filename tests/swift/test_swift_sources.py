@@ -119,9 +119,9 @@ def test_everything_public_is_documented(symbols: Symbols) -> None:
 
 
 def test_its_files_are_laid_out_as_swift_format_does(package: Path) -> None:
-    """But for long lines of Trust.swift, which stays as packages have it."""
+    """But for long lines of Trust.swift, which stays as packages have it, and the root of a channel."""
     lines = lint(package, *new_files(package)).output.splitlines()
-    assert [each for each in lines if not ("/Trust.swift:" in each and "[LineLength]" in each)] == []
+    assert [each for each in lines if not re.search(r"/(Trust|Channel)\.swift:.*\[LineLength\]", each)] == []
 
 
 LOOKED_AT: dict[str, str] = {}

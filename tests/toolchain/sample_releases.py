@@ -79,8 +79,9 @@ def _is_model(path: str) -> bool:
 
 
 def with_another_document(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The files of a channel where somebody has given the newer release another number, without the key."""
-    path = "/stable/channel.json"
+    """The files of a channel where somebody has given the newer release and the channel another number, without the
+    key."""
+    path, newest = "/stable/channel.json", "/stable/timestamp.json"
     document = json.loads(files[path])
     envelope = document["dsseEnvelope"]
     payload = base64.b64decode(envelope["payload"])
@@ -91,7 +92,9 @@ def with_another_document(files: Mapping[str, bytes]) -> dict[str, bytes]:
         for each, content in files.items()
         if each.endswith(".releases.json")
     }
-    return {**files, **lists, path: json.dumps(document).encode()}
+    timestamp = json.loads(files[newest])
+    timestamp["signed"]["version"] += 1
+    return {**files, **lists, path: json.dumps(document).encode(), newest: json.dumps(timestamp).encode()}
 
 
 def run(command: Sequence[str | Path], folder: Path) -> None:

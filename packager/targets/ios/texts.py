@@ -66,7 +66,7 @@ TRUST = ("Trust",)
 """files of packages that verify signatures"""
 DELIVERY = (
     "Attempts",
-    "ChannelDocument",
+    "Channel",
     "ChannelRelease",
     "ChannelRequest",
     "Delta",
@@ -77,6 +77,8 @@ DELIVERY = (
     "Presence",
     "ReleaseDownload",
     "SampleFile",
+    "TufClient",
+    "TufMetadata",
     "Update",
     "UpdateOptions",
     "UpdateRecord",

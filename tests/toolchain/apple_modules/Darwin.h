@@ -1,6 +1,7 @@
 // What generated code may use of Darwin; the headers are those of the SDK.
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <mach/mach_init.h>
 #include <mach/mach_time.h>

@@ -263,9 +263,6 @@ func answer(_ words: [String]) async throws {
     case "bans": show(["bans": metrics.snapshot()["scorer"]?.bans ?? 0])
     case "vectors": try apply(words[1], URL(fileURLWithPath: folder))
     case "patch": try patch(words)
-    case "document":
-        let document = try ChannelDocument(try Data(contentsOf: URL(fileURLWithPath: words[1])))
-        show(["number": document.number, "expired": document.isExpired()])
     default: show(["error": "unknown", "message": words[0]])
     }
     let silent = [
@@ -278,8 +275,6 @@ show(["states": states(current)])
 while let line = readLine() {
     do {
         try await answer(line.split(separator: " ").map(String.init))
-    } catch let refused as DocumentRefused {
-        show(["error": "refused", "message": refused.reason])
     } catch {
         tell(error)
     }

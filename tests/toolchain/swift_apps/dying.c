@@ -16,7 +16,9 @@ static int left;
 void mobpack_die_at_rename(int number) { left = number; }
 
 int rename(const char *old, const char *new) {
-    int is_durable = strstr(new, "state.json") || strstr(new, "/documents/") || strstr(new, "/files/");
+    const char *const durable[] = {"state.json", "/metadata/", "/vouchers/", "/files/"};
+    int is_durable = 0;
+    for (int each = 0; each < 4; each++) is_durable |= strstr(new, durable[each]) != NULL;
     if (is_durable && left > 0 && --left == 0) kill(getpid(), SIGKILL);
     return renameat(AT_FDCWD, old, AT_FDCWD, new);
 }

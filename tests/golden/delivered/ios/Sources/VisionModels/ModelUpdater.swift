@@ -152,7 +152,7 @@ public final class ModelUpdater: Sendable {
     private func recorded() -> [String: UpdateState] {
         let record = try? store.record()
         let states = Folder.packagedModels.map { model in
-            let version = record?.model(model.name).active?.version ?? ChannelDocument.version
+            let version = record?.model(model.name).active?.version ?? Channel.version
             return (model.name, UpdateState(phase: record?.frozen == true ? .frozen : .unchecked, version: version))
         }
         return Dictionary(states, uniquingKeysWith: { first, _ in first })
@@ -161,7 +161,7 @@ public final class ModelUpdater: Sendable {
     private func tellAll(_ state: (String) -> UpdateState) {
         let record = try? store.record()
         for model in Folder.packagedModels {
-            tell(model.name, state(record?.model(model.name).active?.version ?? ChannelDocument.version))
+            tell(model.name, state(record?.model(model.name).active?.version ?? Channel.version))
         }
     }
 

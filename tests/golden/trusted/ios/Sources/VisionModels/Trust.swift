@@ -79,7 +79,7 @@ extension SignedList {
         }
         guard let payload = Data(base64Encoded: envelope.payload) else { throw wrong("it is damaged") }
         let start = "DSSEv1 \(payloadType.utf8.count) \(payloadType) \(payload.count) "
-        guard let signature = Data(base64Encoded: first.sig).flatMap(numbers),
+        guard let signature = Data(base64Encoded: first.sig),
             try keys.contains(where: { try isSigned(Data(start.utf8) + payload, signature, by: $0) })
         else {
             throw wrong("no key that this app was built with has signed it: sign with the private key of [package] trust")
@@ -87,11 +87,12 @@ extension SignedList {
         return payload
     }
 
+    /// Whether a P-256 key (base64 of SPKI) has signed a message: ECDSA with SHA-256, in DER.
     private static func isSigned(_ message: Data, _ signature: Data, by key: String) throws -> Bool {
         #if canImport(CryptoKit)
         guard let spki = Data(base64Encoded: key),
             let key = try? P256.Signing.PublicKey(derRepresentation: spki),
-            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
+            let signature = numbers(in: signature).flatMap({ try? P256.Signing.ECDSASignature(rawRepresentation: $0) })
         else { return false }
         return key.isValidSignature(signature, for: message)
         #else
