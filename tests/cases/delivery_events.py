@@ -417,13 +417,20 @@ def documents(change: Callable[[Path, Stage], object]) -> Callable[[Stage], None
     return happens
 
 
+def forged(file: dict[str, Any]) -> dict[str, Any]:
+    """The same metadata with a stranger's signatures, also where a file has the metadata of several roles."""
+    if "roles" in file:
+        roles = [{**each, "text": json.dumps(forged(json.loads(each["text"])))} for each in file["roles"]]
+        return {**file, "roles": roles}
+    if "signed" not in file:
+        return file
+    signature = sign(canonical(file["signed"]), STRANGER).hex()
+    return {**file, "signatures": [{**each, "sig": signature} for each in file["signatures"]]}
+
+
 def by_a_stranger(path: Path, stage: Stage) -> None:
     if stage.channel.is_tuf:
-        file = json.loads(path.read_bytes())
-        if "signed" in file:
-            forged = sign(canonical(file["signed"]), STRANGER).hex()
-            file["signatures"] = [{**each, "sig": forged} for each in file["signatures"]]
-        path.write_text(json.dumps(file), encoding="utf-8")
+        path.write_text(json.dumps(forged(json.loads(path.read_bytes()))), encoding="utf-8")
         return
     stage.channel.publish(key=STRANGER, number=2)
     path.write_bytes(stage.channel.address.files.by_path["/stable/channel.json"])

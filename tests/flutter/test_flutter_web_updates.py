@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from packager.core.findings import Report
-from packager.distribution.channel.document import canonical
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.render.templates import write_sources
@@ -21,7 +20,7 @@ from tests.cases.trust_vectors import signed
 from tests.toolchain import trusted, updated_web
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.dart import compile_program, configured_package
-from tests.toolchain.delivered_android import PACKAGE, bundle
+from tests.toolchain.delivered_android import PACKAGE
 from tests.toolchain.web.page import page_of
 from tests.toolchain.web.site import PAGE, files_of
 
@@ -55,12 +54,11 @@ def told(opened: Browser, package: Path) -> dict[str, Any]:
     blobs = updated_web.Blobs()
     second = updated_web.release(2, blobs, old=[updated_web.packaged()])
     document = updated_web.channel(1, updated_web.release(3, blobs, golden=updated_web.samples(2)), second)
-    envelope = bundle(canonical(document))
     files = {
         **files_of(package / "web", "/assets/packages/models/web/"),
         "/page.js": (package / "page.js").read_bytes(),
         **blobs.by_path,
-        updated_web.POINTER: envelope,
+        **updated_web.metadata(document),
     }
     with page_of(opened, {**files, "/page.html": PAGE + SCRIPT}) as page:
         page.visit()

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import tuf_server
 from tests.cases.delivery_killing import SWEEPS, Victim, kill_everywhere
 from tests.cases.delivery_language import Language, fills_up, impatient, serving, trickles, trickling, visits
+from tests.cases.delivery_scenarios import VISITS
 from tests.cases.delivery_server import Channel
 from tests.cases.delivery_stage import Visit
+from tests.cases.tuf_attacks import ATTACKS
 from tests.delivery_drivers import react_native
 from tests.delivery_drivers.react_native import language_of, program
 from tests.toolchain.react_native.download.server import Certificate, Fault
@@ -22,7 +25,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> react_native.Made:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Channel, Certificate]]:
-    with serving("react_native", tmp_path_factory.mktemp("server")) as found:
+    with serving("react_native", tmp_path_factory.mktemp("server"), tuf_server.channel) as found:
         yield found
 
 
@@ -41,7 +44,7 @@ def language(made: react_native.Made, served: tuple[Channel, Certificate]) -> La
     return language_of(made, *served)
 
 
-@visits()
+@visits((*VISITS, *ATTACKS))
 def test_a_verified_model_is_opened_after(language: Language, visit: Visit, tmp_path: Path) -> None:
     language.play(visit, tmp_path)
 

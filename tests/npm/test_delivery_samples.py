@@ -67,7 +67,7 @@ def test_the_next_visit_has_the_newer_model(page: Page) -> None:
     asked = visited(page, "", "on this device")
     assert not any(path.startswith("/channel/") for path in asked), "without an address there is no channel"
     asked = visited(page, CHANNEL, f"model {OURS}: the next visit has a newer one")
-    assert "/channel/stable/channel.json" in asked
+    assert "/channel/stable/timestamp.json" in asked
     visited(page, CHANNEL, f"model {NEWER}")
     first = "document.querySelector('#classes span:first-child')?.textContent"
     until(lambda: page.value(first) == "espresso", page.warnings)

@@ -18,7 +18,7 @@ from packager.distribution.channel.document import DownloadConditions
 from tests.delivery_drivers.react_native import Driver, Made, driver, storage
 from tests.toolchain import delivered
 from tests.toolchain.delivered import Shelf
-from tests.toolchain.delivered_android import MODEL, blob, sum_of
+from tests.toolchain.delivered_android import MODEL, sum_of, target
 from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import certificate
 from tests.toolchain.react_native.download.server import Certificate, serving
@@ -94,8 +94,7 @@ def app(
     request: pytest.FixtureRequest, made: Made, shelved: tuple[str, Shelf], pair: Certificate, tmp_path: Path
 ) -> Iterator[App]:
     url, shelf = shelved
-    shelf.files.requests.clear()
-    shelf.files.faults_by_path.clear()
+    shelf.restart()
     with driver(made, url, tmp_path, pair.certificate, platform=request.param) as running:
         yield App(
             shelf=shelf,
@@ -135,7 +134,7 @@ def two_versions(app: App, **second: Any) -> None:
 
 
 def model_blob(app: App, number: int) -> str:
-    return blob(hashlib.sha256(app.shelf.model(number).read_bytes()).hexdigest())
+    return target(hashlib.sha256(app.shelf.model(number).read_bytes()).hexdigest())
 
 
 @both
@@ -238,7 +237,7 @@ def test_a_download_goes_on_where_a_process_was_killed(app: App) -> None:
     app.shelf.files.faults_by_path[path] = deque([servers.held(2000)])
     app.shelf.publish(release)
     app.running.begin("update force")
-    part = app.kept / "files" / f"{path.rpartition('/')[2]}.part"
+    part = app.kept / "files" / f"{path[-64:]}.part"
     app.running.process.kill()
     size = app.shelf.model(1).stat().st_size
     part.parent.mkdir(parents=True, exist_ok=True)
@@ -302,7 +301,7 @@ def test_apps_freeze_pin_and_remove(app: App) -> None:
     with app.again() as running:  # the models of the first process may have been open until now
         running.ask("remove")
         assert not app.files
-        digest = model_blob(app, 2).rpartition("/")[2]
+        digest = model_blob(app, 2)[-64:]
         assert not list((app.folder / "caches").rglob(f"{digest}*")), "notes and caches go with it"
 
 

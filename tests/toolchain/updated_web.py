@@ -3,7 +3,7 @@
 import hashlib
 import json
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -14,9 +14,9 @@ from typing import Any
 import numpy
 import onnx
 import onnxruntime
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from packager.core.findings import Report
+from packager.core.to_json import plain
 from packager.core.values import Package
 from packager.distribution.channel import document
 from packager.distribution.channel.document import Allowed, ChannelFile, Delta, Document, ModelRelease
@@ -30,11 +30,12 @@ from packager.targets.web import Web
 from packager.targets.web.view import WebView
 from packager.vectors import safetensors
 from tests.cases.onnx_text import compiled, linear
-from tests.cases.trust_vectors import IN_USE, signed
+from tests.cases.trust_vectors import signed
+from tests.cases.tuf_repository import NOBODY, UNEDITED, Edit, Repository, Signers
 from tests.delivery_drivers.web import PROGRAM
 from tests.toolchain import trusted
 from tests.toolchain.chromium import Browser
-from tests.toolchain.delivered_android import INPUT, MODEL, PACKAGE, bundle, document_of, model_file, release_of
+from tests.toolchain.delivered_android import INPUT, MODEL, PACKAGE, document_of, model_file, release_of, target
 from tests.toolchain.web.page import Page, page_of
 from tests.toolchain.web.site import files_of
 
@@ -145,16 +146,23 @@ class Blobs:
 
 
 def path_of(sha256: str) -> str:
-    return f"/channel/blobs/sha256/{sha256[:2]}/{sha256}"
+    return f"/channel{target(sha256)}"
 
 
-POINTER = "/channel/stable/channel.json"
+POINTER = "/channel/stable/timestamp.json"
 
 
 def channel(number: int, *releases: ModelRelease, **changes: object) -> Document:
     dates = {"published": NOW - timedelta(days=2), "expires": NOW + timedelta(days=90)}
     terms = {name: at.strftime(document.TIME) for name, at in dates.items()}
     return replace(document_of(number, *releases), **{**terms, **changes})  # type: ignore[arg-type]
+
+
+def metadata(made: Document, edits: Mapping[str, Edit] = UNEDITED, signers: Signers = NOBODY) -> dict[str, bytes]:
+    """The signed files of a channel with what a document says, by their paths on the site."""
+    repository = Repository(package=PACKAGE.name, channel="stable")
+    found = repository.files(plain(made), made.number, edits, signers)
+    return {f"/channel{path}": content for path, content in found.items()}
 
 
 FORGET = """
@@ -176,11 +184,8 @@ class Site:
     page: Page
     blobs: Blobs = field(default_factory=Blobs)
 
-    def publish(self, made: Document, key: ec.EllipticCurvePrivateKey = IN_USE) -> None:
-        self.publish_bytes(bundle(document.canonical(made), key))
-
-    def publish_bytes(self, content: bytes) -> None:
-        self.files.update({**self.blobs.by_path, POINTER: content})
+    def publish(self, made: Document, edits: Mapping[str, Edit] = UNEDITED, signers: Signers = NOBODY) -> None:
+        self.files.update({**self.blobs.by_path, **metadata(made, edits, signers)})
 
     @property
     def files(self) -> dict[str, bytes]:
@@ -226,7 +231,7 @@ class Site:
 
     def blobs_asked(self) -> list[str]:
         """SHA-256 of the files that were asked for since the last visit."""
-        return [path.rpartition("/")[2] for path in self.page.asked() if "/blobs/" in path]
+        return [path[-64:] for path in self.page.asked() if path == path_of(path[-64:])]
 
 
 @contextmanager

@@ -45,8 +45,9 @@ class NativePlatform {
         await known(this.backend.removeFile(this.pathOf(name)));
     }
     async textNames() {
-        const [own, documents] = await Promise.all([this.namesIn(''), this.namesIn('documents')]);
-        return [...own, ...documents.map((name) => `documents/${name}`)].filter((name) => name.endsWith('.json'));
+        const folders = ['', 'metadata/', 'releases/'];
+        const names = await Promise.all(folders.map(async (folder) => (await this.namesIn(folder)).map((name) => folder + name)));
+        return names.flat().filter((name) => name.endsWith('.json'));
     }
     hasFile({ sha256, sizeBytes }) {
         return known(this.storage.hasFile(this.fileOf(sha256), sizeBytes, sha256));

@@ -1,18 +1,16 @@
-// Asks for the document of a channel, by XMLHttpRequest: React Native's fetch does not say how much has come.
+// Asks for metadata of a channel, by XMLHttpRequest: React Native's fetch does not say how much has come.
 import { isSecure } from '../downloadRequest.js';
 import { ModelError } from '../errors.js';
 /** For all of it: a server that sends a byte now and then must not hold an update for hours. */
 const DOCUMENT_MS = 30_000;
 const OK = 200;
 /** `UpdatePlatform.ask`. The system follows redirects; their last address must be an `https:` one, too. */
-export async function ask(url, etag, limitBytes, signal) {
+export async function ask(url, limitBytes, signal) {
     const request = new XMLHttpRequest();
     request.open('GET', url);
     request.responseType = 'arraybuffer';
     // Kept answers are the updater's own.
     request.setRequestHeader('Cache-Control', 'no-cache');
-    if (etag !== '')
-        request.setRequestHeader('If-None-Match', etag);
     try {
         await answer(request, url, limitBytes, signal);
     }
@@ -26,7 +24,7 @@ export async function ask(url, etag, limitBytes, signal) {
     const bytes = status === OK ? new Uint8Array(request.response ?? new ArrayBuffer(0)) : new Uint8Array(0);
     if (bytes.byteLength > limitBytes)
         throw tooLong(url, limitBytes);
-    return { status, etag: request.getResponseHeader('ETag') ?? '', bytes };
+    return { status, bytes };
 }
 function answer(request, url, limitBytes, signal) {
     let end;

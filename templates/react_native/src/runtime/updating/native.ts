@@ -112,8 +112,9 @@ class NativePlatform implements UpdatePlatform {
   }
 
   async textNames(): Promise<readonly string[]> {
-    const [own, documents] = await Promise.all([this.namesIn(''), this.namesIn('documents')]);
-    return [...own, ...documents.map((name) => `documents/${name}`)].filter((name) => name.endsWith('.json'));
+    const folders = ['', 'metadata/', 'releases/'];
+    const names = await Promise.all(folders.map(async (folder) => (await this.namesIn(folder)).map((name) => folder + name)));
+    return names.flat().filter((name) => name.endsWith('.json'));
   }
 
   hasFile({ sha256, sizeBytes }: Blob): Promise<boolean> {

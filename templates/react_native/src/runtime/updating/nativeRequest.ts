@@ -1,4 +1,4 @@
-// Asks for the document of a channel, by XMLHttpRequest: React Native's fetch does not say how much has come.
+// Asks for metadata of a channel, by XMLHttpRequest: React Native's fetch does not say how much has come.
 
 import { isSecure } from '../downloadRequest.js';
 import { ModelError } from '../errors.js';
@@ -9,18 +9,12 @@ const DOCUMENT_MS = 30_000;
 const OK = 200;
 
 /** `UpdatePlatform.ask`. The system follows redirects; their last address must be an `https:` one, too. */
-export async function ask(
-  url: string,
-  etag: string,
-  limitBytes: number,
-  signal: AbortSignal | undefined,
-): Promise<Answer> {
+export async function ask(url: string, limitBytes: number, signal: AbortSignal | undefined): Promise<Answer> {
   const request = new XMLHttpRequest();
   request.open('GET', url);
   request.responseType = 'arraybuffer';
   // Kept answers are the updater's own.
   request.setRequestHeader('Cache-Control', 'no-cache');
-  if (etag !== '') request.setRequestHeader('If-None-Match', etag);
   try {
     await answer(request, url, limitBytes, signal);
   } catch (reason) {
@@ -31,7 +25,7 @@ export async function ask(
   if (!isSecure(responseURL)) throw insecure(url, responseURL);
   const bytes = status === OK ? new Uint8Array((request.response as ArrayBuffer | null) ?? new ArrayBuffer(0)) : new Uint8Array(0);
   if (bytes.byteLength > limitBytes) throw tooLong(url, limitBytes);
-  return { status, etag: request.getResponseHeader('ETag') ?? '', bytes };
+  return { status, bytes };
 }
 
 function answer(request: XMLHttpRequest, url: string, limitBytes: number, signal: AbortSignal | undefined): Promise<void> {

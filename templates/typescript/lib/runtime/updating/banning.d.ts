@@ -1,6 +1,6 @@
 import type { ModelError } from '../errors.js';
 import type { ModelObserver } from '../observer.js';
-import type { Channel } from './asking.js';
+import type { Channel } from './channel.js';
 import { type StoredModel, type StoredState } from './state.js';
 /**
  * The part at fault where a release cannot be opened, or computes something else:

@@ -1,5 +1,5 @@
 import type { Provider } from '../descriptor.js';
-import type { ChannelFile, ChannelRelease } from './document.js';
+import type { ChannelFile, ChannelRelease } from './listed.js';
 import type { Build } from './platform.js';
 /** A device and its app. */
 export interface Taker {

@@ -16,6 +16,8 @@ export declare class Fields {
     flag(name: string): boolean;
     /** A whole number from 0 on that a double has exactly. */
     whole(name: string): number;
+    /** A whole number from 1 on. */
+    counted(name: string): number;
     /** A number that is not negative. */
     amount(name: string): number;
     /** Milliseconds since 1970, of a time as in `2026-01-31T23:59:59Z`. */

@@ -45,6 +45,13 @@ export class Fields {
             throw this.wrong(name, 'whole number');
         return value;
     }
+    /** A whole number from 1 on. */
+    counted(name) {
+        const value = this.whole(name);
+        if (value === 0)
+            throw this.wrong(name, 'number from 1 on');
+        return value;
+    }
     /** A number that is not negative. */
     amount(name) {
         const value = this.member(name);

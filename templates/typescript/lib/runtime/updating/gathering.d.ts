@@ -1,10 +1,10 @@
 import type { PackagedFile } from '../descriptor.js';
-import type { ChannelBlob, ChannelDelta } from './document.js';
+import type { ChannelBlob, ChannelDelta } from './listed.js';
 import type { Blob, UpdatePlatform } from './platform.js';
 /** Where files come from, and who is told. */
 export interface Gathering {
     readonly platform: UpdatePlatform;
-    /** Address of the folder of all channels, with a / at its end. */
+    /** Address of the folder of the model's files, with a / at its end. */
     readonly address: string;
     /** The package's own files, by their SHA-256. */
     readonly packaged: ReadonlyMap<string, PackagedFile>;
@@ -36,8 +36,6 @@ export declare class Shopping {
 }
 /** Missing ones among `blobs`, and the smallest delta of each whose source is there. */
 export declare function shoppingFor(blobs: readonly ChannelBlob[], gathering: Gathering): Promise<Shopping>;
-/** By content: no path comes from a document. */
-export declare function blobAddress(address: string, sha256: string): string;
 /**
  * Whether there is room: `inUse` are the files that stay.
  *

@@ -52,7 +52,8 @@ export class Shopping {
             },
         };
         this.tell('downloading');
-        await platform.download({ url: blobAddress(address, sha256), sha256, sizeBytes }, watcher);
+        // By content, as TUF has it: no path comes from a list.
+        await platform.download({ url: `${address}${sha256}.${sha256}`, sha256, sizeBytes }, watcher);
         watcher.onBytes(sizeBytes);
     }
     tell(phase) {
@@ -85,10 +86,6 @@ export async function shoppingFor(blobs, gathering) {
         missing.push({ blob, delta });
     }
     return new Shopping(gathering, missing);
-}
-/** By content: no path comes from a document. */
-export function blobAddress(address, sha256) {
-    return `${address}blobs/sha256/${sha256.slice(0, 2)}/${sha256}`;
 }
 /**
  * Whether there is room: `inUse` are the files that stay.

@@ -1,6 +1,6 @@
 // The samples in a file in the format safetensors: the same that packages have.
+import { utf8Text } from '../trustBytes.js';
 import { Fields } from './fields.js';
-import { textOf } from './verifying.js';
 const LENGTH_BYTES = 8;
 const METADATA = '__metadata__';
 /**
@@ -11,7 +11,7 @@ const METADATA = '__metadata__';
  */
 export function samplesIn(bytes) {
     const length = Number(new DataView(bytes).getBigUint64(0, true));
-    const header = JSON.parse(textOf(new Uint8Array(bytes, LENGTH_BYTES, length)));
+    const header = JSON.parse(utf8Text(new Uint8Array(bytes, LENGTH_BYTES, length)) ?? '');
     const { [METADATA]: about = {}, ...tensors } = header;
     const shapes = shapesIn(about);
     const samples = new Map();

@@ -8,6 +8,9 @@ export declare class Ledger {
     /** Writes what `change` makes of the state, and gives it. */
     change(change: (state: StoredState) => StoredState): Promise<StoredState>;
     changeModel(name: string, change: (model: StoredModel) => Partial<StoredModel>): Promise<StoredState>;
-    /** A damaged one is moved aside: everything begins anew, but for the documents that were seen. */
+    /** Remembers a failure: the next attempt is later. */
+    countFailure(): Promise<void>;
+    forgetFailures(): Promise<void>;
+    /** A damaged one is moved aside: everything begins anew, but for the metadata that was seen. */
     private current;
 }

@@ -1,5 +1,6 @@
 // Keeps an updater's state: every change is durable before anything follows from it.
-import { emptyState, readState, seenIn, storedModel, withModel, writeState } from './state.js';
+import { emptyState, readState, storedModel, withModel, writeState } from './state.js';
+import { pauseMs } from './waiting.js';
 const NAME = 'state.json';
 const DAMAGED = 'state.damaged.json';
 /** Reads and changes the state, which other processes may do, too. */
@@ -24,7 +25,17 @@ export class Ledger {
     changeModel(name, change) {
         return this.change((state) => withModel(state, name, change(storedModel(state, name))));
     }
-    /** A damaged one is moved aside: everything begins anew, but for the documents that were seen. */
+    /** Remembers a failure: the next attempt is later. */
+    async countFailure() {
+        await this.change((state) => {
+            const failures = state.failures + 1;
+            return { ...state, failures, notBefore: Math.ceil(Date.now() + pauseMs(failures)) };
+        });
+    }
+    async forgetFailures() {
+        await this.change((state) => (state.failures === 0 && state.notBefore === 0 ? state : { ...state, failures: 0, notBefore: 0 }));
+    }
+    /** A damaged one is moved aside: everything begins anew, but for the metadata that was seen. */
     async current() {
         const text = await this.platform.readText(NAME);
         if (text !== null) {
@@ -35,7 +46,7 @@ export class Ledger {
                 await this.platform.writeText(DAMAGED, text);
             }
         }
-        const made = emptyState(this.platform.randomId(), seenIn(text ?? ''));
+        const made = emptyState(this.platform.randomId());
         await this.platform.writeText(NAME, writeState(made));
         return made;
     }

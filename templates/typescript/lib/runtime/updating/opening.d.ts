@@ -1,7 +1,7 @@
 import type { Backend } from '../backend.js';
 import type { ModelObserver } from '../observer.js';
 import { type Observed } from '../observing.js';
-import { type Channel } from './asking.js';
+import type { Channel } from './channel.js';
 import { type Taker } from './choosing.js';
 import type { Loadable } from './source.js';
 /** Where models are opened, and who is told. */
@@ -30,7 +30,6 @@ export declare class Opener {
     /** The release to open next but those that were `passed`, whose attempt is counted; null for the app's own model. */
     private begin;
     private openRelease;
-    /** Verified as if it had just come, but for its end and its number. */
     private fittingOf;
     /** A release that is not at fault is opened another time; one that is damaged or missing, when it was downloaded again. */
     private fail;

@@ -30,12 +30,10 @@ export interface Patch {
     readonly delta: Blob;
     readonly result: Blob;
 }
-/** Answer of a server to the question for a channel's document. */
+/** Answer of a server to the question for metadata. */
 export interface Answer {
-    /** 200, 304 or 404, for example. */
+    /** 200 or 404, for example. */
     readonly status: number;
-    /** Empty when there is none. */
-    readonly etag: string;
     /** Empty for all answers but 200. */
     readonly bytes: Bytes;
 }
@@ -46,7 +44,7 @@ export interface DeviceState {
 }
 /**
  * The folder of an updater, one for each package and channel, and what surrounds it. Texts have names such as `state.json`
- * and `documents/<sha256>.json`. What is thrown is a ModelError: `unsupported`, `network`, `missing`, `corrupted`,
+ * `metadata/1.root.json` and `releases/<sha256>.json`. What is thrown is a ModelError: `unsupported`, `network`, `missing`, `corrupted`,
  * `no-space`, `unreadable` or `cancelled`.
  */
 export interface UpdatePlatform {
@@ -79,10 +77,10 @@ export interface UpdatePlatform {
         readonly source: Source;
     };
     /**
-     * Asks for the document of a channel, unless it has still `etag`, which is empty for none. Follows five redirects at
-     * most, all to `https:` addresses, and takes no more than `limitBytes`: `corrupted`.
+     * Asks for metadata of a channel. Follows five redirects at most, all to `https:` addresses, and takes no more than
+     * `limitBytes`: `corrupted`.
      */
-    ask(url: string, etag: string, limitBytes: number, signal: AbortSignal | undefined): Promise<Answer>;
+    ask(url: string, limitBytes: number, signal: AbortSignal | undefined): Promise<Answer>;
     /** Bytes that may still be written; -1 where nobody knows. */
     freeBytes(): Promise<number>;
     /** In hexadecimal. */
@@ -98,7 +96,7 @@ export interface UpdatePlatform {
      */
     alone<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
 }
-/** The names of a package's builds for a platform in documents of channels, and the ONNX Runtime that it was built for. */
+/** The names of a package's builds for a platform in lists of channels, and the ONNX Runtime that it was built for. */
 export interface Build {
     /** `android`, `ios` or `web`. */
     readonly target: string;

@@ -1,11 +1,11 @@
 // Removes what no release needs any more.
 import { namesInUse } from '../sources.js';
-import { documentOf } from './asking.js';
-import { documentsInUse, filesInUse } from './state.js';
+import { filesInUse, listsInUse } from './state.js';
+import { listOf } from './tufClient.js';
 /**
- * Removes files and documents but those of releases that may be opened.
+ * Removes files and lists but those of releases that may be opened.
  *
- * @param wanted - SHA-256 of files that an update will go on with
+ * @param wanted - SHA-256 of files and lists that an update will go on with
  * @param opened - SHA-256 of files that models of this updater may open again; those of others that are open stay, too
  */
 export async function prune({ platform, ledger }, wanted, opened) {
@@ -15,10 +15,10 @@ export async function prune({ platform, ledger }, wanted, opened) {
         if (!files.has(sha256))
             await platform.removeFile(sha256);
     }
-    const documents = documentsInUse(state);
+    const lists = new Set([...listsInUse(state), ...wanted]);
     for (const name of await platform.textNames()) {
-        const sha256 = documentOf(name);
-        if (sha256 !== '' && !documents.has(sha256))
+        const sha256 = listOf(name);
+        if (sha256 !== '' && !lists.has(sha256))
             await platform.removeText(name);
     }
 }

@@ -1,7 +1,7 @@
 import type { Backend } from '../backend.js';
 import { type Golden, type ModelDescriptor, type PackagedFile } from '../descriptor.js';
 import type { Fitting } from './choosing.js';
-import type { ChannelBlob, ChannelFile } from './document.js';
+import type { ChannelBlob, ChannelFile } from './listed.js';
 import type { UpdatePlatform } from './platform.js';
 /** Every blob of a release that a device needs, each once. */
 export declare function blobsOf(files: readonly ChannelFile[]): readonly ChannelBlob[];

@@ -35,7 +35,7 @@ function modelFile({ file, data, provider, chips, settings }, packaged) {
         chips,
         settings,
         weights: data.map((each) => ({ ...packagedFile(each), name: each.name })),
-        // Documents do not say it: releases of a package compute as it was configured.
+        // Lists do not say it: releases of a package compute as it was configured.
         isFloat16: packaged.find(({ providers }) => providers.includes(name))?.isFloat16 ?? false,
     };
 }

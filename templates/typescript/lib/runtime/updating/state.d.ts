@@ -1,8 +1,8 @@
 import type { Blob } from './platform.js';
 /** A release that was tried on this device. */
 export interface StoredRelease {
-    /** SHA-256 of the document that it came with. */
-    readonly document: string;
+    /** SHA-256 of the list that it came with. */
+    readonly list: string;
     readonly version: string;
     readonly number: number;
     readonly files: readonly Blob[];
@@ -34,19 +34,12 @@ export interface StoredModel {
     readonly banned: readonly Ban[];
     readonly failing: Failing | null;
 }
-/** The newest document that was seen. */
-export interface Seen {
-    readonly number: number;
-    readonly sha256: string;
-    /** The largest time at which a document was published, in milliseconds since 1970: it is not earlier now. */
-    readonly latest: number;
-}
 /** State that an updater keeps. */
 export interface StoredState {
     /** Made once: which devices take part in a rollout. */
     readonly device: string;
-    readonly seen: Seen;
-    readonly etag: string;
+    /** The largest time at which metadata was published, in milliseconds since 1970: it is not earlier now. */
+    readonly latest: number;
     /** Milliseconds since 1970. */
     readonly notBefore: number;
     /** One after the other. */
@@ -56,20 +49,18 @@ export interface StoredState {
     readonly pins: ReadonlyMap<string, string>;
     readonly models: ReadonlyMap<string, StoredModel>;
 }
-export declare function emptyState(device: string, seen?: Seen): StoredState;
+export declare function emptyState(device: string): StoredState;
 export declare function storedModel(state: StoredState, name: string): StoredModel;
 /** The state with another one of a model. */
 export declare function withModel(state: StoredState, name: string, change: Partial<StoredModel>): StoredState;
 /** A model without one of its releases. */
 export declare function without({ active, previous }: StoredModel, version: string): Partial<StoredModel>;
-/** The time, in milliseconds since 1970: a clock that is behind what documents have shown is wrong. */
-export declare function timeOf({ seen }: StoredState): number;
+/** The time, in milliseconds since 1970: a clock that is behind what was published is wrong. */
+export declare function timeOf({ latest }: StoredState): number;
 /** Files of the releases that may be opened. */
 export declare function filesInUse(state: StoredState): readonly Blob[];
-/** Documents that are read again: those of releases that may be opened, and the newest one. */
-export declare function documentsInUse(state: StoredState): ReadonlySet<string>;
+/** Lists of the releases that may be opened. */
+export declare function listsInUse(state: StoredState): readonly string[];
 export declare function writeState(state: StoredState): string;
 /** @throws FormError, or SyntaxError for what is no JSON */
 export declare function readState(text: string): StoredState;
-/** Documents that were seen, as far as a damaged state still names them: older ones stay refused. */
-export declare function seenIn(text: string): Seen;

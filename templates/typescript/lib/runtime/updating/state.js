@@ -2,9 +2,8 @@
 import { Fields, FormError } from './fields.js';
 const SCHEMA = 1;
 const NOTHING = { active: null, previous: null, trying: null, opening: null, banned: [], failing: null };
-const UNSEEN = { number: 0, sha256: '', latest: 0 };
-export function emptyState(device, seen = UNSEEN) {
-    return { device, seen, etag: '', notBefore: 0, failures: 0, isFrozen: false, pins: new Map(), models: new Map() };
+export function emptyState(device) {
+    return { device, latest: 0, notBefore: 0, failures: 0, isFrozen: false, pins: new Map(), models: new Map() };
 }
 export function storedModel(state, name) {
     return state.models.get(name) ?? NOTHING;
@@ -18,25 +17,23 @@ export function without({ active, previous }, version) {
     const [first = null, second = null] = [active, previous].filter((each) => each !== null && each.version !== version);
     return { active: first, previous: second, opening: null };
 }
-/** The time, in milliseconds since 1970: a clock that is behind what documents have shown is wrong. */
-export function timeOf({ seen }) {
-    return Math.max(Date.now(), seen.latest);
+/** The time, in milliseconds since 1970: a clock that is behind what was published is wrong. */
+export function timeOf({ latest }) {
+    return Math.max(Date.now(), latest);
 }
 /** Files of the releases that may be opened. */
 export function filesInUse(state) {
     return [...state.models.values()].flatMap(({ active, previous }) => [...(active?.files ?? []), ...(previous?.files ?? [])]);
 }
-/** Documents that are read again: those of releases that may be opened, and the newest one. */
-export function documentsInUse(state) {
-    const releases = [...state.models.values()].flatMap(({ active, previous }) => [active, previous]);
-    return new Set([state.seen.sha256, ...releases.flatMap((release) => (release === null ? [] : [release.document]))]);
+/** Lists of the releases that may be opened. */
+export function listsInUse(state) {
+    return [...state.models.values()].flatMap(({ active, previous }) => [active?.list ?? '', previous?.list ?? '']);
 }
 export function writeState(state) {
     return JSON.stringify({
         schema: SCHEMA,
         device: state.device,
-        seen: state.seen,
-        etag: state.etag,
+        latest: state.latest,
         'not-before': state.notBefore,
         failures: state.failures,
         frozen: state.isFrozen,
@@ -51,26 +48,13 @@ export function readState(text) {
         throw new FormError('state is of another schema');
     return {
         device: fields.text('device'),
-        seen: readSeen(fields.object('seen')),
-        etag: fields.text('etag'),
+        latest: fields.whole('latest'),
         notBefore: fields.whole('not-before'),
         failures: fields.whole('failures'),
         isFrozen: fields.flag('frozen'),
         pins: fields.map('pins', (each, name) => each.text(name)),
         models: fields.map('models', (each, name) => readModel(each.object(name))),
     };
-}
-/** Documents that were seen, as far as a damaged state still names them: older ones stay refused. */
-export function seenIn(text) {
-    const found = /"seen":\{"number":(\d{1,16}),"sha256":"([0-9a-f]{64})"(?:,"latest":(\d{1,16}))?\}/.exec(text) ?? [];
-    const [, number = '0', sha256 = '', latest = '0'] = found;
-    const isSafe = Number.isSafeInteger(Number(number)) && Number.isSafeInteger(Number(latest));
-    return isSafe && sha256 !== '' ? { number: Number(number), sha256, latest: Number(latest) } : UNSEEN;
-}
-function readSeen(fields) {
-    const number = fields.whole('number');
-    const latest = fields.has('latest') ? fields.whole('latest') : 0;
-    return number === 0 ? { ...UNSEEN, latest } : { number, sha256: fields.sha256('sha256'), latest };
 }
 function readModel(fields) {
     return {
@@ -89,7 +73,7 @@ function readBan(fields) {
 }
 function readRelease(fields) {
     return {
-        document: fields.sha256('document'),
+        list: fields.sha256('list'),
         version: fields.name('version'),
         number: fields.whole('number'),
         files: fields.list('files', (each) => ({ sha256: each.sha256('sha256'), sizeBytes: each.whole('sizeBytes') })),

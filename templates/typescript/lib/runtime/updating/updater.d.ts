@@ -45,7 +45,7 @@ export declare class Updater {
     private updateOnce;
     private updateAll;
     /** The next attempt after a failure is later. */
-    private ask;
+    private refresh;
     private updateOne;
     private open;
     /** Null where the app's own model is opened: nothing of the updater keeps it from that. */

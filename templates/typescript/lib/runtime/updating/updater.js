@@ -3,7 +3,6 @@ import { currentBackend } from '../backend.js';
 import { platformFiles } from '../descriptor.js';
 import { ModelError, toModelError } from '../errors.js';
 import { checkOptions } from '../permitting.js';
-import { askFor, countFailure, forgetFailures, isExpired } from './asking.js';
 import { bannedIn } from './banning.js';
 import { isSafe } from './delivery.js';
 import { Ledger } from './ledger.js';
@@ -12,6 +11,7 @@ import { prune } from './pruning.js';
 import { sourceFor } from './source.js';
 import { withModel } from './state.js';
 import { Telling } from './telling.js';
+import { ExpiredError, TufClient } from './tufClient.js';
 import { updateModel } from './updating.js';
 /** The updater of a package, for one channel and all models. Generated code gives it its name, `ModelUpdater`. */
 export class Updater {
@@ -96,7 +96,8 @@ export class Updater {
         catch (reason) {
             const error = toModelError(reason);
             const isCancelled = error.code === 'cancelled';
-            this.telling.tellAll({ phase: isCancelled ? 'waiting' : 'failed', reason: error.message });
+            const phase = isCancelled ? 'waiting' : error instanceof ExpiredError ? 'expired' : 'failed';
+            this.telling.tellAll({ phase, reason: error.message });
             if (isCancelled)
                 throw error;
         }
@@ -116,35 +117,37 @@ export class Updater {
             return;
         }
         this.telling.tellAll({ phase: 'checking', reason: '' });
-        const verified = await this.ask(signal);
-        if (isExpired(verified, (await channel.ledger.read()).seen.latest)) {
-            const when = new Date(verified.document.expires).toISOString();
-            this.telling.tellAll({ phase: 'expired', reason: `the channel's document ended ${when}: renew it with \`mobpack channel renew\`` });
-            return;
-        }
+        const client = new TufClient(channel, state.latest, signal);
         const outcomes = [];
-        for (const model of this.models)
-            outcomes.push(await this.updateOne(model, verified, signal));
+        try {
+            await this.refresh(client);
+            for (const model of this.models)
+                outcomes.push(await this.updateOne(model, client, signal));
+        }
+        finally {
+            await client.remember();
+        }
         if (outcomes.some(({ isFailure }) => isFailure))
-            await countFailure(channel.ledger);
+            await channel.ledger.countFailure();
         else
-            await forgetFailures(channel.ledger);
-        await prune(channel, outcomes.flatMap(({ wanted }) => wanted), opener.opened);
+            await channel.ledger.forgetFailures();
+        if (outcomes.every(({ wanted }) => wanted !== null)) {
+            await prune(channel, outcomes.flatMap(({ wanted }) => wanted ?? []), opener.opened);
+        }
     }
     /** The next attempt after a failure is later. */
-    async ask(signal) {
-        const { channel } = this.start();
+    async refresh(client) {
         try {
-            return await askFor(channel, signal);
+            await client.refresh();
         }
         catch (reason) {
             const error = toModelError(reason);
-            if (error.code !== 'cancelled')
-                await countFailure(channel.ledger);
+            if (error.code !== 'cancelled' && !(error instanceof ExpiredError))
+                await this.start().channel.ledger.countFailure();
             throw error;
         }
     }
-    async updateOne(model, verified, signal) {
+    async updateOne(model, client, signal) {
         const { channel, backend } = this.start();
         const { name } = model;
         const outcome = await updateModel({
@@ -157,9 +160,9 @@ export class Updater {
             tell: (state) => {
                 this.telling.tell(name, state);
             },
-        }, verified);
+        }, client);
         this.telling.showVersions(await channel.ledger.read());
-        this.telling.tell(name, { phase: outcome.phase, reason: outcome.reason });
+        this.telling.tell(name, { phase: outcome.phase, reason: outcome.reason === '' ? client.warning : outcome.reason });
         return outcome;
     }
     async open(loadable) {

@@ -1,5 +1,6 @@
 // The update of one model: chosen, downloaded, tried, and then the next to be opened.
 import { toModelError } from '../errors.js';
+import { utf8Bytes } from '../trustBytes.js';
 import { fatal } from './attempts.js';
 import { ban, failsTooOften, faultOf, hasFailedHere, MOST_ATTEMPTS, withoutFailing } from './banning.js';
 import { choose } from './choosing.js';
@@ -7,44 +8,66 @@ import { checkRoom, shoppingFor } from './gathering.js';
 import { blobsOf, packagedFiles } from './releases.js';
 import { filesInUse, storedModel, withModel } from './state.js';
 import { tryRelease } from './trying.js';
+import { ExpiredError } from './tufClient.js';
 import { reasonToWait } from './waiting.js';
 /** @throws ModelError `cancelled` */
-export async function updateModel(updated, verified) {
-    const { channel, model, taker } = updated;
-    const releases = verified.document.models.get(model.name) ?? [];
-    const state = await channel.ledger.read();
-    const choice = await choose(releases, { ...taker, takesPart: (percent, salt) => takesPart(channel, state, percent, salt) });
-    if (choice === null)
-        return ended('up-to-date');
-    if (choice === 'own') {
-        await channel.ledger.changeModel(model.name, (stored) => stored.active === null && stored.previous === null ? {} : { active: null, previous: null, opening: null });
-        return ended('up-to-date');
-    }
-    const { active } = storedModel(state, model.name);
-    if (active !== null && isSame(active, choice))
-        return ended('up-to-date');
+export async function updateModel(updated, client) {
+    let wanted = null;
     try {
-        return await takeRelease(updated, choice, verified.sha256, state);
+        const listed = await client.releasesOf(updated.model.name);
+        wanted = [listed.sha256];
+        const fitting = await newRelease(updated, listed);
+        if (fitting === null)
+            return { ...ended('up-to-date'), wanted };
+        wanted = [listed.sha256, ...wantedOf(fitting)];
+        const outcome = await takeRelease(updated, fitting, listed.sha256);
+        return { ...outcome, wanted: outcome.phase === 'waiting' ? wanted : [listed.sha256] };
     }
     catch (reason) {
         const error = toModelError(reason);
         if (error.code === 'cancelled')
             throw error;
+        if (error instanceof ExpiredError)
+            return { ...ended('expired', error.message), wanted };
         // A full disk is not empty sooner because nobody asks.
-        return { ...ended('failed', error.message), wanted: wantedOf(choice), isFailure: error.code !== 'no-space' };
+        return { ...ended('failed', error.message), wanted, isFailure: error.code !== 'no-space' };
     }
 }
-async function takeRelease(updated, fitting, document, state) {
+/** The release to take; null where the model is up to date. */
+async function newRelease({ channel, model, taker }, listed) {
+    const state = await channel.ledger.change((before) => relisted(before, model.name, listed));
+    const choice = await choose(listed.releases, { ...taker, takesPart: (percent, salt) => takesPart(channel, state, percent, salt) });
+    if (choice === 'own') {
+        await channel.ledger.changeModel(model.name, (stored) => stored.active === null && stored.previous === null ? {} : { active: null, previous: null, opening: null });
+        return null;
+    }
+    const { active } = storedModel(state, model.name);
+    return choice === null || (active !== null && isSame(active, choice)) ? null : choice;
+}
+/** Releases of the device that the newest list has, too, are opened with it: an older one may lose its keys. */
+function relisted(state, name, { sha256, releases }) {
+    const again = (stored) => {
+        if (stored === null || stored.list === sha256)
+            return stored;
+        const blobs = new Set(blobsOf(releases.find(({ version }) => version === stored.version)?.files ?? []).map((blob) => blob.sha256));
+        return stored.files.every((file) => blobs.has(file.sha256)) ? { ...stored, list: sha256 } : stored;
+    };
+    const { active, previous } = storedModel(state, name);
+    const found = { active: again(active), previous: again(previous) };
+    return found.active === active && found.previous === previous ? state : withModel(state, name, found);
+}
+async function takeRelease(updated, fitting, list) {
     const { channel, backend, model, options, signal, tell } = updated;
     const { platform, address } = channel;
     const { release, files } = fitting;
+    const state = await channel.ledger.read();
     if (hasFailedHere(state, model.name, release.version)) {
         const reason = `version ${release.version} did not start: it is tried again when the app is started the next time`;
-        return { ...ended('waiting', reason), wanted: wantedOf(fitting) };
+        return ended('waiting', reason);
     }
     const gathering = {
         platform,
-        address,
+        address: `${address}targets/${model.name}/`,
         packaged: packagedFiles(model, backend),
         signal,
         tell: (phase, loadedBytes, totalBytes) => {
@@ -56,13 +79,13 @@ async function takeRelease(updated, fitting, document, state) {
     if (shopping.missing.length > 0) {
         const reason = await reasonToWait(release.conditions, options, platform);
         if (reason !== '')
-            return { ...ended('waiting', reason), wanted: wantedOf(fitting) };
+            return ended('waiting', reason);
         const present = blobs.filter((blob) => shopping.missing.every((each) => each.blob !== blob));
         await checkRoom(shopping, [...filesInUse(state), ...present], options.limitBytes, platform);
         await shopping.get();
     }
     const stored = {
-        document,
+        list,
         version: release.version,
         number: release.number,
         files: blobs.map(({ sha256, sizeBytes }) => ({ sha256, sizeBytes })),
@@ -135,9 +158,4 @@ async function takesPart({ platform }, { device }, percent, salt) {
         return true;
     const digest = await platform.sha256(utf8Bytes(salt + device));
     return Math.floor((Number.parseInt(digest.slice(0, 8), 16) * 100) / 2 ** 32) < percent;
-}
-/** Not every engine has a TextEncoder. */
-function utf8Bytes(text) {
-    const escaped = encodeURIComponent(text).match(/%..|[^%]/g) ?? [];
-    return Uint8Array.from(escaped, (each) => (each.length > 1 ? Number.parseInt(each.slice(1), 16) : each.charCodeAt(0)));
 }

@@ -1,4 +1,4 @@
-import type { ChannelConditions } from './document.js';
+import type { ChannelConditions } from './listed.js';
 import type { UpdatePlatform } from './platform.js';
 import type { UpdateOptions } from './states.js';
 /** How long to wait after so many failures, one after the other: random, so that not all devices come back at once. */

@@ -3,7 +3,7 @@
 import type { ModelError } from '../errors.js';
 import type { ModelObserver } from '../observer.js';
 import { tell } from '../observing.js';
-import type { Channel } from './asking.js';
+import type { Channel } from './channel.js';
 import { storedModel, timeOf, withModel, type StoredModel, type StoredState } from './state.js';
 
 /**

@@ -2,7 +2,7 @@
 
 import type { Provider } from '../descriptor.js';
 import { releaseNumber } from './delivery.js';
-import type { ChannelFile, ChannelRelease } from './document.js';
+import type { ChannelFile, ChannelRelease } from './listed.js';
 import type { Build } from './platform.js';
 
 /** A device and its app. */

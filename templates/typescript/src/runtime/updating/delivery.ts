@@ -16,8 +16,10 @@ export interface Delivery {
   /** Hashes of the models' contracts, in hexadecimal, by the models' names. */
   readonly contracts: Readonly<Record<string, string>>;
   readonly builds: Readonly<Partial<Record<Platform, Build>>>;
-  /** Whose documents are believed. */
-  readonly trust: Trust;
+  /** Root metadata that the app trusts at first. */
+  readonly root: string;
+  /** Verifies signatures. */
+  readonly trust: Pick<Trust, 'isSigned'>;
   /**
    * Opens the folder of the channel.
    *

@@ -51,6 +51,13 @@ export class Fields {
     return value as number;
   }
 
+  /** A whole number from 1 on. */
+  counted(name: string): number {
+    const value = this.whole(name);
+    if (value === 0) throw this.wrong(name, 'number from 1 on');
+    return value;
+  }
+
   /** A number that is not negative. */
   amount(name: string): number {
     const value = this.member(name);

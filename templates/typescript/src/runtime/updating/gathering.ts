@@ -2,13 +2,13 @@
 
 import type { PackagedFile } from '../descriptor.js';
 import { ModelError, toModelError } from '../errors.js';
-import type { ChannelBlob, ChannelDelta } from './document.js';
+import type { ChannelBlob, ChannelDelta } from './listed.js';
 import type { Blob, BlobWatcher, UpdatePlatform } from './platform.js';
 
 /** Where files come from, and who is told. */
 export interface Gathering {
   readonly platform: UpdatePlatform;
-  /** Address of the folder of all channels, with a / at its end. */
+  /** Address of the folder of the model's files, with a / at its end. */
   readonly address: string;
   /** The package's own files, by their SHA-256. */
   readonly packaged: ReadonlyMap<string, PackagedFile>;
@@ -77,7 +77,8 @@ export class Shopping {
       },
     };
     this.tell('downloading');
-    await platform.download({ url: blobAddress(address, sha256), sha256, sizeBytes }, watcher);
+    // By content, as TUF has it: no path comes from a list.
+    await platform.download({ url: `${address}${sha256}.${sha256}`, sha256, sizeBytes }, watcher);
     watcher.onBytes(sizeBytes);
   }
 
@@ -112,11 +113,6 @@ export async function shoppingFor(blobs: readonly ChannelBlob[], gathering: Gath
     missing.push({ blob, delta });
   }
   return new Shopping(gathering, missing);
-}
-
-/** By content: no path comes from a document. */
-export function blobAddress(address: string, sha256: string): string {
-  return `${address}blobs/sha256/${sha256.slice(0, 2)}/${sha256}`;
 }
 
 /**

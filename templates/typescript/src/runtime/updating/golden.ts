@@ -1,8 +1,8 @@
 // The samples in a file in the format safetensors: the same that packages have.
 
 import type { GoldenSample, GoldenTensor } from '../descriptor.js';
+import { utf8Text } from '../trustBytes.js';
 import { Fields } from './fields.js';
-import { textOf } from './verifying.js';
 
 const LENGTH_BYTES = 8;
 const METADATA = '__metadata__';
@@ -15,7 +15,7 @@ const METADATA = '__metadata__';
  */
 export function samplesIn(bytes: ArrayBuffer): readonly GoldenSample[] {
   const length = Number(new DataView(bytes).getBigUint64(0, true));
-  const header: unknown = JSON.parse(textOf(new Uint8Array(bytes, LENGTH_BYTES, length)));
+  const header: unknown = JSON.parse(utf8Text(new Uint8Array(bytes, LENGTH_BYTES, length)) ?? '');
   const { [METADATA]: about = {}, ...tensors } = header as Readonly<Record<string, unknown>>;
   const shapes = shapesIn(about as Readonly<Record<string, string>>);
   const samples = new Map<string, { inputs: GoldenTensor[]; outputs: GoldenTensor[] }>();

@@ -5,13 +5,14 @@ import { type ModelError, toModelError } from '../errors.js';
 import type { ModelObserver } from '../observer.js';
 import { observeLoad, type Observed } from '../observing.js';
 import { openModel, type Outcome } from '../opening.js';
-import { keptDocument, type Channel } from './asking.js';
+import type { Channel } from './channel.js';
 import { fatal } from './attempts.js';
 import { ban, failsTooOften, faultOf, hasFailedHere, MOST_ATTEMPTS, withoutFailing } from './banning.js';
 import { filesFor, type Fitting, type Taker } from './choosing.js';
 import { goldenOf, releaseOf } from './releases.js';
 import type { Loadable } from './source.js';
 import { storedModel, without, type StoredRelease } from './state.js';
+import { keptReleases } from './tufClient.js';
 
 /** Errors that nothing else would have been opened with, either. */
 const OWN_FAULTS: ReadonlySet<string> = new Set(['cancelled', 'bad-options', 'runtime-version']);
@@ -106,13 +107,12 @@ export class Opener {
     return observer === undefined ? loading : observeLoad(observer, descriptor.name, loading, given, this.given.backend);
   }
 
-  /** Verified as if it had just come, but for its end and its number. */
   private async fittingOf(name: string, stored: StoredRelease): Promise<Fitting> {
-    const found = await keptDocument(this.channel, stored.document);
-    const release = found?.document.models.get(name)?.find(({ version }) => version === stored.version);
+    const found = await keptReleases(this.channel, name, stored.list);
+    const release = found?.find(({ version }) => version === stored.version);
     const taker = this.given.takerOf(name);
     if (release === undefined || release.contract !== taker.contract) {
-      throw new Error(`[missing] the document of version ${stored.version} is not there, or damaged`);
+      throw new Error(`[missing] the list with version ${stored.version} is not there, is damaged, or its keys were revoked`);
     }
     const kept = new Set(stored.files.map(({ sha256 }) => sha256));
     const files = filesFor(release.files, taker).filter(({ file, data }) => [file, ...data].every((each) => kept.has(each.sha256)));

@@ -13,7 +13,7 @@ import {
 import { ModelError } from '../errors.js';
 import { sourceOf } from '../sources.js';
 import type { Fitting } from './choosing.js';
-import type { ChannelBlob, ChannelFile } from './document.js';
+import type { ChannelBlob, ChannelFile } from './listed.js';
 import { samplesIn } from './golden.js';
 import type { UpdatePlatform } from './platform.js';
 
@@ -52,7 +52,7 @@ function modelFile({ file, data, provider, chips, settings }: ChannelFile, packa
     chips,
     settings,
     weights: data.map((each): WeightsFile => ({ ...packagedFile(each), name: each.name })),
-    // Documents do not say it: releases of a package compute as it was configured.
+    // Lists do not say it: releases of a package compute as it was configured.
     isFloat16: packaged.find(({ providers }) => providers.includes(name))?.isFloat16 ?? false,
   };
 }

@@ -5,8 +5,8 @@ import type { Blob } from './platform.js';
 
 /** A release that was tried on this device. */
 export interface StoredRelease {
-  /** SHA-256 of the document that it came with. */
-  readonly document: string;
+  /** SHA-256 of the list that it came with. */
+  readonly list: string;
   readonly version: string;
   readonly number: number;
   readonly files: readonly Blob[];
@@ -43,20 +43,12 @@ export interface StoredModel {
   readonly failing: Failing | null;
 }
 
-/** The newest document that was seen. */
-export interface Seen {
-  readonly number: number;
-  readonly sha256: string;
-  /** The largest time at which a document was published, in milliseconds since 1970: it is not earlier now. */
-  readonly latest: number;
-}
-
 /** State that an updater keeps. */
 export interface StoredState {
   /** Made once: which devices take part in a rollout. */
   readonly device: string;
-  readonly seen: Seen;
-  readonly etag: string;
+  /** The largest time at which metadata was published, in milliseconds since 1970: it is not earlier now. */
+  readonly latest: number;
   /** Milliseconds since 1970. */
   readonly notBefore: number;
   /** One after the other. */
@@ -69,10 +61,9 @@ export interface StoredState {
 
 const SCHEMA = 1;
 const NOTHING: StoredModel = { active: null, previous: null, trying: null, opening: null, banned: [], failing: null };
-const UNSEEN: Seen = { number: 0, sha256: '', latest: 0 };
 
-export function emptyState(device: string, seen: Seen = UNSEEN): StoredState {
-  return { device, seen, etag: '', notBefore: 0, failures: 0, isFrozen: false, pins: new Map(), models: new Map() };
+export function emptyState(device: string): StoredState {
+  return { device, latest: 0, notBefore: 0, failures: 0, isFrozen: false, pins: new Map(), models: new Map() };
 }
 
 export function storedModel(state: StoredState, name: string): StoredModel {
@@ -90,9 +81,9 @@ export function without({ active, previous }: StoredModel, version: string): Par
   return { active: first, previous: second, opening: null };
 }
 
-/** The time, in milliseconds since 1970: a clock that is behind what documents have shown is wrong. */
-export function timeOf({ seen }: StoredState): number {
-  return Math.max(Date.now(), seen.latest);
+/** The time, in milliseconds since 1970: a clock that is behind what was published is wrong. */
+export function timeOf({ latest }: StoredState): number {
+  return Math.max(Date.now(), latest);
 }
 
 /** Files of the releases that may be opened. */
@@ -100,18 +91,16 @@ export function filesInUse(state: StoredState): readonly Blob[] {
   return [...state.models.values()].flatMap(({ active, previous }) => [...(active?.files ?? []), ...(previous?.files ?? [])]);
 }
 
-/** Documents that are read again: those of releases that may be opened, and the newest one. */
-export function documentsInUse(state: StoredState): ReadonlySet<string> {
-  const releases = [...state.models.values()].flatMap(({ active, previous }) => [active, previous]);
-  return new Set([state.seen.sha256, ...releases.flatMap((release) => (release === null ? [] : [release.document]))]);
+/** Lists of the releases that may be opened. */
+export function listsInUse(state: StoredState): readonly string[] {
+  return [...state.models.values()].flatMap(({ active, previous }) => [active?.list ?? '', previous?.list ?? '']);
 }
 
 export function writeState(state: StoredState): string {
   return JSON.stringify({
     schema: SCHEMA,
     device: state.device,
-    seen: state.seen,
-    etag: state.etag,
+    latest: state.latest,
     'not-before': state.notBefore,
     failures: state.failures,
     frozen: state.isFrozen,
@@ -126,28 +115,13 @@ export function readState(text: string): StoredState {
   if (fields.whole('schema') !== SCHEMA) throw new FormError('state is of another schema');
   return {
     device: fields.text('device'),
-    seen: readSeen(fields.object('seen')),
-    etag: fields.text('etag'),
+    latest: fields.whole('latest'),
     notBefore: fields.whole('not-before'),
     failures: fields.whole('failures'),
     isFrozen: fields.flag('frozen'),
     pins: fields.map('pins', (each, name) => each.text(name)),
     models: fields.map('models', (each, name) => readModel(each.object(name))),
   };
-}
-
-/** Documents that were seen, as far as a damaged state still names them: older ones stay refused. */
-export function seenIn(text: string): Seen {
-  const found = /"seen":\{"number":(\d{1,16}),"sha256":"([0-9a-f]{64})"(?:,"latest":(\d{1,16}))?\}/.exec(text) ?? [];
-  const [, number = '0', sha256 = '', latest = '0'] = found;
-  const isSafe = Number.isSafeInteger(Number(number)) && Number.isSafeInteger(Number(latest));
-  return isSafe && sha256 !== '' ? { number: Number(number), sha256, latest: Number(latest) } : UNSEEN;
-}
-
-function readSeen(fields: Fields): Seen {
-  const number = fields.whole('number');
-  const latest = fields.has('latest') ? fields.whole('latest') : 0;
-  return number === 0 ? { ...UNSEEN, latest } : { number, sha256: fields.sha256('sha256'), latest };
 }
 
 function readModel(fields: Fields): StoredModel {
@@ -169,7 +143,7 @@ function readBan(fields: Fields): Ban {
 
 function readRelease(fields: Fields): StoredRelease {
   return {
-    document: fields.sha256('document'),
+    list: fields.sha256('list'),
     version: fields.name('version'),
     number: fields.whole('number'),
     files: fields.list('files', (each) => ({ sha256: each.sha256('sha256'), sizeBytes: each.whole('sizeBytes') })),

@@ -15,7 +15,7 @@ import type { DeviceState } from './platform.js';
  * - `waiting`: for Wi-Fi, a charger, free space, the time of the next attempt, or the next start of the app; `reason` says
  *   which.
  * - `failed`: `reason` says why. What was opened before is opened again.
- * - `expired`: the channel's document is too old to be followed: nobody has renewed it.
+ * - `expired`: the channel's metadata is too old to be followed: nobody has renewed it.
  * - `frozen`: by `freeze`.
  */
 export type UpdatePhase =

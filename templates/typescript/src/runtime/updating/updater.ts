@@ -5,7 +5,7 @@ import { platformFiles, type ModelDescriptor } from '../descriptor.js';
 import { ModelError, toModelError } from '../errors.js';
 import type { Observed } from '../observing.js';
 import { checkOptions } from '../permitting.js';
-import { askFor, countFailure, forgetFailures, isExpired, type Channel } from './asking.js';
+import type { Channel } from './channel.js';
 import { bannedIn } from './banning.js';
 import type { Taker } from './choosing.js';
 import { isSafe, type Delivery } from './delivery.js';
@@ -16,8 +16,8 @@ import { sourceFor, type Loadable, type UpdatedSource } from './source.js';
 import { withModel, type StoredState } from './state.js';
 import type { UpdateOptions, UpdateRequest, UpdateStates } from './states.js';
 import { Telling } from './telling.js';
+import { ExpiredError, TufClient } from './tufClient.js';
 import { updateModel, type Outcome } from './updating.js';
-import type { Verified } from './verifying.js';
 
 /** An updater with its folder. */
 interface Started {
@@ -123,7 +123,8 @@ export class Updater {
     } catch (reason) {
       const error = toModelError(reason);
       const isCancelled = error.code === 'cancelled';
-      this.telling.tellAll({ phase: isCancelled ? 'waiting' : 'failed', reason: error.message });
+      const phase = isCancelled ? 'waiting' : error instanceof ExpiredError ? 'expired' : 'failed';
+      this.telling.tellAll({ phase, reason: error.message });
       if (isCancelled) throw error;
     }
     return this.states;
@@ -143,32 +144,33 @@ export class Updater {
       return;
     }
     this.telling.tellAll({ phase: 'checking', reason: '' });
-    const verified = await this.ask(signal);
-    if (isExpired(verified, (await channel.ledger.read()).seen.latest)) {
-      const when = new Date(verified.document.expires).toISOString();
-      this.telling.tellAll({ phase: 'expired', reason: `the channel's document ended ${when}: renew it with \`mobpack channel renew\`` });
-      return;
-    }
+    const client = new TufClient(channel, state.latest, signal);
     const outcomes: Outcome[] = [];
-    for (const model of this.models) outcomes.push(await this.updateOne(model, verified, signal));
-    if (outcomes.some(({ isFailure }) => isFailure)) await countFailure(channel.ledger);
-    else await forgetFailures(channel.ledger);
-    await prune(channel, outcomes.flatMap(({ wanted }) => wanted), opener.opened);
+    try {
+      await this.refresh(client);
+      for (const model of this.models) outcomes.push(await this.updateOne(model, client, signal));
+    } finally {
+      await client.remember();
+    }
+    if (outcomes.some(({ isFailure }) => isFailure)) await channel.ledger.countFailure();
+    else await channel.ledger.forgetFailures();
+    if (outcomes.every(({ wanted }) => wanted !== null)) {
+      await prune(channel, outcomes.flatMap(({ wanted }) => wanted ?? []), opener.opened);
+    }
   }
 
   /** The next attempt after a failure is later. */
-  private async ask(signal: AbortSignal | undefined): Promise<Verified> {
-    const { channel } = this.start();
+  private async refresh(client: TufClient): Promise<void> {
     try {
-      return await askFor(channel, signal);
+      await client.refresh();
     } catch (reason) {
       const error = toModelError(reason);
-      if (error.code !== 'cancelled') await countFailure(channel.ledger);
+      if (error.code !== 'cancelled' && !(error instanceof ExpiredError)) await this.start().channel.ledger.countFailure();
       throw error;
     }
   }
 
-  private async updateOne(model: ModelDescriptor, verified: Verified, signal: AbortSignal | undefined): Promise<Outcome> {
+  private async updateOne(model: ModelDescriptor, client: TufClient, signal: AbortSignal | undefined): Promise<Outcome> {
     const { channel, backend } = this.start();
     const { name } = model;
     const outcome = await updateModel(
@@ -183,10 +185,10 @@ export class Updater {
           this.telling.tell(name, state);
         },
       },
-      verified,
+      client,
     );
     this.telling.showVersions(await channel.ledger.read());
-    this.telling.tell(name, { phase: outcome.phase, reason: outcome.reason });
+    this.telling.tell(name, { phase: outcome.phase, reason: outcome.reason === '' ? client.warning : outcome.reason });
     return outcome;
   }
 

@@ -3,7 +3,8 @@
 import type { Backend } from '../backend.js';
 import type { ModelDescriptor } from '../descriptor.js';
 import { toModelError } from '../errors.js';
-import type { Channel } from './asking.js';
+import { utf8Bytes } from '../trustBytes.js';
+import type { Channel } from './channel.js';
 import { fatal } from './attempts.js';
 import { ban, failsTooOften, faultOf, hasFailedHere, MOST_ATTEMPTS, withoutFailing } from './banning.js';
 import { choose, type Fitting, type Taker } from './choosing.js';
@@ -12,7 +13,7 @@ import { blobsOf, packagedFiles } from './releases.js';
 import { filesInUse, storedModel, withModel, type StoredRelease, type StoredState } from './state.js';
 import type { UpdateOptions, UpdatePhase, UpdateState } from './states.js';
 import { tryRelease } from './trying.js';
-import type { Verified } from './verifying.js';
+import { ExpiredError, type Listed, type TufClient } from './tufClient.js';
 import { reasonToWait } from './waiting.js';
 
 /** A model, and who takes its releases. */
@@ -30,48 +31,70 @@ export interface Updated {
 export interface Outcome {
   readonly phase: UpdatePhase;
   readonly reason: string;
-  /** SHA-256 of files that an update which has not ended wants to find. */
-  readonly wanted: readonly string[];
+  /** SHA-256 of the list, and of files that an update which has not ended wants to find; null where nobody knows. */
+  readonly wanted: readonly string[] | null;
   /** Whether the next attempt has to be later. */
   readonly isFailure: boolean;
 }
 
 /** @throws ModelError `cancelled` */
-export async function updateModel(updated: Updated, verified: Verified): Promise<Outcome> {
-  const { channel, model, taker } = updated;
-  const releases = verified.document.models.get(model.name) ?? [];
-  const state = await channel.ledger.read();
-  const choice = await choose(releases, { ...taker, takesPart: (percent, salt) => takesPart(channel, state, percent, salt) });
-  if (choice === null) return ended('up-to-date');
+export async function updateModel(updated: Updated, client: TufClient): Promise<Outcome> {
+  let wanted: readonly string[] | null = null;
+  try {
+    const listed = await client.releasesOf(updated.model.name);
+    wanted = [listed.sha256];
+    const fitting = await newRelease(updated, listed);
+    if (fitting === null) return { ...ended('up-to-date'), wanted };
+    wanted = [listed.sha256, ...wantedOf(fitting)];
+    const outcome = await takeRelease(updated, fitting, listed.sha256);
+    return { ...outcome, wanted: outcome.phase === 'waiting' ? wanted : [listed.sha256] };
+  } catch (reason) {
+    const error = toModelError(reason);
+    if (error.code === 'cancelled') throw error;
+    if (error instanceof ExpiredError) return { ...ended('expired', error.message), wanted };
+    // A full disk is not empty sooner because nobody asks.
+    return { ...ended('failed', error.message), wanted, isFailure: error.code !== 'no-space' };
+  }
+}
+
+/** The release to take; null where the model is up to date. */
+async function newRelease({ channel, model, taker }: Updated, listed: Listed): Promise<Fitting | null> {
+  const state = await channel.ledger.change((before) => relisted(before, model.name, listed));
+  const choice = await choose(listed.releases, { ...taker, takesPart: (percent, salt) => takesPart(channel, state, percent, salt) });
   if (choice === 'own') {
     await channel.ledger.changeModel(model.name, (stored) =>
       stored.active === null && stored.previous === null ? {} : { active: null, previous: null, opening: null },
     );
-    return ended('up-to-date');
+    return null;
   }
   const { active } = storedModel(state, model.name);
-  if (active !== null && isSame(active, choice)) return ended('up-to-date');
-  try {
-    return await takeRelease(updated, choice, verified.sha256, state);
-  } catch (reason) {
-    const error = toModelError(reason);
-    if (error.code === 'cancelled') throw error;
-    // A full disk is not empty sooner because nobody asks.
-    return { ...ended('failed', error.message), wanted: wantedOf(choice), isFailure: error.code !== 'no-space' };
-  }
+  return choice === null || (active !== null && isSame(active, choice)) ? null : choice;
 }
 
-async function takeRelease(updated: Updated, fitting: Fitting, document: string, state: StoredState): Promise<Outcome> {
+/** Releases of the device that the newest list has, too, are opened with it: an older one may lose its keys. */
+function relisted(state: StoredState, name: string, { sha256, releases }: Listed): StoredState {
+  const again = (stored: StoredRelease | null): StoredRelease | null => {
+    if (stored === null || stored.list === sha256) return stored;
+    const blobs = new Set(blobsOf(releases.find(({ version }) => version === stored.version)?.files ?? []).map((blob) => blob.sha256));
+    return stored.files.every((file) => blobs.has(file.sha256)) ? { ...stored, list: sha256 } : stored;
+  };
+  const { active, previous } = storedModel(state, name);
+  const found = { active: again(active), previous: again(previous) };
+  return found.active === active && found.previous === previous ? state : withModel(state, name, found);
+}
+
+async function takeRelease(updated: Updated, fitting: Fitting, list: string): Promise<Outcome> {
   const { channel, backend, model, options, signal, tell } = updated;
   const { platform, address } = channel;
   const { release, files } = fitting;
+  const state = await channel.ledger.read();
   if (hasFailedHere(state, model.name, release.version)) {
     const reason = `version ${release.version} did not start: it is tried again when the app is started the next time`;
-    return { ...ended('waiting', reason), wanted: wantedOf(fitting) };
+    return ended('waiting', reason);
   }
   const gathering: Gathering = {
     platform,
-    address,
+    address: `${address}targets/${model.name}/`,
     packaged: packagedFiles(model, backend),
     signal,
     tell: (phase, loadedBytes, totalBytes) => {
@@ -82,13 +105,13 @@ async function takeRelease(updated: Updated, fitting: Fitting, document: string,
   const shopping = await shoppingFor(blobs, gathering);
   if (shopping.missing.length > 0) {
     const reason = await reasonToWait(release.conditions, options, platform);
-    if (reason !== '') return { ...ended('waiting', reason), wanted: wantedOf(fitting) };
+    if (reason !== '') return ended('waiting', reason);
     const present = blobs.filter((blob) => shopping.missing.every((each) => each.blob !== blob));
     await checkRoom(shopping, [...filesInUse(state), ...present], options.limitBytes, platform);
     await shopping.get();
   }
   const stored: StoredRelease = {
-    document,
+    list,
     version: release.version,
     number: release.number,
     files: blobs.map(({ sha256, sizeBytes }) => ({ sha256, sizeBytes })),
@@ -164,10 +187,4 @@ async function takesPart({ platform }: Channel, { device }: StoredState, percent
   if (percent >= 100) return true;
   const digest = await platform.sha256(utf8Bytes(salt + device));
   return Math.floor((Number.parseInt(digest.slice(0, 8), 16) * 100) / 2 ** 32) < percent;
-}
-
-/** Not every engine has a TextEncoder. */
-function utf8Bytes(text: string): Uint8Array<ArrayBuffer> {
-  const escaped = encodeURIComponent(text).match(/%..|[^%]/g) ?? [];
-  return Uint8Array.from(escaped, (each) => (each.length > 1 ? Number.parseInt(each.slice(1), 16) : each.charCodeAt(0)));
 }

@@ -1,6 +1,6 @@
 // When an update has to wait: after failures, and until the device is as the channel wants it.
 
-import type { ChannelConditions } from './document.js';
+import type { ChannelConditions } from './listed.js';
 import type { DeviceState, UpdatePlatform } from './platform.js';
 import type { UpdateOptions } from './states.js';
 

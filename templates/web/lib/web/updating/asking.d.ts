@@ -1,7 +1,6 @@
 import type { Answer } from '../../runtime/updating/platform.js';
 /**
- * The answer to a request for `url`. The browser remembers the ETag: a file that has not changed comes from its cache. With a
- * header of the page's own, servers of other origins would have to allow that.
+ * The answer to a request for `url`. A file that has not changed comes from the browser's cache.
  *
  * @throws ModelError `network`, `corrupted` for a longer file, `cancelled`
  */

@@ -26,7 +26,7 @@ export declare class WebFolder implements UpdatePlatform {
         readonly backend: Backend;
         readonly source: Source;
     };
-    ask(url: string, _etag: string, limitBytes: number, signal: AbortSignal | undefined): Promise<Answer>;
+    ask(url: string, limitBytes: number, signal: AbortSignal | undefined): Promise<Answer>;
     freeBytes(): Promise<number>;
     sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string>;
     randomId(): string;

@@ -106,7 +106,7 @@ export class WebFolder {
         const read = (sha256, sizeBytes) => this.content(sha256, sizeBytes);
         return { backend: keptBackend(this.backend, read), source: 'bundled' };
     }
-    ask(url, _etag, limitBytes, signal) {
+    ask(url, limitBytes, signal) {
         return ask(url, limitBytes, signal);
     }
     async freeBytes() {

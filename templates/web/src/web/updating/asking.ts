@@ -10,8 +10,7 @@ const DOCUMENT_MS = 30_000;
 const LATE = 'late';
 
 /**
- * The answer to a request for `url`. The browser remembers the ETag: a file that has not changed comes from its cache. With a
- * header of the page's own, servers of other origins would have to allow that.
+ * The answer to a request for `url`. A file that has not changed comes from the browser's cache.
  *
  * @throws ModelError `network`, `corrupted` for a longer file, `cancelled`
  */
@@ -32,7 +31,7 @@ export async function ask(url: string, limitBytes: number, signal: AbortSignal |
     }
     const { status } = response;
     const bytes = status === OK ? await bytesOf(response, limitBytes) : new Uint8Array(0);
-    return { status, etag: '', bytes };
+    return { status, bytes };
   } catch (reason) {
     if (signal?.aborted === true) throw new ModelError('cancelled', 'the update was cancelled');
     if (stop.signal.reason === LATE) throw new ModelError('network', `${url} takes too long`);

@@ -128,7 +128,7 @@ export class WebFolder implements UpdatePlatform {
     return { backend: keptBackend(this.backend, read), source: 'bundled' };
   }
 
-  ask(url: string, _etag: string, limitBytes: number, signal: AbortSignal | undefined): Promise<Answer> {
+  ask(url: string, limitBytes: number, signal: AbortSignal | undefined): Promise<Answer> {
     return ask(url, limitBytes, signal);
   }
 

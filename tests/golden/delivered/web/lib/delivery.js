@@ -11,6 +11,7 @@ export const DELIVERY = {
         'classifier': 'cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc',
     },
     builds: { web: { target: 'web', inside: '', runtime: 'onnxruntime-web 1.30.0' } },
+    root: '{"signatures":[{"keyid":"ed6374226de25d6e8ed8b9e0c3912f24352812252401d1c65b8e642435694d65","sig":"3045022100a0b99d7fc990057b13aead0c0bd1dad6b06bbaea1b7d3fbda2c9a0303258d09a02200e0b775069b45d3774858762f9063bc1c744d1a40cd8a2db79ec23d24d225fdd"}],"signed":{"_type":"root","spec_version":"1.0.31","version":1,"expires":"2099-01-01T00:00:00Z","mobpack":{"package":"vision","channel":"stable","published":"2026-01-01T00:00:00Z"},"consistent_snapshot":true,"keys":{"ed6374226de25d6e8ed8b9e0c3912f24352812252401d1c65b8e642435694d65":{"keytype":"ecdsa","scheme":"ecdsa-sha2-nistp256","keyval":{"public":"-----BEGIN PUBLIC KEY-----\\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEN/BZUa2RxQg2V8QFlLTOWF7aRTM\\ne3IAYF5As901vopvfrwc8zB/DONO4rrq+84X47BhKIMr+cGNQGLoO/RmMw==\\n-----END PUBLIC KEY-----\\n"}}},"roles":{"root":{"keyids":["ed6374226de25d6e8ed8b9e0c3912f24352812252401d1c65b8e642435694d65"],"threshold":1},"timestamp":{"keyids":["ed6374226de25d6e8ed8b9e0c3912f24352812252401d1c65b8e642435694d65"],"threshold":1},"snapshot":{"keyids":["ed6374226de25d6e8ed8b9e0c3912f24352812252401d1c65b8e642435694d65"],"threshold":1},"targets":{"keyids":["ed6374226de25d6e8ed8b9e0c3912f24352812252401d1c65b8e642435694d65"],"threshold":1}}}}',
     trust: TRUST,
     open: (backend) => openFolder('vision stable', backend),
 };

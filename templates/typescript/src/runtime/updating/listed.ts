@@ -1,6 +1,7 @@
-// The document of a channel: which releases of which models there are, and for whom.
+// The releases of a model in a channel, and for whom they are.
 
 import type { Settings, Tolerance } from '../descriptor.js';
+import type { Delivery } from './delivery.js';
 import { distinct, Fields, FormError } from './fields.js';
 import type { Blob } from './platform.js';
 
@@ -55,45 +56,22 @@ export interface ChannelRelease {
   readonly files: readonly ChannelFile[];
 }
 
-/** Document of a channel. */
-export interface ChannelDocument {
-  readonly packageName: string;
-  readonly channel: string;
-  readonly number: number;
-  /** Milliseconds since 1970, as whoever has signed it had them. */
-  readonly published: number;
-  /** Milliseconds since 1970. */
-  readonly expires: number;
-  /** By the models' names; the newest release is the first. */
-  readonly models: ReadonlyMap<string, readonly ChannelRelease[]>;
-}
-
 const SCHEMA_VERSION = 1;
 
 /**
- * Reads a document.
+ * Reads the list of a model's releases; the newest is the first.
  *
  * @throws FormError; SyntaxError for what is no JSON
  */
-export function readDocument(text: string): ChannelDocument {
-  const fields = new Fields(JSON.parse(text), 'the document');
+export function readReleases(text: string, { packageName, channel }: Delivery, model: string): readonly ChannelRelease[] {
+  const fields = new Fields(JSON.parse(text), 'the list');
   if (fields.whole('schema-version') !== SCHEMA_VERSION) {
     throw new FormError(`it has schema version ${String(fields.whole('schema-version'))}, and this app reads 1`);
   }
-  const number = fields.whole('number');
-  if (number === 0) throw new FormError('its number is 0');
-  const models = fields.list('models', (model) => {
-    const releases = distinct(model.list('releases', readRelease), ({ version }) => version, 'version');
-    return [model.name('name'), releases] as const;
-  });
-  return {
-    packageName: fields.name('package'),
-    channel: fields.name('channel'),
-    number,
-    published: fields.time('published'),
-    expires: fields.time('expires'),
-    models: new Map(distinct(models, ([name]) => name, 'model')),
-  };
+  const found = [fields.name('model'), fields.name('channel'), fields.name('package')].join(' of ');
+  const wanted = [model, channel, packageName].join(' of ');
+  if (found !== wanted) throw new FormError(`it is that of ${found}, not of ${wanted}`);
+  return distinct(fields.list('releases', readRelease), ({ version }) => version, 'version');
 }
 
 function readRelease(fields: Fields): ChannelRelease {

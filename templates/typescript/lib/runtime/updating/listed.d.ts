@@ -1,4 +1,5 @@
 import type { Settings, Tolerance } from '../descriptor.js';
+import type { Delivery } from './delivery.js';
 import type { Blob } from './platform.js';
 /** A blob that makes a file of another one. */
 export interface ChannelDelta extends Blob {
@@ -49,21 +50,9 @@ export interface ChannelRelease {
     readonly conditions: ChannelConditions;
     readonly files: readonly ChannelFile[];
 }
-/** Document of a channel. */
-export interface ChannelDocument {
-    readonly packageName: string;
-    readonly channel: string;
-    readonly number: number;
-    /** Milliseconds since 1970, as whoever has signed it had them. */
-    readonly published: number;
-    /** Milliseconds since 1970. */
-    readonly expires: number;
-    /** By the models' names; the newest release is the first. */
-    readonly models: ReadonlyMap<string, readonly ChannelRelease[]>;
-}
 /**
- * Reads a document.
+ * Reads the list of a model's releases; the newest is the first.
  *
  * @throws FormError; SyntaxError for what is no JSON
  */
-export declare function readDocument(text: string): ChannelDocument;
+export declare function readReleases(text: string, { packageName, channel }: Delivery, model: string): readonly ChannelRelease[];
