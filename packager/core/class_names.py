@@ -229,13 +229,14 @@ OWN = """
     StructStat StructTimespec Subject SymmetricKey SystemPictures Taken Targets Tensor TensorInfo TensorInput Tensors
     TensorSpec TensorType TensorView TestedFile TextLists TextPart Texts TextState ThreadingOptions ThreadPoolExecutor
     Threads Throws TimeoutException TimeUnit toWav Transfer Trial TrialException TRUST Trusted TrustProblem
-    TufClient TufFile TufKey TufMetadata TufRole TufSigners Tuned
+    TufClient TufException TufFile TufKey TufMetadata TufRole TufSigners Tuned
     Tuning TypedModel UIApplication UIDevice UIImage UnsafeBufferPointer UnsafeMutableBufferPointer
     UnsafeMutablePointer UnsafeMutableRawBufferPointer UnsafeMutableRawPointer UnsafeRawBufferPointer UnsafeRawPointer
     UnsatisfiedLinkError UnsignedInteger Update UpdateConditions UpdatedRelease UpdatedSource UpdateFailure
     UpdateOptions UpdatePhase UpdatePlatform Updater UpdateRecord UpdateRequest UpdateState UpdateStates UpdateStore
-    URLError URLResourceValues URLSessionConfiguration URLSessionDataDelegate URLSessionDataTask URLSessionTask
-    UrlSource UTF8 Value ValueRelease Verify Weights WeightsFile Words WorkerThread Writer YuvConversion
+    URLEncoder URLError URLResourceValues URLSessionConfiguration URLSessionDataDelegate URLSessionDataTask
+    URLSessionTask UrlSource UTF8 Value ValueRelease Verify Vouched Weights WeightsFile Words WorkerThread Writer
+    YuvConversion
 """
 """names that generated code uses or exports, and those of its files, besides models and types of results"""
 

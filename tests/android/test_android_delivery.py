@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from packager.core.findings import Report
-from packager.core.to_json import plain
 from packager.distribution.channel.document import TIME, DownloadConditions, ModelRelease, Rollout
 from packager.distribution.deltas.layout import SPAN_BYTES
 from packager.files.processes import commands
@@ -24,11 +23,11 @@ from packager.files.user_cache import cache_folder
 from packager.targets.kotlin import kotlin
 from tests.cases.delta_vectors import END_BYTE, PATH, add, packed
 from tests.cases.onnx_text import onnx_model
-from tests.cases.trust_vectors import NEXT, NUMBER
+from tests.cases.trust_vectors import NUMBER
 from tests.delivery_drivers.kotlin import KILLED, PASSWORD, Driver, driver, kept, program
 from tests.toolchain import delivered_android as delivered
 from tests.toolchain import ecj, jvm, trusted
-from tests.toolchain.delivered_android import Shelf, bundle, sum_of
+from tests.toolchain.delivered_android import Shelf, sum_of
 from tests.toolchain.device import Library, write_apk
 from tests.toolchain.react_native.download import server as servers
 from tests.toolchain.react_native.download.running import certificate
@@ -84,6 +83,11 @@ class App:
         found: dict[str, Any] = self.state["models"][delivered.MODEL]
         return found
 
+    @staticmethod
+    def downloads(asked: list[str]) -> list[str]:
+        """The paths of files of releases among those that were asked for."""
+        return [path for path in asked if path.startswith("/targets/") and not path.endswith("releases.json")]
+
     def edit(self, **changes: Any) -> None:
         """Changes what is kept of the model."""
         state = self.state
@@ -91,6 +95,8 @@ class App:
         (self.kept / "state.json").write_text(json.dumps(state, separators=(",", ":")), encoding="utf-8")
 
 
+POLL = ["/stable/2.root.json", "/stable/timestamp.json"]
+"""requests of an update for which there is nothing new"""
 THIRTY_DAYS_MS = 30 * 24 * 60 * 60 * 1000
 LOW_MEMORY, CRASH_NATIVE, SIGNALED = 3, 5, 2
 """Android's reasons for the end of a process"""
@@ -137,10 +143,7 @@ def process(
 def app(shelved: tuple[str, Shelf, Path], library: Library, process: Driver, tmp_path: Path) -> App:
     """A device on which the app was installed now."""
     url, shelf, trusted = shelved
-    shelf.files.by_path.clear()
-    shelf.files.faults_by_path.clear()
-    shelf.files.requests.clear()
-    shelf.number = 0
+    shelf.restart()
     assert process.ask(f"device {tmp_path}") == {}
     for setting in ("metered no", "charging no"):
         process.ask(setting)
@@ -188,16 +191,16 @@ def test_a_model_is_updated_tried_opened_and_taken_back(app: App) -> None:
     assert app.loaded() == updated(1)
     assert app.ask("test") == {"passed": True, "outputs": 2}, "on the samples of the release"
 
-    app.shelf.send(bundle(plain(app.shelf.publish(second, first)), NEXT))
-    assert (app.phase(), app.loaded()) == ("ready", updated(2)), "the package trusts the next key, too"
+    app.shelf.publish(second, first)
+    assert (app.phase(), app.loaded()) == ("ready", updated(2))
     assert app.model["previous"]["version"] == "1.3.1"
     asked = app.shelf.asked
-    assert (app.phase(), app.shelf.asked) == ("up-to-date", ["/stable/channel.json"])
+    assert (app.phase(), app.shelf.asked) == ("up-to-date", POLL)
 
     app.shelf.publish(first)
     assert (app.phase(), app.loaded()) == ("ready", updated(1))
-    assert app.shelf.asked == ["/stable/channel.json"], "its files are still there"
-    assert any("blobs" in path for path in asked)
+    assert not app.downloads(app.shelf.asked), "its files are still there"
+    assert app.downloads(asked)
 
     app.shelf.publish(app.shelf.release(1, version="1.2.3", number=NUMBER))
     assert (app.phase(), app.loaded()) == ("up-to-date", BUNDLED)
@@ -238,7 +241,7 @@ def test_nothing_is_asked_for_some_time_after_a_failure(app: App) -> None:
     waits = app.update("update")
     assert waits["phase"] == "waiting"
     assert "1 requests failed" in waits["reason"]
-    assert app.shelf.asked == ["/stable/channel.json"]
+    assert app.shelf.asked == POLL
     before = time.time()
     app.phase()
     after = time.time()
@@ -253,7 +256,7 @@ def test_nothing_is_asked_for_some_time_after_a_failure(app: App) -> None:
 def test_a_download_goes_on_where_it_ended(app: App) -> None:
     release = app.shelf.release(1)
     largest = max((file for each in release.files for file in each.files), key=lambda file: file.size_bytes)
-    path = delivered.blob(largest.sha256)
+    path = delivered.target(largest.sha256)
     app.shelf.publish(release)
     app.shelf.files.faults_by_path[path] = deque([servers.cut(6000), servers.status(404)])
     found = app.update()
@@ -270,7 +273,7 @@ def test_deltas_to_the_packaged_file_and_to_a_downloaded_one(app: App) -> None:
     first = app.shelf.release(1, delta_to=[0])
     app.shelf.publish(first)
     assert app.phase() == "ready"
-    wholes = {delivered.blob(file.sha256) for each in first.files for file in each.files if file.deltas}
+    wholes = {delivered.target(file.sha256) for each in first.files for file in each.files if file.deltas}
     fetched = set(app.shelf.asked)
     assert len(wholes) >= 2
     assert not wholes & fetched
@@ -279,14 +282,14 @@ def test_deltas_to_the_packaged_file_and_to_a_downloaded_one(app: App) -> None:
     second = app.shelf.release(2, delta_to=[1])
     app.shelf.publish(second, first)
     assert app.phase() == "ready"
-    assert not {delivered.blob(file.sha256) for each in second.files for file in each.files if file.deltas} & set(
+    assert not {delivered.target(file.sha256) for each in second.files for file in each.files if file.deltas} & set(
         app.shelf.asked
     )
     assert app.loaded() == updated(2)
     third = app.shelf.release(3, delta_to=[2])
     for file in (file for each in third.files for file in each.files):
         for delta in file.deltas:
-            app.shelf.files.by_path[delivered.blob(delta.sha256)] = b"MPDELTA and nothing of use".ljust(
+            app.shelf.files.by_path[delivered.target(delta.sha256)] = b"MPDELTA and nothing of use".ljust(
                 delta.size_bytes
             )
     app.shelf.publish(third, second, first)
@@ -310,7 +313,7 @@ def test_a_release_waits_for_the_device(app: App) -> None:
     assert "until the device is being charged" in app.update()["reason"]
     published(free_bytes=1 << 50)
     assert "free storage" in app.update()["reason"]
-    assert not [path for path in app.shelf.asked if "blobs" in path]
+    assert not app.downloads(app.shelf.asked)
     published(wifi=True, charging=True, free_bytes=1)
     app.ask("metered no")
     app.ask("charging yes")
@@ -347,7 +350,7 @@ def test_an_app_pins_what_there_is_and_removes_what_is_not_open(app: App) -> Non
     assert app.loaded() == BUNDLED
     app.ask("remove")
     assert app.files == set(), "nothing holds them any more"
-    assert app.state["seen"]["number"] == 1
+    assert (app.kept / "metadata" / "timestamp.json").exists(), "nobody rolls it back"
 
 
 def test_a_release_with_other_numbers_is_banned_at_once_for_30_days(app: App) -> None:
@@ -365,7 +368,7 @@ def test_a_release_with_other_numbers_is_banned_at_once_for_30_days(app: App) ->
     assert app.ask("bans") == {"bans": 1}
     assert app.loaded() == updated(1)
     app.shelf.asked  # noqa: B018
-    assert (app.phase(), app.shelf.asked) == ("up-to-date", ["/stable/channel.json"])
+    assert (app.phase(), app.shelf.asked) == ("up-to-date", POLL)
 
     app.edit(banned=[ban | {"until": int(time.time() * 1000) - 1}])
     assert app.phase() == "failed", "a ban ends"
@@ -383,7 +386,7 @@ def test_a_ban_ends_by_the_time_of_documents_where_the_clock_is_behind(app: App)
     app.shelf.publish(bad, first, published=later.strftime(TIME), expires=(later + timedelta(days=90)).strftime(TIME))
     assert app.phase() == "failed"
     [ban] = app.model["banned"]
-    assert ban["until"] == app.state["seen"]["latest"] + THIRTY_DAYS_MS
+    assert ban["until"] == app.state["latest"] + THIRTY_DAYS_MS
     later += timedelta(days=31)
     app.shelf.publish(bad, first, published=later.strftime(TIME), expires=(later + timedelta(days=90)).strftime(TIME))
     assert app.phase() == "failed", "it is tried again, by a clock that is 51 days behind"
@@ -427,8 +430,7 @@ def test_a_release_that_onnx_runtime_does_not_open_gives_way_for_this_time_and_i
     app.phase()
     kept = app.model["active"]
     files = sorted({file.sha256 for each in bad.files for file in each.files})
-    document = app.state["seen"]["sha256"]
-    refused = {"document": document, "version": "1.3.2", "number": bad.number, "files": files}
+    refused = {"vouchers": {}, "version": "1.3.2", "number": bad.number, "files": files}
     app.edit(active=refused, previous=kept, failing=None)
     for start in (1, 2):
         app.ask(f"device {app.folder}")
@@ -573,10 +575,10 @@ def test_a_release_that_ends_the_process_twice_while_it_is_tried_is_left(app: Ap
     app.ask("limit 1")
     assert app.phase() == "failed"
     app.ask("limit 1000000")
-    durable = 2 * len({file.sha256 for each in app.shelf.release(1).files for file in each.files}) + 1
+    durable = 2 * len({file.sha256 for each in app.shelf.release(1).files for file in each.files}) + 2
     for count in (1, 2):
         with app.again() as running:
-            running.ask(f"die {durable if count == 1 else 1}")
+            running.ask(f"die {durable if count == 1 else 2}")
             assert running.send("update force") is None
         assert app.model["trying"] == app.model["trying"] | {"version": "1.3.1", "count": count}
         assert app.loaded() == BUNDLED

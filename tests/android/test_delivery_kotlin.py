@@ -7,7 +7,9 @@ import pytest
 
 from tests.cases.delivery_killing import SWEEPS, Victim, kill_everywhere
 from tests.cases.delivery_language import Language, fills_up, trickles, trickling, visits
+from tests.cases.delivery_scenarios import VISITS
 from tests.cases.delivery_stage import Visit
+from tests.cases.tuf_attacks import ATTACKS
 from tests.delivery_drivers.kotlin import of_releases
 from tests.toolchain import jvm
 from tests.toolchain.react_native.download.server import Fault
@@ -21,7 +23,7 @@ def language(
         yield found
 
 
-@visits()
+@visits((*VISITS, *ATTACKS))
 def test_a_verified_model_is_opened_after(language: Language, visit: Visit, tmp_path: Path) -> None:
     language.play(visit, tmp_path)
 

@@ -60,7 +60,7 @@ def test_the_next_start_has_the_newer_model(phone: Device, root: Path) -> None:
     with serving(pair) as channel:
         channel.files.by_path.update(Published(folder=root / "channel", documents=()).files())
         first = start(phone, channel.url, trusted)
-        assert "/stable/channel.json" in [request.path for request in channel.files.requests]
+        assert "/stable/timestamp.json" in [request.path for request in channel.files.requests]
         second = start(phone, channel.url, trusted)
     assert first == {"label": "espresso", "version": OURS, "newer": NEWER}
     assert second == {"label": "espresso", "version": NEWER, "newer": "null"}

@@ -63,12 +63,14 @@ TRUST = ("Envelope", "Trust")
 """files that only packages with `trust` have"""
 DELIVERY = (
     "Attempts",
-    "ChannelDocument",
+    "ChannelRelease",
     "ChannelRequest",
     "Delta",
     "ReleaseDownload",
     "Safetensors",
     "Trial",
+    "TufClient",
+    "TufMetadata",
     "Update",
     "UpdateOptions",
     "UpdateRecord",

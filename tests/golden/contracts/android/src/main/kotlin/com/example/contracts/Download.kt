@@ -12,7 +12,6 @@ import java.io.RandomAccessFile
 import java.net.HttpURLConnection
 import java.net.HttpURLConnection.HTTP_OK
 import java.net.HttpURLConnection.HTTP_PARTIAL
-import java.net.MalformedURLException
 import java.net.URL
 import java.nio.channels.FileLock
 import java.util.concurrent.ConcurrentHashMap
@@ -102,40 +101,13 @@ internal class Download(
 
     private fun request(offset: Long) {
         requireSpace(asset.sizeBytes - offset)
-        ask(address, offset, REDIRECTS)
-    }
-
-    /** Follows at most [redirects]. */
-    private fun ask(url: URL, offset: Long, redirects: Int): Unit =
-        loading.use(connectionTo(url, offset), deadline) { answer ->
-            val location = answer.getHeaderField("Location")
-            if (answer.responseCode in REDIRECTION && location != null) {
-                ask(nextAfter(url, location, redirects), offset, redirects - 1)
-            } else {
-                take(answer, offset)
-            }
+        val prepare = { request: HttpURLConnection ->
+            request.setRequestProperty("Range", "bytes=$offset-${asset.sizeBytes - 1}")
+            tag?.let { request.setRequestProperty("If-Range", it) }
+            // Compressed on its way, a part would be one of the compressed file.
+            request.setRequestProperty("Accept-Encoding", "identity")
         }
-
-    private fun connectionTo(url: URL, offset: Long) = (url.openConnection() as HttpURLConnection).apply {
-        instanceFollowRedirects = false
-        connectTimeout = TIMEOUT_MS
-        readTimeout = TIMEOUT_MS
-        setRequestProperty("Range", "bytes=$offset-${asset.sizeBytes - 1}")
-        tag?.let { setRequestProperty("If-Range", it) }
-        // Compressed on its way, a part would be one of the compressed file.
-        setRequestProperty("Accept-Encoding", "identity")
-    }
-
-    private fun nextAfter(url: URL, location: String, redirects: Int): URL {
-        val next = try {
-            url.toURI().resolve(location).toURL()
-        } catch (unreadable: IllegalArgumentException) {
-            throw refused("redirects to $location")
-        } catch (unknown: MalformedURLException) {
-            throw refused("redirects to $location")
-        }
-        if (redirects == 0 || next.protocol != "https") throw refused("redirects to $next")
-        return next
+        loading.ask(address, deadline, prepare) { take(it, offset) }
     }
 
     private fun take(answer: HttpURLConnection, offset: Long) {
@@ -181,7 +153,7 @@ internal class Download(
         if (free < bytes) throw ModelStorageException("$address needs $bytes bytes of storage, $free are free")
     }
 
-    private fun refused(answer: String) = ModelDownloadException("cannot download $address: the server $answer")
+    private fun refused(answer: String) = refused(address, answer)
 
     /** Does [work] while no one else downloads the file: neither a thread of this process nor another process. */
     private fun <T> locked(work: () -> T): T {
@@ -216,10 +188,6 @@ internal class Download(
         private const val OUT_OF_RANGE = 416
         private const val PIECE_BYTES = 64 * 1024
         private const val POLL_MS = 50L
-        private const val REDIRECTS = 5
-        private const val TIMEOUT_MS = 30_000
-
-        private val REDIRECTION = setOf(301, 302, 303, 307, 308)
 
         /** Answers of servers that are busy, or have an error that may pass. */
         private val PASSING = setOf(408, 425, 429, 500, 502, 503, 504)

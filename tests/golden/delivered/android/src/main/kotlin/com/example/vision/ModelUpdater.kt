@@ -48,7 +48,7 @@ public class ModelUpdater @JvmOverloads constructor(
     private val patience = Patience()
     private val isRead = AtomicBoolean()
     private val told = MutableStateFlow(
-        PackagedModels.all.associate { it.files.name to UpdateState(UpdatePhase.UNCHECKED, ChannelDocument.VERSION) },
+        PackagedModels.all.associate { it.files.name to UpdateState(UpdatePhase.UNCHECKED, Channel.VERSION) },
     )
 
     init {
@@ -114,14 +114,11 @@ public class ModelUpdater @JvmOverloads constructor(
     /** Removes all downloads: the next load opens the app's own model. Models that are open keep working. */
     public suspend fun remove(): Unit = updating.withLock {
         change { record ->
-            record.copy(
-                etag = "",
-                models = record.models.mapValues { (_, each) -> ModelRecord(banned = each.banned, failing = each.failing) },
-            )
+            record.copy(models = record.models.mapValues { (_, it) -> ModelRecord(banned = it.banned, failing = it.failing) })
         }
         withContext(Dispatchers.IO) { store.prune(store.record(), isAll = true) }
         for (each in PackagedModels.all) {
-            tell(each.files.name) { UpdateState(UpdatePhase.UNCHECKED, ChannelDocument.VERSION) }
+            tell(each.files.name) { UpdateState(UpdatePhase.UNCHECKED, Channel.VERSION) }
         }
     }
 

@@ -33,7 +33,7 @@ internal object Envelope {
         val found = envelope["payloadType"]
         if (found != type) throw EnvelopeException(isUnsigned = false, "its payload is $found")
         val signed = "DSSEv1 ${type.length} $type ${payload.size} ".encodeToByteArray() + payload
-        if (!Der.isSignature(signature) || KEYS.none { isSigned(signed, signature, it) }) {
+        if (KEYS.none { isSigned(signed, signature, it) }) {
             throw EnvelopeException(
                 isUnsigned = false,
                 "no key that this app was built with has signed it: sign with the private key of [package] trust",
@@ -42,9 +42,10 @@ internal object Envelope {
         return payload
     }
 
+    /** Whether the public [key], in Base64, has signed [message]: ECDSA with P-256 and SHA-256. */
     private fun isSigned(message: ByteArray, signature: ByteArray, key: String): Boolean = try {
         val spki = X509EncodedKeySpec(Base64.decode(key))
-        with(Signature.getInstance("SHA256withECDSA")) {
+        Der.isSignature(signature) && with(Signature.getInstance("SHA256withECDSA")) {
             initVerify(KeyFactory.getInstance("EC").generatePublic(spki))
             update(message)
             verify(signature)
