@@ -345,6 +345,22 @@ def _other_keys(stage: Stage) -> None:
     stage.update(LOADS, SECOND)
 
 
+UNKNOWN = {
+    "new": [None, True, False, 0, -7, 2**40, "", [], {}, [[1], {"a": {"b": [2]}}]],
+    "texts": ['"', "\\", "/", "\\u0041", "\n\t\x01\x7f", "\u00e9", "e\u0301", "\uffee", "\U0001f600", "\u2028"],
+    **dict.fromkeys(("\U0001f600", "\uffee", "\u00e9", "Z", "a", "aa", "a-", "~", "10", "9", '"', "\\"), 1),
+}
+"""names and values whose order and form in canonical JSON is easily another one than that of Python"""
+
+
+def _unknown_fields(stage: Stage) -> None:
+    """Other fields than those of the specification are signed, too."""
+    channel = _channel(stage)
+    channel.repository.rotate(_changes(**UNKNOWN))
+    channel.publish(edits=dict.fromkeys(SIGNED, _changes(**UNKNOWN)))
+    stage.update(LOADS, SECOND)
+
+
 def _fast_forward(stage: Stage) -> None:
     """A thief of the timestamp's and snapshot's key publishes the largest versions; other keys for both end it."""
     channel = _channel(stage)
@@ -464,6 +480,7 @@ ATTACKS: tuple[Visit, ...] = (
     _alone("thresholds", "a stolen key", _thresholds),
     _alone("one key under two names", "a stolen key", _one_key_twice),
     _alone("keys of another type", "", _other_keys),
+    _alone("fields that nobody knows", "", _unknown_fields),
     _alone("versions without end", "rollback", _fast_forward),
     _alone("a time that is far ahead", "freeze", _far_future),
 )

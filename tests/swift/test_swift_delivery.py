@@ -16,7 +16,8 @@ import pytest
 
 from packager.distribution.channel.document import TIME, DownloadConditions, Rollout
 from tests.cases.delta_vectors import PATH
-from tests.cases.trust_vectors import NUMBER
+from tests.cases.trust_vectors import NEXT, NUMBER
+from tests.cases.tuf_repository import Keys
 from tests.delivery_drivers.swift import Driver, driver, kept
 from tests.delivery_drivers.swift import program as compiled
 from tests.toolchain import delivered_swift
@@ -179,6 +180,19 @@ def test_metadata_that_is_known_is_read_from_the_device(app: App) -> None:
     app.shelf.files.requests.clear()
     assert app.phase() == "ready"
     assert [path for path in app.shelf.asked if not is_file(path)] == POLL
+
+
+def test_what_was_vouched_for_is_opened_as_long_as_the_root_trusts_the_key(app: App) -> None:
+    first = app.shelf.release(1)
+    app.shelf.publish(first)
+    assert (app.phase(), app.loaded()) == ("ready", updated(1))
+    app.shelf.publish()
+    assert (app.phase(), app.loaded()) == ("up-to-date", updated(1)), "it is listed no more, and nobody has revoked it"
+    app.shelf.repository.rotate(keys={"targets": Keys(keys=(NEXT,))})
+    app.shelf.publish(first)
+    app.shelf.files.faults_by_path["/stable/3.targets.json"] = deque([servers.status(503)])
+    assert (app.phase(), app.loaded()) == ("failed", BUNDLED), "the root does not trust the key any more"
+    assert (app.phase(), app.loaded()) == ("ready", updated(1))
 
 
 def test_a_clock_that_was_set_back_is_said(app: App) -> None:
