@@ -1,6 +1,7 @@
 """Channels as repositories of TUF: published, interrupted, at once, rotated and recovered, judged by python-tuf's
 client."""
 
+import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -30,6 +31,7 @@ from tests.cases.channel_cases import (
     repository_of,
     role_keys,
     root_of,
+    signers_of,
     signing_of,
 )
 from tests.cases.signing_cases import Key, make_key
@@ -143,14 +145,23 @@ def test_publishers_at_once_lose_nothing(
     assert found.document.number == found.documents == 1 + 18 - len(refused)
 
 
+class Careless(Watched):
+    """A store that does not look what it replaces, as S3 cannot."""
+
+    def replace(self, name: str, content: bytes, *, expected: bytes | None) -> None:
+        self._write(name, lambda: self.inner.replace(name, content, expected=self.read(name, limit_bytes=1 << 20)))
+
+
+@pytest.mark.parametrize("store", [Watched, Careless])
+@pytest.mark.parametrize("after", ["stable/2.targets.json", "stable/2.snapshot.json"])
 def test_a_slow_publisher_puts_no_older_targets_back(
-    folder: ChannelFolder, root: Metadata[Root], publish: Publish
+    folder: ChannelFolder, root: Metadata[Root], publish: Publish, store: type[Watched], after: str
 ) -> None:
     publish(folder, ONE)
-    watched = Watched(inner=folder)
+    watched = store(inner=folder)
 
     def overtake() -> None:
-        if watched.writes and watched.writes[-1] == "stable/2.targets.json":
+        if watched.writes and watched.writes[-1] == after:
             watched.before = lambda: None
             publish(folder, THREE)
 
@@ -158,6 +169,10 @@ def test_a_slow_publisher_puts_no_older_targets_back(
     publish(watched, TWO)
     found = clients.verify(repository_of(folder, root), NOW)
     assert (found.document.number, versions(found)) == (3, ["1.2.0", "1.1.0", "1.0.0"])
+    if store is Watched:
+        assert rotating.states(repository_of(folder, root))[-1].number == 2, (
+            "no timestamp went back to a snapshot before"
+        )
 
 
 def test_a_dry_run_writes_nothing(folder: ChannelFolder, publish: Publish) -> None:
@@ -249,11 +264,13 @@ def test_targets_of_a_thief_are_left_behind(
     rotating.put_root(place, rotating.rotated(place, roles, (), NOW, 365), signing_of(first), number=1)
     found = clients.verify(place, NOW)
     assert (found.document.number, versions(found)) == (3, ["1.0.0"])
+    with pytest.raises(ConfigError, match="no document before"):  # but that of the thief
+        publishing.rollback(repository_of(folder, root, new), signing_of(new))
     with pytest.raises(GateError, match="targets 4 needs 1 more signature"):
         put(THREE, tmp_path / "three", stolen)
     assert versions(put(THREE, tmp_path / "again", new)) == ["1.2.0", "1.0.0"]
     back = publishing.rollback(repository_of(folder, root, new), signing_of(new))
-    assert (back.document.restores, versions(back)) == (3, ["1.0.0"]), "not to those of the thief"
+    assert (back.document.restores, versions(back)) == (3, ["1.0.0"])
 
 
 def test_a_root_whose_holder_was_interrupted_is_finished_by_going_back(
@@ -304,16 +321,101 @@ def test_ends_of_roles_count_and_are_renewed(
     assert found.document.number == (2 if role == "targets" else 1), "of targets, those that end are signed anew"
 
 
+@pytest.mark.parametrize(("days", "numbers"), [(59, (1, 1, 2)), (61, (2, 2, 2))])
+def test_renewing_signs_what_ends_soon(
+    folder: ChannelFolder, key: Key, dist: Callable[[Release], Path], days: int, numbers: tuple[int, ...]
+) -> None:
+    begin = NOW - timedelta(days=days)
+    place = repository_of(folder, root_of(key, now=begin), key)
+    publishing.publish(place, dist(ONE), Terms(), signing_of(key, now=begin))
+    assert rotating.renew(place, signing_of(key)) == ()
+    assert tuple(each.number for each in rotating.states(place)[1:]) == numbers
+
+
 def test_pruning_keeps_what_the_last_targets_name(
     folder: ChannelFolder, root: Metadata[Root], key: Key, publish: Publish
 ) -> None:
     for each in (ONE, TWO, THREE):
         publish(folder, each, limits=publishing.ReleasesKept(keep=1))
     place = repository_of(folder, root, key)
+    place.announce(signing_of(key), ("snapshot",))
     found = pruning.prune([place], documents=1, grace_s=0, now=later(1))
-    assert [each for each in found.names if each.startswith("stable/")] == [
-        f"stable/{number}.{role}.json" for number in (1, 2) for role in ("snapshot", "targets")
-    ]
+    old = [f"stable/{number}.{role}.json" for number in (1, 2) for role in ("snapshot", "targets")]
+    assert [each for each in found.names if each.startswith("stable/")] == old
+    place.announce(signing_of(key), ("snapshot",))
+    assert pruning.prune([place], documents=1, grace_s=0, now=later(1)).names == ()
     assert found.kept == 3
     assert versions(clients.verify(place, NOW)) == ["1.2.0"]
     assert publish(folder, replace(THREE, version="1.3.0")).document.number == 4
+
+
+CHANNELS = ("beta", "stable")
+"""from which a file is copied, and to which"""
+
+
+def of_a_stranger(folder: ChannelFolder, name: str, tmp_path: Path) -> None:
+    """Signs a file anew, with a key that the channel does not have."""
+    found = Metadata[Any].from_bytes((folder.root / name).read_bytes())
+    found.sign(*signers_of(make_key(tmp_path / "stranger")))
+    (folder.root / name).write_bytes(found.to_bytes())
+
+
+def other_root(folder: ChannelFolder, tmp_path: Path) -> None:
+    stranger = make_key(tmp_path / "stranger")
+    other = root_of(stranger)
+    other.signed.version = 2
+    (folder.root / "stable/2.root.json").write_bytes(rotating.sign_root(other, None, signers_of(stranger)).to_bytes())
+
+
+def replaced(pattern: str, change: Callable[[bytes], bytes]) -> Callable[[ChannelFolder, Path], None]:
+    def attack(folder: ChannelFolder, tmp_path: Path) -> None:
+        for path in folder.root.glob(pattern):
+            path.write_bytes(change(path.read_bytes()))
+
+    return attack
+
+
+def removed(pattern: str) -> Callable[[ChannelFolder, Path], None]:
+    def attack(folder: ChannelFolder, tmp_path: Path) -> None:
+        for path in folder.root.glob(pattern):
+            path.unlink()
+
+    return attack
+
+
+@pytest.mark.parametrize(
+    ("attack", "words"),
+    [
+        (other_root, r"2\.root\.json is not signed as root 1 demands"),
+        (lambda folder, path: of_a_stranger(folder, "stable/timestamp.json", path), "not signed as root 1 demands"),
+        (replaced("stable/timestamp.json", lambda _: b"[" * 20_000), r"more than 16,384 bytes"),
+        (replaced("stable/timestamp.json", lambda _: b"{}"), "no metadata of TUF"),
+        (
+            lambda folder, _: shutil.copy(*(folder.root / f"{each}/timestamp.json" for each in CHANNELS)),
+            "of the channel 'beta'",
+        ),
+        (replaced("stable/1.targets.json", lambda content: content + b" "), r"1\.targets\.json was changed"),
+        (replaced("stable/1.snapshot.json", lambda content: content + b" "), r"1\.snapshot\.json was changed"),
+        (removed("stable/1.snapshot.json"), r"1\.snapshot\.json is missing"),
+        (replaced("targets/classifier/*.releases.json", lambda content: content[:-1]), r"releases\.json was changed"),
+        (removed("targets/classifier/*.releases.json"), r"releases\.json is missing"),
+        (replaced("targets/classifier/*[0-9a-f]", lambda content: content + b"x"), "in place of"),
+        (replaced("targets/classifier/*[0-9a-f]", lambda content: bytes(len(content))), "was changed"),
+        (removed("targets/classifier/*[0-9a-f]"), "is missing"),
+    ],
+)
+def test_damage_by_whoever_writes_to_the_store_is_found(
+    folder: ChannelFolder,
+    root: Metadata[Root],
+    key: Key,
+    publish: Publish,
+    tmp_path: Path,
+    attack: Callable[[ChannelFolder, Path], object],
+    words: str,
+) -> None:
+    publish(folder, ONE)
+    beta = repository_of(folder, root_of(key, channel="beta"), key)
+    publishing.promote(beta, signing_of(key), source=repository_of(folder, root))
+    attack(folder, tmp_path)
+    with pytest.raises(GateError, match=words):
+        clients.verify(repository_of(folder, root), NOW)
