@@ -44,8 +44,6 @@ export declare class Updater {
     remove(): Promise<void>;
     private updateOnce;
     private updateAll;
-    /** The next attempt after a failure is later. */
-    private refresh;
     private updateOne;
     private open;
     /** Null where the app's own model is opened: nothing of the updater keeps it from that. */

@@ -120,9 +120,16 @@ export class Updater {
         const client = new TufClient(channel, state.latest, signal);
         const outcomes = [];
         try {
-            await this.refresh(client);
+            await client.refresh();
             for (const model of this.models)
                 outcomes.push(await this.updateOne(model, client, signal));
+        }
+        catch (reason) {
+            const error = toModelError(reason);
+            // The next attempt after a failure is later.
+            if (error.code !== 'cancelled' && !(error instanceof ExpiredError))
+                await channel.ledger.countFailure();
+            throw error;
         }
         finally {
             await client.remember();
@@ -133,18 +140,6 @@ export class Updater {
             await channel.ledger.forgetFailures();
         if (outcomes.every(({ wanted }) => wanted !== null)) {
             await prune(channel, outcomes.flatMap(({ wanted }) => wanted ?? []), opener.opened);
-        }
-    }
-    /** The next attempt after a failure is later. */
-    async refresh(client) {
-        try {
-            await client.refresh();
-        }
-        catch (reason) {
-            const error = toModelError(reason);
-            if (error.code !== 'cancelled' && !(error instanceof ExpiredError))
-                await this.start().channel.ledger.countFailure();
-            throw error;
         }
     }
     async updateOne(model, client, signal) {
