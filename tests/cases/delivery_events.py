@@ -114,7 +114,7 @@ def loops(stage: Stage) -> None:
     stage.channel.publish()
     stage.channel.on_every_document(elsewhere(stage.channel.url))
     stage.update(FAILS, FIRST)
-    assert stage.device.follows or len(stage.channel.asked) <= 6 + stage.channel.is_tuf, "a root is asked for, too"
+    assert stage.device.follows or len(stage.channel.asked) <= 7
 
 
 def moved(stage: Stage) -> None:
@@ -140,7 +140,7 @@ def older(stage: Stage) -> None:
 
 def forked(stage: Stage) -> None:
     stage.channel.publish(number=2)
-    stage.update(SAME if stage.channel.is_tuf else FAILS, FIRST)  # a timestamp of the same version is not read
+    stage.update(SAME, FIRST)  # a timestamp of the same version is not read
 
 
 def seen_first(stage: Stage) -> None:
@@ -157,17 +157,13 @@ def seen_first(stage: Stage) -> None:
 def signatures(content: bytes, count: int) -> bytes:
     """A signed file with its signature so often."""
     document = json.loads(content)
-    document.get("dsseEnvelope", document)["signatures"] *= count
+    document["signatures"] *= count
     return json.dumps(document).encode()
 
 
 def known(stage: Stage) -> None:
     stage.update(SAME, FIRST)
-    if stage.channel.is_tuf:
-        assert [each.rpartition("/")[2] for each in stage.channel.asked] == ["2.root.json", "timestamp.json"]
-        return
-    [request] = stage.channel.address.files.requests
-    assert request.headers.get("if-none-match"), request.headers
+    assert [each.rpartition("/")[2] for each in stage.channel.asked] == ["2.root.json", "timestamp.json"]
 
 
 def never_new(stage: Stage) -> None:
@@ -190,20 +186,6 @@ def clock_behind(stage: Stage) -> None:
     stage.update(EXPIRED, SECOND)
     stage.channel.publish(dated(0, 11))
     stage.update(SAME, SECOND)
-
-
-def older_state(stage: Stage) -> None:
-    """Apps of before remember no time."""
-    if stage.channel.is_tuf:
-        known(stage)
-        return
-    path = stage.folder / "state.json"
-    state = json.loads(path.read_bytes())
-    assert state["seen"].pop("latest") > 0
-    path.write_text(json.dumps(state, separators=(",", ":")), encoding="utf-8")
-    stage.start()
-    stage.load(FIRST)
-    known(stage)
 
 
 def mixed(channel: Channel) -> None:
@@ -406,8 +388,7 @@ def changed_file(path: Path) -> None:
 
 def documents(change: Callable[[Path, Stage], object]) -> Callable[[Stage], None]:
     def happens(stage: Stage) -> None:
-        folders = ("metadata", "releases", "vouchers") if stage.channel.is_tuf else ("documents",)
-        found = [each for folder in folders for each in (stage.folder / folder).glob("*")]
+        found = [each for folder in ("metadata", "releases", "vouchers") for each in (stage.folder / folder).glob("*")]
         assert found
         for each in found:
             change(each, stage)
@@ -429,11 +410,7 @@ def forged(file: dict[str, Any]) -> dict[str, Any]:
 
 
 def by_a_stranger(path: Path, stage: Stage) -> None:
-    if stage.channel.is_tuf:
-        path.write_text(json.dumps(forged(json.loads(path.read_bytes()))), encoding="utf-8")
-        return
-    stage.channel.publish(key=STRANGER, number=2)
-    path.write_bytes(stage.channel.address.files.by_path["/stable/channel.json"])
+    path.write_text(json.dumps(forged(json.loads(path.read_bytes()))), encoding="utf-8")
 
 
 def damaged_state(change: Callable[[bytes], bytes], *, is_known: bool = False) -> Callable[[Stage], None]:

@@ -27,8 +27,6 @@ ENDED_S = 100.0
 """an update of a trickle has ended, on a busy machine, too; the whole of it takes minutes"""
 Start = Callable[[Path], AbstractContextManager[Running]]
 """starts the program on the device whose storage is a folder"""
-Serve = Callable[[delivery_releases.Published, Certificate | None], AbstractContextManager[Channel]]
-"""serves a channel: `channel` of `delivery_server` or of `tuf_server`"""
 
 
 Dying = Callable[[Path, Mapping[str, str]], AbstractContextManager[Running]]
@@ -74,17 +72,17 @@ def goes_on(running: Running, folder: Path) -> Iterator[Running]:
 
 
 @contextmanager
-def serving_pages(target: str, folder: Path, serve: Serve = channel) -> Iterator[Channel]:
+def serving_pages(target: str, folder: Path) -> Iterator[Channel]:
     """The same for a browser, for which this machine is as good as an address with https."""
-    with serve(delivery_releases.publish(target, folder / "channel"), None) as served:
+    with channel(delivery_releases.publish(target, folder / "channel"), None) as served:
         yield served
 
 
 @contextmanager
-def serving(target: str, folder: Path, serve: Serve = channel) -> Iterator[tuple[Channel, Certificate]]:
+def serving(target: str, folder: Path) -> Iterator[tuple[Channel, Certificate]]:
     """A channel with the releases for a target."""
     pair = certificate(folder)
-    with serve(delivery_releases.publish(target, folder / "channel"), pair) as served:
+    with channel(delivery_releases.publish(target, folder / "channel"), pair) as served:
         yield served, pair
 
 

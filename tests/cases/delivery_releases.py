@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+from packager.core.to_json import plain
 from packager.distribution.channel import publishing
-from packager.distribution.channel.log import Signing
+from packager.distribution.channel.places import Signing
 from packager.distribution.channel.publishing import Terms
 from packager.distribution.channel.repository import Repository
 from packager.distribution.channel.storage import ChannelFolder
 from packager.workflows import signing
-from tests.cases.channel_cases import place_of, signers_of
+from tests.cases.channel_cases import signers_of
 from tests.cases.tuf_repository import root_text
 from tests.toolchain.delivery_packages import BUNDLED, CHANNEL, FIRST, MODEL, RELEASES, SECOND, VERSIONS, key, sum_of
 
@@ -28,7 +30,7 @@ class Published:
     """A channel in a folder, and its documents in their order."""
 
     folder: Path
-    documents: tuple[bytes, ...]
+    documents: tuple[dict[str, Any], ...]
 
     def files(self) -> dict[str, bytes]:
         """All files by their paths on a server."""
@@ -42,16 +44,8 @@ class Published:
 def publish(target: str, folder: Path) -> Published:
     """Publishes the releases for a target one after the other, with deltas between them."""
     signer = key(folder.parent / f"{folder.name}-key")
-    storage = ChannelFolder(root=folder)
     trusted = root_text("models", CHANNEL).encode()
-    places = (
-        place_of(storage, signer, channel=CHANNEL),
-        Repository(storage=storage, trusted=trusted, signers=signers_of(signer)),
-    )
-    documents = []
-    for dist in releases(target).values():
-        how = Signing(signer=signing.signer(str(signer.private), None), now=datetime.now(UTC), days=90)
-        for place in places:
-            publishing.publish(place, dist, Terms(), how)
-        documents.append((folder / CHANNEL / "channel.json").read_bytes())
+    place = Repository(storage=ChannelFolder(root=folder), trusted=trusted, signers=signers_of(signer))
+    how = Signing(signer=signing.signer(str(signer.private), None), now=datetime.now(UTC), days=90)
+    documents = [plain(publishing.publish(place, dist, Terms(), how).document) for dist in releases(target).values()]
     return Published(folder=folder, documents=tuple(documents))

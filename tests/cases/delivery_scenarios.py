@@ -213,7 +213,6 @@ VISITS: tuple[Visit, ...] = (
     Visit(
         name="a damaged record",
         scenarios=(
-            Scenario("a state without the time of a document", "", events.older_state),
             Scenario(
                 "kept documents are damaged",
                 "damaged storage",

@@ -1,30 +1,28 @@
 """A server of a channel that does to devices whatever a server, or somebody in between, could do."""
 
 import hashlib
-import json
-from base64 import b64decode
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from packager.distribution.channel.document import PAYLOAD_TYPE, TIME
-from packager.distribution.channel.log import blob_name
-from packager.signing.envelope import Bundle, pae, written
-from packager.signing.statements import payload
+from packager.distribution.channel.document import TIME
 from tests.cases.delivery_releases import CHANNEL, MODEL, Published
-from tests.cases.trust_vectors import IN_USE, sign
+from tests.cases.tuf_repository import NOBODY, UNEDITED, Edit, Json, Repository, Signers, nothing, target, target_path
 from tests.toolchain.react_native.download.server import Address, Certificate, Fault, Handler, serving
 
-DOCUMENT = f"/{CHANNEL}/channel.json"
+PACKAGE = "models"
+TIMESTAMP = f"/{CHANNEL}/timestamp.json"
+RELEASES = f"{MODEL}/releases.json"
+"""path of the target with the releases of the model"""
 SILENCE_S = 2.0
 HONEST = 1000
 """number of a document that is larger than those of all scenarios"""
-Edit = Callable[[dict[str, Any]], object]
 
 
 class Forever(deque[Fault | None]):
@@ -32,10 +30,6 @@ class Forever(deque[Fault | None]):
 
     def popleft(self) -> Fault | None:
         return self[0]
-
-
-def nothing(document: dict[str, Any]) -> None:
-    """Leaves a document as it is."""
 
 
 @dataclass(kw_only=True)
@@ -48,10 +42,10 @@ class Channel:
     healthy: dict[str, bytes] = field(init=False)
     number: int = 0
     """of the newest document"""
-    is_tuf: bool = False
+    repository: Repository = field(init=False)
 
     def __post_init__(self) -> None:
-        self.healthy = self.published.files()
+        self.healthy = {path: content for path, content in self.published.files().items() if self.is_file(path)}
         self.restart()
 
     @property
@@ -72,59 +66,72 @@ class Channel:
         self.show(2)
 
     def restart(self) -> None:
-        """The same, and no document has been signed again."""
+        """The same, no document has been signed again, and no keys have changed."""
+        self.repository = Repository(package=PACKAGE, channel=CHANNEL)
         self.reset()
         self.number = len(self.published.documents)
 
     def show(self, number: int) -> None:
         """Gives out a document as it was published."""
-        self.address.files.by_path[DOCUMENT] = self.published.documents[number - 1]
+        self._serve(self.document(number), number)
 
-    def document(self, number: int = 3) -> dict[str, Any]:
-        """The contents of a document."""
-        bundle = json.loads(self.published.documents[number - 1])
-        found: dict[str, Any] = json.loads(b64decode(bundle["dsseEnvelope"]["payload"]))
-        return found
+    def document(self, number: int = 3) -> Json:
+        """The contents of a document: the models and their releases, and what each role says."""
+        return deepcopy(self.published.documents[number - 1])
 
     def publish(
         self,
         edit: Edit = nothing,
         *,
         number: int = 0,
-        key: ec.EllipticCurvePrivateKey = IN_USE,
-        kind: str = PAYLOAD_TYPE,
+        key: ec.EllipticCurvePrivateKey | None = None,
+        kind: str = "timestamp",
         change: Callable[[bytes], bytes] = bytes,
+        edits: Mapping[str, Edit] = UNEDITED,
+        signers: Signers = NOBODY,
     ) -> None:
-        """Signs the newest document again, with a number, the next one if none is given, and after an `edit`, and gives
-        it out. What was signed is changed afterwards by `change`."""
+        """Signs what the newest document says again, and gives it out: with a number, the next one if none is given,
+        after an `edit` of the document and the `edits` of what each role signs. All roles sign with `key`, single ones
+        with the `signers`; the timestamp has the type `kind` and is changed afterwards by `change`."""
         document = self.document()
         self.number += not number
         document["number"] = number or self.number
         edit(document)
-        self.sign(payload(document), key=key, kind=kind, change=change)
+        typed = {"timestamp": lambda signed: signed.update(_type=kind)}
+        everybody = {role: [key] for role in ("timestamp", "snapshot", "targets")} if key else {}
+        self._serve(document, number or self.number, {**typed, **edits}, {**everybody, **signers})
+        self.rewrite(change)
 
-    def sign(
-        self,
-        content: bytes,
-        *,
-        key: ec.EllipticCurvePrivateKey = IN_USE,
-        kind: str = PAYLOAD_TYPE,
-        change: Callable[[bytes], bytes] = bytes,
+    def _serve(
+        self, document: Json, number: int, edits: Mapping[str, Edit] = UNEDITED, signers: Signers = NOBODY
     ) -> None:
-        """Signs any text, and gives it out as the document."""
-        bundle = Bundle(payload=change(content), payload_type=kind, signature=sign(pae(kind, content), key))
-        self.address.files.by_path[DOCUMENT] = written(bundle)
+        self.address.files.by_path.update(self.repository.files(document, number, edits, signers))
+
+    def put_target(self, path: str, content: bytes) -> Json:
+        """Gives out a target, and tells what targets metadata says of it."""
+        self.address.files.by_path[target_path(path, content)] = content
+        return target(content)
+
+    def sign(self, content: bytes) -> None:
+        """Gives out any text as the timestamp."""
+        self.address.files.by_path[TIMESTAMP] = content
 
     def rewrite(self, change: Callable[[bytes], bytes]) -> None:
-        """Gives out the document after a change of its file."""
-        self.address.files.by_path[DOCUMENT] = change(self.address.files.by_path[DOCUMENT])
+        self.address.files.by_path[TIMESTAMP] = change(self.address.files.by_path[TIMESTAMP])
+
+    def metadata(self, role: str) -> str:
+        """Path of the newest file of a role."""
+        return TIMESTAMP if role == "timestamp" else f"/{CHANNEL}/{self.number}.{role}.json"
+
+    def on_metadata(self, role: str, fault: Fault) -> None:
+        """All requests for the newest file of a role go wrong."""
+        self.address.files.faults_by_path[self.metadata(role)] = Forever([fault])
 
     def on_document(self, *faults: Fault) -> None:
-        """The next requests for the document go wrong."""
-        self.address.files.faults_by_path[DOCUMENT] = deque(faults)
+        self.address.files.faults_by_path[TIMESTAMP] = deque(faults)
 
     def on_every_document(self, fault: Fault) -> None:
-        self.address.files.faults_by_path[DOCUMENT] = Forever([fault])
+        self.on_metadata("timestamp", fault)
 
     def on_blobs(self, fault: Fault) -> None:
         """All requests for blobs go wrong."""
@@ -146,7 +153,7 @@ class Channel:
         for path in paths:
             self.address.files.by_path[path] = change(self.healthy[path])
 
-    def put(self, content: bytes) -> dict[str, Any]:
+    def put(self, content: bytes) -> Json:
         """Adds a blob, and gives what a document says of it."""
         sha256 = hashlib.sha256(content).hexdigest()
         self.address.files.by_path[self.path_of(sha256)] = content
@@ -164,11 +171,11 @@ class Channel:
 
     def path_of(self, sha256: str) -> str:
         """Path of a blob."""
-        return f"/{blob_name(sha256)}"
+        return f"/targets/{MODEL}/{sha256}.{sha256}"
 
     def is_file(self, path: str) -> bool:
         """Whether a path is that of a blob."""
-        return path.startswith("/blobs/")
+        return path.startswith("/targets/") and not path.endswith(".releases.json")
 
     def deltas(self) -> list[str]:
         """Paths of all deltas to the newest release."""
@@ -209,7 +216,6 @@ def _files(release: dict[str, Any]) -> list[str]:
 def channel(published: Published, pair: Certificate | None) -> Iterator[Channel]:
     """Serves a channel with https, if there is a certificate, and the same files without."""
     with serving(pair) as address, serving() as plain:
-        address.files.says_unchanged = True
         yield Channel(address=address, plain=plain, published=published)
 
 

@@ -12,11 +12,10 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
 from tests.cases.delivery_releases import CHANNEL, FIRST, MODEL, SECOND
-from tests.cases.delivery_server import Edit, Forever, nothing
+from tests.cases.delivery_server import RELEASES, Forever
 from tests.cases.delivery_stage import EXPIRED, FAILS, LOADS, SAME, Scenario, Stage, Visit
 from tests.cases.trust_vectors import IN_USE, NEXT, STRANGER, private
-from tests.cases.tuf_repository import Json, Keys, key_id, public, signed_by
-from tests.cases.tuf_server import RELEASES, TufChannel
+from tests.cases.tuf_repository import Edit, Json, Keys, key_id, nothing, public, signed_by
 from tests.toolchain.react_native.download.server import Fault, Handler, cut, status
 
 THIRD = private(int.from_bytes(b"a third key"))
@@ -31,16 +30,11 @@ MOVED: Mapping[str, Keys] = {role: Keys(keys=(NEXT,)) for role in SIGNED}
 Happens = Callable[[Stage], None]
 
 
-def _channel(stage: Stage) -> TufChannel:
-    assert isinstance(stage.channel, TufChannel)
-    return stage.channel
-
-
 def _given(phase: str = FAILS, version: str = FIRST, /, **how: Any) -> Happens:
     """The channel has another document with these `edits` and `signers`."""
 
     def happens(stage: Stage) -> None:
-        _channel(stage).publish(**how)
+        stage.channel.publish(**how)
         stage.update(phase, version)
 
     return happens
@@ -56,7 +50,7 @@ def _changes(**fields: object) -> Edit:
 
 def _answered(role: str, fault: Fault) -> Happens:
     def happens(stage: Stage) -> None:
-        channel = _channel(stage)
+        channel = stage.channel
         channel.publish()
         channel.on_metadata(role, fault)
         stage.update(FAILS, FIRST)
@@ -109,7 +103,7 @@ def _older_file(role: str) -> Happens:
     """The file of a role is one that the device has seen before."""
 
     def happens(stage: Stage) -> None:
-        channel = _channel(stage)
+        channel = stage.channel
         channel.publish()
         files = channel.address.files.by_path
         files[channel.metadata(role)] = files[f"/{CHANNEL}/2.{role}.json"]
@@ -129,7 +123,7 @@ def _other_releases(content: bytes) -> Happens:
     """The file with the releases is another one, for which the publisher has signed."""
 
     def happens(stage: Stage) -> None:
-        channel = _channel(stage)
+        channel = stage.channel
 
         def edit(signed: Json) -> None:
             signed["targets"][RELEASES] = channel.put_target(RELEASES, content)
@@ -195,7 +189,7 @@ def _bad_root(
     """A second root that a device refuses; the honest publisher knows nothing of it."""
 
     def happens(stage: Stage) -> None:
-        channel = _channel(stage)
+        channel = stage.channel
         roles, roots = dict(channel.repository.roles), list(channel.repository.roots)
         channel.repository.rotate(edit, signers=signers, keys=keys)
         channel.publish(key=NEXT)
@@ -207,7 +201,7 @@ def _bad_root(
 
 def _root_answer(fault: Fault) -> Happens:
     def happens(stage: Stage) -> None:
-        channel = _channel(stage)
+        channel = stage.channel
         channel.publish()
         path = f"/{CHANNEL}/2.root.json"
         channel.address.files.by_path[path] = b"{}"
@@ -250,7 +244,7 @@ BAD_ROOTS = Visit(
 
 def _moved(stage: Stage) -> None:
     """The publisher's keys move; what the ones before sign is worth nothing from then on."""
-    channel = _channel(stage)
+    channel = stage.channel
     channel.repository.rotate(keys=MOVED)
     channel.publish()
     stage.update(LOADS, SECOND)
@@ -262,7 +256,7 @@ def _moved(stage: Stage) -> None:
 
 
 def _root_moved(stage: Stage) -> None:
-    channel = _channel(stage)
+    channel = stage.channel
     channel.repository.rotate(keys={"root": Keys(keys=(NEXT,))})
     channel.repository.rotate(keys={"root": Keys(keys=(THIRD,))})
     channel.publish()
@@ -273,7 +267,7 @@ def _root_moved(stage: Stage) -> None:
 
 
 def _long_chain(stage: Stage) -> None:
-    channel = _channel(stage)
+    channel = stage.channel
     for _ in range(20):
         channel.repository.rotate()
     channel.publish()
@@ -281,7 +275,7 @@ def _long_chain(stage: Stage) -> None:
 
 
 def _root_ended(stage: Stage) -> None:
-    channel = _channel(stage)
+    channel = stage.channel
     channel.repository.rotate(_changes(expires=PAST))
     channel.publish()
     stage.update(EXPIRED, FIRST)
@@ -291,7 +285,7 @@ def _root_ended(stage: Stage) -> None:
 
 
 def _thresholds(stage: Stage) -> None:
-    channel = _channel(stage)
+    channel = stage.channel
     channel.repository.rotate(
         keys={"root": Keys(keys=(IN_USE, NEXT, THIRD), threshold=2), "targets": Keys(keys=(IN_USE, NEXT), threshold=2)}
     )
@@ -313,7 +307,7 @@ def _thresholds(stage: Stage) -> None:
 
 def _one_key_twice(stage: Stage) -> None:
     """A key counts once, under whatever names the root lists it."""
-    channel = _channel(stage)
+    channel = stage.channel
 
     def edit(root: Json) -> None:
         root["keys"]["0" * 64] = public(IN_USE)
@@ -334,7 +328,7 @@ def _one_key_twice(stage: Stage) -> None:
 
 def _other_keys(stage: Stage) -> None:
     """Keys of a type that an app cannot use count for no threshold, and do no harm."""
-    channel = _channel(stage)
+    channel = stage.channel
 
     def edit(root: Json) -> None:
         root["keys"]["1" * 64] = {"keytype": "ed25519", "scheme": "ed25519", "keyval": {"public": "2" * 64}}
@@ -355,7 +349,7 @@ UNKNOWN = {
 
 def _unknown_fields(stage: Stage) -> None:
     """Other fields than those of the specification are signed, too."""
-    channel = _channel(stage)
+    channel = stage.channel
     channel.repository.rotate(_changes(**UNKNOWN))
     channel.publish(edits=dict.fromkeys(SIGNED, _changes(**UNKNOWN)))
     stage.update(LOADS, SECOND)
@@ -363,7 +357,7 @@ def _unknown_fields(stage: Stage) -> None:
 
 def _fast_forward(stage: Stage) -> None:
     """A thief of the timestamp's and snapshot's key publishes the largest versions; other keys for both end it."""
-    channel = _channel(stage)
+    channel = stage.channel
     channel.publish(number=HUGE)
     stage.update(LOADS, SECOND)
     channel.publish()
@@ -375,7 +369,7 @@ def _fast_forward(stage: Stage) -> None:
 
 def _far_future(stage: Stage) -> None:
     """A thief of the timestamp's key says that it is 2098; another key for it ends that, too."""
-    channel = _channel(stage)
+    channel = stage.channel
 
     def late(signed: Json) -> None:
         signed["mobpack"] = {**signed["mobpack"], "published": "2098-01-01T00:00:00Z"}
@@ -401,7 +395,7 @@ def _delegated(
     """The releases are those of a role that the targets delegate them to."""
 
     def happens(stage: Stage) -> None:
-        channel = _channel(stage)
+        channel = stage.channel
         number = channel.number + 1
 
         def targets(signed: Json) -> None:

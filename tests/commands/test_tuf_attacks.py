@@ -11,12 +11,11 @@ from tuf.api.exceptions import DownloadError, ExpiredMetadataError, RepositoryEr
 from tuf.ngclient import Updater, UpdaterConfig
 from urllib3.exceptions import HTTPError
 
-from packager.signing.envelope import Bundle, written
 from tests.cases.delivery_releases import BUNDLED, CHANNEL, FIRST, MODEL, VERSIONS, Published
+from tests.cases.delivery_server import PACKAGE, RELEASES, Channel, channel
 from tests.cases.delivery_stage import EXPIRED, FAILS, LOADS, SAME, Device, Stage, Visit
 from tests.cases.tuf_attacks import ATTACKS, OTHERS
 from tests.cases.tuf_repository import root_text
-from tests.cases.tuf_server import PACKAGE, RELEASES, TufChannel, channel
 
 BEYOND = ("one key under two names", "releases that are no releases", "a time that is far ahead")
 """visits of which TUF says nothing: python-tuf counts names of keys, does not read targets, and believes the clock"""
@@ -79,11 +78,11 @@ class _Judged(Stage):
         raise AssertionError("a visit whose releases come must be the only one")
 
 
-def _document(number: int) -> bytes:
+def _document(number: int) -> dict[str, Any]:
     """A document of the channel with the releases until then."""
     versions = VERSIONS[number - 1 :: -1] if number else ()
     releases = [{"version": each, "files": []} for each in versions]
-    document = {
+    return {
         "schema-version": 1,
         "package": PACKAGE,
         "channel": CHANNEL,
@@ -92,18 +91,17 @@ def _document(number: int) -> bytes:
         "expires": "2099-01-01T00:00:00Z",
         "models": [{"name": MODEL, "releases": releases}],
     }
-    return written(Bundle(payload=json.dumps(document).encode(), payload_type="", signature=b""))
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TufChannel]:
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Channel]:
     documents = tuple(map(_document, range(1, len(VERSIONS) + 1)))
     with channel(Published(folder=tmp_path_factory.mktemp("channel"), documents=documents), None) as found:
         yield found
 
 
 @pytest.mark.parametrize("visit", [each for each in ATTACKS if each.name not in BEYOND], ids=lambda each: each.name)
-def test_python_tuf_says_the_same(served: TufChannel, visit: Visit, tmp_path: Path) -> None:
+def test_python_tuf_says_the_same(served: Channel, visit: Visit, tmp_path: Path) -> None:
     for number, scenario in enumerate(each for each in visit.scenarios if not each.name.endswith(OTHERS)):
         client = _Client(served.url, tmp_path / str(number))
 

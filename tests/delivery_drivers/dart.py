@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from packager.files.zips import unpack
-from tests.cases import delivery_releases, tuf_server
+from tests.cases import delivery_releases
 from tests.cases.delivery_language import Language, goes_on, serving
 from tests.cases.delivery_releases import BUNDLED
 from tests.delivery_drivers.swift import Driver
@@ -98,7 +98,7 @@ def of_releases(folder: Path) -> Iterator[Language]:
     archive = delivery_releases.releases("flutter")[BUNDLED] / "flutter" / f"models-{BUNDLED}.zip"
     app = program(archive, folder / "program")
     with (
-        serving("flutter", folder, tuf_server.channel) as (channel, pair),
+        serving("flutter", folder) as (channel, pair),
         driver(app, channel.url, folder.with_name(f"{folder.name}-device"), pair.certificate) as running,
     ):
         yield Language(

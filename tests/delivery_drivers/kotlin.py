@@ -21,7 +21,7 @@ from typing import Any
 
 from packager.files.processes import commands
 from packager.targets.kotlin import kotlin
-from tests.cases import delivery_releases, tuf_server
+from tests.cases import delivery_releases
 from tests.cases.delivery_language import Language, goes_on, serving
 from tests.cases.delivery_releases import BUNDLED
 from tests.toolchain import jvm
@@ -122,7 +122,7 @@ def of_releases(folder: Path) -> Iterator[Language]:
     """A channel with the releases, and the program that updates from it."""
     aar = delivery_releases.releases("android")[BUNDLED] / "android" / f"models-{BUNDLED}.aar"
     made = program(aar, folder / "program")
-    with serving("android", folder, tuf_server.channel) as (channel, pair):
+    with serving("android", folder) as (channel, pair):
         trusted = folder / "trusted.p12"
         keytool = kotlin.find_compiler().java_home / "bin" / "keytool"
         command: list[str | Path] = [keytool, "-importcert", "-noprompt", "-alias", "server", "-file", pair.certificate]

@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from tests.cases import delivery_releases, tuf_server
+from tests.cases import delivery_releases
 from tests.cases.delivery_language import Language, serving
 from tests.cases.delivery_server import Channel
 from tests.toolchain import jsc
@@ -193,5 +193,5 @@ def language_of(made: Made, channel: Channel, pair: Certificate, platform: str =
 def of_releases(folder: Path) -> Iterator[Language]:
     """A channel with the releases, and the program that updates from it: on Android, whose heat a program can set."""
     made = program(folder / "program")
-    with serving("react_native", folder, tuf_server.channel) as (channel, pair):
+    with serving("react_native", folder) as (channel, pair):
         yield language_of(made, channel, pair, "android")

@@ -23,7 +23,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from tests.cases import delivery_releases, tuf_server
+from tests.cases import delivery_releases
 from tests.cases.delivery_language import Language, goes_on, serving
 from tests.cases.delivery_releases import BUNDLED
 from tests.toolchain.swift import PROGRAMS, swift
@@ -142,7 +142,7 @@ def of_releases(folder: Path) -> Iterator[Language]:
     package = delivery_releases.releases("ios")[BUNDLED] / "swift" / "models"
     made = program(package, folder / "program")
     with (
-        serving("ios", folder, tuf_server.channel) as (channel, pair),
+        serving("ios", folder) as (channel, pair),
         driver(None, channel.url, folder.with_name(f"{folder.name}-device"), pair.certificate, made=made) as running,
     ):
         yield Language(

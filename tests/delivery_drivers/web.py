@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.cases import delivery_releases, tuf_server
+from tests.cases import delivery_releases
 from tests.cases.delivery_language import Language, serving_pages
 from tests.cases.delivery_releases import BUNDLED
 from tests.toolchain.chromium import Browser, browser
@@ -241,7 +241,7 @@ def driver(
 def of_releases(folder: Path) -> Iterator[Language]:
     """A channel with the releases, and the page that updates from it."""
     package = bundled_package(folder / "package")
-    with serving_pages("web", folder, tuf_server.channel) as channel:
+    with serving_pages("web", folder) as channel:
         yield Language(channel=channel, start=lambda place: driver(package, channel.url, place), follows=True)
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cases import tuf_server
 from tests.cases.delivery_killing import SWEEPS, Victim, kill_everywhere
 from tests.cases.delivery_language import Language, fills_up, impatient, serving, trickles, trickling, visits
 from tests.cases.delivery_scenarios import VISITS
@@ -25,7 +24,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> react_native.Made:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Channel, Certificate]]:
-    with serving("react_native", tmp_path_factory.mktemp("server"), tuf_server.channel) as found:
+    with serving("react_native", tmp_path_factory.mktemp("server")) as found:
         yield found
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cases import tuf_server
 from tests.cases.delivery_language import Language, impatient, serving_pages, trickles, trickling, visits
 from tests.cases.delivery_releases import BUNDLED, FIRST, MODEL, SECOND, sum_of
 from tests.cases.delivery_scenarios import VISITS
@@ -33,7 +32,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def language(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Language]:
-    with serving_pages("web", tmp_path_factory.mktemp("web"), tuf_server.channel) as channel:
+    with serving_pages("web", tmp_path_factory.mktemp("web")) as channel:
         yield Language(channel=channel, start=lambda place: driver(package, channel.url, place), follows=True)
 
 
