@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from packager.distribution.channel.document import DownloadConditions
+from tests.cases.trust_vectors import NEXT
+from tests.cases.tuf_repository import Keys
 from tests.delivery_drivers.react_native import Driver, Made, driver, storage
 from tests.toolchain import delivered
 from tests.toolchain.delivered import Shelf
@@ -322,3 +324,18 @@ def test_what_is_open_is_opened_again_after_all_was_removed(app: App) -> None:
     assert app.loaded() == BUNDLED
     app.ask("remove-elsewhere")
     assert not app.files
+
+
+def test_what_a_revoked_key_has_vouched_for_is_opened_no_more(app: App) -> None:
+    """Until other keys have vouched for it: its files need not come again then."""
+    release = app.shelf.release(1)
+    app.shelf.publish(release)
+    assert app.update()["phase"] == "ready"
+    app.shelf.repository.rotate(keys={"targets": Keys(keys=(NEXT,))})
+    app.shelf.files.by_path["/stable/2.root.json"] = app.shelf.repository.roots[-1]
+    found = app.update()
+    assert (found["phase"], "targets 1 of the channel is not to be trusted" in found["reason"]) == ("failed", True)
+    assert app.loaded() == BUNDLED
+    app.shelf.publish(release)
+    assert app.update()["phase"] == "ready"
+    assert app.loaded() == updated(1)
