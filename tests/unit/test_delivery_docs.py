@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from tests.cases.delivery_scenarios import SCENARIOS
+from tests.cases.tuf_attacks import ATTACKS
 
 DOCS = Path(__file__).parents[2] / "docs"
 DEVICES, FILE_BYTES, OUT, REQUEST = 1_000_000, 20e6, 0.05, 0.40 / 1e6
@@ -27,6 +28,10 @@ def test_scenarios_are_named_by_attacks_or_as_others() -> None:
     [others] = re.findall(r"^Tested as well: (.*)\.$", (DOCS / "threats.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert others.split("; ") == [scenario.name for scenario in SCENARIOS if not scenario.attack]
     assert len({scenario.name for scenario in SCENARIOS}) == len(SCENARIOS)
+    attacks = sum(len(visit.scenarios) for visit in ATTACKS)
+    assert f"`tests/cases/tuf_attacks.py` has {attacks} more" in (DOCS / "threats.md").read_text(encoding="utf-8")
+    counts = f"| attacks on channels | {attacks} on the metadata of TUF, {len(SCENARIOS)} on what comes after it"
+    assert counts in (DOCS / "validation.md").read_text(encoding="utf-8")
 
 
 def test_costs_are_those_of_the_formula() -> None:
