@@ -23,7 +23,8 @@ from packager.files.user_cache import cache_folder
 from packager.targets.kotlin import kotlin
 from tests.cases.delta_vectors import END_BYTE, PATH, add, packed
 from tests.cases.onnx_text import onnx_model
-from tests.cases.trust_vectors import NUMBER
+from tests.cases.trust_vectors import NEXT, NUMBER
+from tests.cases.tuf_repository import Keys
 from tests.delivery_drivers.kotlin import KILLED, PASSWORD, Driver, driver, kept, program
 from tests.toolchain import delivered_android as delivered
 from tests.toolchain import ecj, jvm, trusted
@@ -204,6 +205,19 @@ def test_a_model_is_updated_tried_opened_and_taken_back(app: App) -> None:
 
     app.shelf.publish(app.shelf.release(1, version="1.2.3", number=NUMBER))
     assert (app.phase(), app.loaded()) == ("up-to-date", BUNDLED)
+
+
+def test_what_was_vouched_for_is_opened_as_long_as_the_root_trusts_the_key(app: App) -> None:
+    first = app.shelf.release(1)
+    app.shelf.publish(first)
+    assert (app.phase(), app.loaded()) == ("ready", updated(1))
+    app.shelf.publish()
+    assert (app.phase(), app.loaded()) == ("up-to-date", updated(1)), "it is listed no more, and nobody has revoked it"
+    app.shelf.repository.rotate(keys={"targets": Keys(keys=(NEXT,))})
+    app.shelf.publish(first)
+    app.shelf.files.faults_by_path["/stable/3.targets.json"] = deque([servers.status(503)])
+    assert (app.phase(), app.loaded()) == ("failed", BUNDLED), "the root does not trust the key any more"
+    assert (app.phase(), app.loaded()) == ("ready", updated(1))
 
 
 def test_states_are_there_at_once_and_their_versions_soon(app: App) -> None:

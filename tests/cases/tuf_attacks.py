@@ -441,6 +441,11 @@ DELEGATIONS = Visit(
             "",
             _delegated(roles=lambda role: [_without_paths(role, path_hash_prefixes=[PREFIX])]),
         ),
+        Scenario(
+            "releases of a delegated role, by a pattern",
+            "",
+            _delegated(roles=lambda role: [{**role, "paths": [f"{MODEL}/[!x]eleases.jso?"]}]),
+        ),
         Scenario("a delegated role by a stranger", "arbitrary software", _delegated(signers=(STRANGER,), phase=FAILS)),
         Scenario("a delegated role with another version", "mix and match", _delegated(version=900, phase=FAILS)),
         Scenario(
