@@ -74,12 +74,13 @@ export class TufClient {
             if (bytes === null)
                 break;
             const next = await nextRoot(textOf(bytes), root, this.channel);
-            // What a thief of keys has published ends with them (5.3.11): his versions, and his time.
-            const isRotated = ROTATED.some((name) => signersOf(root, name) !== signersOf(next, name));
-            for (const name of isRotated ? ROTATED : [])
-                await platform.removeText(metadataName(name));
-            if (isRotated)
-                this.latest = 0;
+            // What a thief of keys has published ends with them (5.3.11): his versions, and his time, before the root is known.
+            if (ROTATED.some((name) => signersOf(root, name) !== signersOf(next, name))) {
+                for (const name of ROTATED)
+                    await platform.removeText(metadataName(name));
+                this.latest = next.published;
+                await this.remember();
+            }
             await platform.writeText(rootName(next.version), next.text);
             root = this.seen(next);
         }
