@@ -19,7 +19,7 @@ from benchmarks.abuse.command import Place, last_line, new_cache, run
 from benchmarks.abuse.hostile import PROJECT, model
 from benchmarks.abuse.result import Result
 from packager.core.errors import MobpackError
-from packager.distribution.channel import checking, publishing
+from packager.distribution.channel import clients, publishing
 from packager.distribution.channel.storage import ChannelFolder, open_storage
 from packager.files import web
 from packager.files.atomic import atomic_file, atomic_files
@@ -121,13 +121,13 @@ def _verified(end: str, answer: Answer | None) -> Case:
         key = make_key(folder / "keys", "channel")
         made = make_release(folder / "dist", Release())
         store = ChannelFolder(root=folder / "channel")
-        publishing.publish(place_of(store, key), made, publishing.Terms(), signing_of(key))
-        last = store.listed("blobs")[-1].name if end == "blob" else end
+        publishing.publish(place_of(store, key), made, publishing.Terms(), signing_of())
+        last = store.listed("targets")[0].name if end == "blob" else end
         with serving(store.root, {last: answer} if answer else {}) as url, patched(web, "PATIENCE_S", 0.4):
             tracemalloc.start()
             said = ""
             try:
-                checking.verify(place_of(open_storage(url), key), NOW)
+                clients.verify(place_of(open_storage(url), key), NOW)
             except MobpackError as error:
                 said = error.message
             _, peak_bytes = tracemalloc.get_traced_memory()
@@ -153,7 +153,7 @@ CHANNELS: dict[str, Case] = {
     "an honest one": _verified("", None),
     **{
         f"{end}: {name}": _verified(end, answer)
-        for end in ("channel.json", "0001.json", "blob")
+        for end in ("timestamp.json", "1.targets.json", "blob")
         for name, answer in HOSTILE.items()
     },
 }

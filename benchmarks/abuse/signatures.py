@@ -8,12 +8,12 @@ from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
+from packager.distribution.channel.places import Signing
 
 from benchmarks.abuse.command import Place, run
 from benchmarks.abuse.result import Result
 from packager.core.errors import GateError
-from packager.distribution.channel import publishing
-from packager.distribution.channel.log import ChannelPlace, Signing
+from packager.distribution.channel import publishing, rotating
 from packager.distribution.channel.publishing import Terms
 from packager.distribution.channel.storage import ChannelFolder
 from packager.distribution.release import signatures
@@ -24,7 +24,7 @@ from tests.cases import certificate_cases
 from tests.cases.certificate_cases import RIGHT, WRONG, Files
 from tests.cases.channel_cases import Release as ChannelRelease
 from tests.cases.channel_cases import make_release as make_channel_release
-from tests.cases.channel_cases import signing_of
+from tests.cases.channel_cases import place_of, signing_of
 from tests.cases.signing_cases import make_key, make_release
 
 GATE = 6
@@ -136,22 +136,20 @@ def _clocks(folder: Path) -> Result:
     """Every command that signs a document, by a publisher whose clock is wrong."""
     key = make_key(folder / "publisher")
     dist = make_channel_release(folder / "dist", ChannelRelease())
-    began = ChannelPlace(
-        storage=ChannelFolder(root=folder / "channel"), channel="stable", trust=signing.trust([key.public], None)
-    )
+    began = place_of(ChannelFolder(root=folder / "channel"), key)
     new = replace(began, storage=ChannelFolder(root=folder / "new"))
     for number in range(2):
-        publishing.publish(began, dist, Terms(percent=10 + number), signing_of(key, now=BEGAN))
+        publishing.publish(began, dist, Terms(percent=10 + number), signing_of(now=BEGAN))
     changes: dict[str, Callable[[Signing], object]] = {
         "publish": lambda by: publishing.publish(began, dist, Terms(percent=99), by),
         "promote": lambda by: publishing.promote(began, by, percent=50),
         "rollback": lambda by: publishing.rollback(began, by),
-        "renew": lambda by: publishing.renew(began, by),
+        "renew": lambda by: rotating.renew(began, by),
     }
     tries = [(f"{name}, {clock}", change, now) for name, change in changes.items() for clock, now in CLOCKS.items()]
     for clock in ("1970", "20 years ahead", "9999"):
         tries.append((f"first, {clock}", lambda by: publishing.publish(new, dist, Terms(), by), CLOCKS[clock]))
-    faults = [name for name, change, now in tries if _signs(change, signing_of(key, now=now))]
+    faults = [name for name, change, now in tries if _signs(change, signing_of(now=now))]
     return Result(attack="documents of publishers with a wrong clock", tries=len(tries), exceptions=tuple(faults))
 
 

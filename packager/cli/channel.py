@@ -20,21 +20,20 @@ from packager.cli.channel_options import (
     keep_option,
     key_option,
     model_option,
+    named_root,
     percent_type,
-    root_of,
     root_option,
     timestamp_days_option,
     to_option,
-    trusted_option,
 )
 from packager.cli.channel_reading import caution, prune, show, show_document, show_roles, verify
 from packager.cli.channel_roots import init, revoke, rotate, sign
-from packager.cli.options import MODEL, json_option, print_json, subject_option
+from packager.cli.options import MODEL, json_option, print_json
 from packager.cli.project_options import into
 from packager.core.errors import GateError
 
 if TYPE_CHECKING:
-    from packager.distribution.channel.places import Channel, Signing
+    from packager.distribution.channel.places import Signing
     from packager.distribution.channel.publishing import Published
     from packager.distribution.channel.repository import Repository
 
@@ -47,8 +46,6 @@ class SignedOptions:
     name: str
     root: Path | None
     keys: tuple[str, ...]
-    trusted: tuple[Path, ...]
-    subject: str | None
     days: int
     timestamp_days: int
     after: int = 0
@@ -56,40 +53,22 @@ class SignedOptions:
     is_dry: bool
     as_json: bool
 
-    def repository(self, *, role: str | None = None, vouched: int = 0) -> "Repository | None":
-        """The channel as a repository of TUF, which keys of a `role` sign; None without a root."""
-        root = root_of(self.root, self.name)
-        if root is None:
-            return None
+    def repository(self, *, role: str | None = None, vouched: int = 0) -> "Repository":
+        """The channel, which keys of a `role` sign."""
         from packager.workflows import channels
 
-        return channels.opened(self.url, root, self.keys, role=role, vouched=vouched)
+        return channels.opened(self.url, named_root(self.root, self.name), self.keys, role=role, vouched=vouched)
 
     def signing(self) -> "Signing":
         from packager.distribution.channel.places import Signing
-        from packager.workflows import signing
 
         return Signing(
-            signer=signing.signer(self.keys[0], None),
             now=datetime.now(UTC).replace(microsecond=0),
             days=self.days,
             timestamp_days=self.timestamp_days,
             after=self.after,
             is_clock_trusted=self.clock_is_right,
         )
-
-    def signed_places(self, *, vouched: int = 0) -> "list[Channel]":
-        """The channel as a repository of TUF if it has a root, and with documents that the signer or one of the
-        `trusted` keys has signed."""
-        from packager.distribution.channel.log import ChannelPlace
-        from packager.distribution.channel.storage import open_storage
-        from packager.workflows import signing
-
-        repository = self.repository(role="targets", vouched=vouched)
-        trust = signing.trust_of_signer(self.keys[0], self.trusted, subject=self.subject)
-        name = repository.channel if repository else self.name
-        documents = ChannelPlace(storage=open_storage(self.url), channel=name, trust=trust)
-        return [repository, documents] if repository else [documents]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,8 +121,6 @@ for each in (init, rotate, revoke, sign, show, prune, verify):
 @channel_option
 @root_option
 @key_option
-@trusted_option
-@subject_option
 @model_option
 @click.option(
     "--percent", type=percent_type, default=100, show_default=True, help="Share of the devices that get the release."
@@ -183,7 +160,7 @@ def publish(options: PublishOptions) -> None:
     limits = publishing.ReleasesKept(keep=options.keep, deltas=options.deltas)
     signing = options.signing()
 
-    def change(place: "Channel") -> "Published":
+    def change(place: "Repository") -> "Published":
         return publishing.publish(
             place, options.release, terms, signing, models=options.models, limits=limits, is_dry=options.is_dry
         )
@@ -196,8 +173,6 @@ def publish(options: PublishOptions) -> None:
 @channel_option
 @root_option
 @key_option
-@trusted_option
-@subject_option
 @click.option("--from-channel", metavar="NAME", help="Take the newest releases of this channel at the same address.")
 @click.option("--percent", type=percent_type, help="Share of the devices that get the models; default: 100.")
 @model_option
@@ -215,11 +190,11 @@ def promote(options: PromoteOptions) -> None:
 
     signing = options.signing()
 
-    def change(place: "Channel") -> "Published":
+    def change(place: "Repository") -> "Published":
         return publishing.promote(
             place,
             signing,
-            source=_source(place, options) if options.from_channel else None,
+            source=_source(options) if options.from_channel else None,
             percent=options.percent,
             models=options.models,
             is_new_contract=options.new_contract,
@@ -229,17 +204,12 @@ def promote(options: PromoteOptions) -> None:
     _change(options, change)
 
 
-def _source(place: "Channel", options: PromoteOptions) -> "Channel":
+def _source(options: PromoteOptions) -> "Repository":
     """The channel at the same address from which releases are promoted."""
-    from packager.distribution.channel.log import ChannelPlace
-
-    name = options.from_channel or ""
-    if isinstance(place, ChannelPlace):
-        return ChannelPlace(storage=place.storage, channel=name, trust=place.trust)
     from packager.workflows import channels
 
-    root = root_of(options.root, options.name)
-    return channels.opened(options.url, (root or Path()).with_name(f"{name}.root.json"))
+    root = named_root(options.root, options.name).with_name(f"{options.from_channel}.root.json")
+    return channels.opened(options.url, root)
 
 
 @channel.command(short_help="Publish older models again.")
@@ -247,8 +217,6 @@ def _source(place: "Channel", options: PromoteOptions) -> "Channel":
 @channel_option
 @root_option
 @key_option
-@trusted_option
-@subject_option
 @click.option("--number", type=click.IntRange(min=1), help="Document to repeat; default: the one before the current.")
 @model_option
 @days_option
@@ -264,7 +232,7 @@ def rollback(options: RollbackOptions) -> None:
 
     signing = options.signing()
 
-    def change(place: "Channel") -> "Published":
+    def change(place: "Repository") -> "Published":
         return publishing.rollback(place, signing, number=options.number, models=options.models, is_dry=options.is_dry)
 
     _change(options, change, vouched=options.number or 0)
@@ -282,8 +250,6 @@ class RenewOptions(SignedOptions):
 @channel_option
 @root_option
 @key_option
-@trusted_option
-@subject_option
 @click.option("--all", "whole", is_flag=True, help="Sign targets and snapshot anew, too, though they do not end soon.")
 @days_option
 @timestamp_days_option
@@ -295,15 +261,9 @@ class RenewOptions(SignedOptions):
 def renew(options: RenewOptions) -> None:
     """Sign the timestamp anew, with a later end; targets and snapshot, too, if they end soon and the keys may. CI runs
     it every day, with a key of the role 'timestamp' alone."""
-    from packager.distribution.channel import publishing
-
-    signing = options.signing()
-    repository = options.repository()
-    if repository is None:
-        _change(options, lambda place: publishing.renew(place, signing, is_dry=options.is_dry))
-        return
     from packager.distribution.channel import rotating
 
+    signing, repository = options.signing(), options.repository()
     notes = () if options.is_dry else rotating.renew(repository, signing, is_whole=options.whole)
     caution(notes)
     found = rotating.states(repository)
@@ -319,22 +279,22 @@ def renew(options: RenewOptions) -> None:
         Console().result("nothing was written (--dry-run)")
 
 
-def _change(options: SignedOptions, change: Callable[["Channel"], "Published"], *, vouched: int = 0) -> None:
-    """Changes the channel in all its forms, and tells what became of the first."""
+def _change(options: SignedOptions, change: Callable[["Repository"], "Published"], *, vouched: int = 0) -> None:
+    """Changes the channel, and tells what became of it."""
     from packager.distribution.channel.places import LacksSignaturesError
 
-    places = options.signed_places(vouched=vouched)
+    place = options.repository(role="targets", vouched=vouched)
     try:
-        made = [change(place) for place in places]
+        made = change(place)
     except LacksSignaturesError as error:
         from packager.workflows import channels
 
-        path = channels.kept(error, places[0].channel)
+        path = channels.kept(error, place.channel)
         raise GateError(
             f"{error.message}; {path} has those that are there",
             hint=f"hand it on: mobpack channel sign {path} --key KEY --to {options.url}",
         ) from error
-    _tell(made[0], options)
+    _tell(made, options)
 
 
 def _tell(made: "Published", options: SignedOptions) -> None:

@@ -59,21 +59,6 @@ number_option = click.option(
     type=click.IntRange(min=1),
     help="Targets to keep, where keys of targets change; default: the newest.",
 )
-trusted_option = click.option(
-    "--trusted",
-    type=PEM,
-    multiple=True,
-    metavar="FILE",
-    help="Public key or certificate that has signed until now. Repeatable.",
-)
-public_option = click.option(
-    "--key",
-    "keys",
-    type=PEM,
-    multiple=True,
-    metavar="FILE",
-    help="Trusted public key, or certificate, of a channel without a root. Repeatable.",
-)
 days_option = click.option(
     "--days",
     type=click.IntRange(1, 3650),

@@ -13,19 +13,16 @@ from packager.cli.channel_options import (
     channel_option,
     dry_option,
     from_option,
-    public_option,
-    root_of,
+    named_root,
     root_option,
     to_option,
 )
-from packager.cli.options import json_option, print_json, subject_option
+from packager.cli.options import json_option, print_json
 from packager.cli.project_options import into
 from packager.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from packager.distribution.channel.document import Document
-    from packager.distribution.channel.log import ChannelPlace
-    from packager.distribution.channel.places import Channel
     from packager.distribution.channel.repository import Repository
     from packager.distribution.channel.rotating import RoleState
 
@@ -38,67 +35,54 @@ class PruneOptions:
 
     url: str
     roots: tuple[Path, ...]
-    keys: tuple[Path, ...]
-    subject: str | None
     keep: int
     grace: float
     is_dry: bool
     as_json: bool
 
-    def repositories(self) -> "list[Channel]":
-        """The channels at the address that have roots."""
+    def repositories(self) -> "list[Repository]":
+        """All channels at the address. Raises ConfigError if there is none."""
         from packager.distribution.channel.repository import channels as names
         from packager.distribution.channel.storage import open_storage
         from packager.workflows import channels
 
-        roots = self.roots or [each for name in names(open_storage(self.url)) if (each := root_of(None, name))]
+        roots = self.roots or [named_root(None, each) for each in names(open_storage(self.url))]
+        if not roots:
+            raise ConfigError(
+                f"there is no channel at {self.url}", hint="name the address that was published to, and its --root"
+            )
         return [channels.opened(self.url, each) for each in roots]
-
-    def documents(self) -> "list[Channel]":
-        """The channels at the address whose documents the keys have signed."""
-        from packager.distribution.channel import log
-        from packager.distribution.channel.storage import open_storage
-        from packager.workflows import signing
-
-        if not self.keys:
-            return []
-        storage, trust = open_storage(self.url), signing.trust(self.keys, None, subject=self.subject)
-        return [log.ChannelPlace(storage=storage, channel=each, trust=trust) for each in log.channels(storage)]
 
 
 @click.command(short_help="Show the models of a channel, and what ends when.")
 @from_option
 @channel_option
 @root_option
-@public_option
-@subject_option
 @click.option("--history", is_flag=True, help="Show all documents that are kept, not the current one alone.")
 @json_option
 def show(
     url: str,
     name: str,
     root: Path | None,
-    keys: tuple[Path, ...],
-    subject: str | None,
     history: bool,
     as_json: bool,
 ) -> None:
     """Show the models that devices get from a channel, the keys of its roles, and when their signatures end. Verifies
     signatures, and downloads no blobs."""
     from packager.core.to_json import plain
-    from packager.distribution.channel.places import required
+    from packager.distribution.channel import rotating
+    from packager.distribution.channel.publishing import required
 
-    place = _place(url, name, root, keys, subject)
+    place = _place(url, name, root)
     current = required(place)
     documents = [place.numbered(each) for each in place.numbers()] if history else [current]
-    roles = _roles(place)
+    roles = rotating.states(place)
     if as_json:
         print_json({"documents": [plain(each) for each in documents], "roles": plain(roles)})
         return
     for each in documents:
         show_document(each)
-    if roles:
-        show_roles(roles, place.channel)
+    show_roles(roles, place.channel)
 
 
 @click.command(short_help="Remove blobs and documents that are not needed.")
@@ -111,8 +95,6 @@ def show(
     metavar="FILE",
     help="Roots of all channels at the address; default: CHANNEL.root.json of each. Repeatable.",
 )
-@public_option
-@subject_option
 @click.option("--keep", type=click.IntRange(1), default=10, show_default=True, help="Documents of a channel to keep.")
 @click.option(
     "--grace",
@@ -134,21 +116,12 @@ def prune(options: PruneOptions) -> None:
     from packager.core.to_json import plain
     from packager.distribution.channel import pruning
 
-    forms = [each for each in (options.repositories(), options.documents()) if each]
-    if not forms:
-        raise ConfigError(
-            f"there is no channel at {options.url} whose root or key is given",
-            hint="name the address that was published to, and its --root",
-        )
-    now = datetime.now(UTC)
-    made = [
-        pruning.prune(each, documents=options.keep, grace_s=options.grace * HOUR_S, now=now, is_dry=options.is_dry)
-        for each in forms
-    ]
-    found = pruning.Pruned(
-        names=tuple(name for each in made for name in each.names),
-        size_bytes=sum(each.size_bytes for each in made),
-        kept=sum(each.kept for each in made),
+    found = pruning.prune(
+        options.repositories(),
+        documents=options.keep,
+        grace_s=options.grace * HOUR_S,
+        now=datetime.now(UTC),
+        is_dry=options.is_dry,
     )
     if options.as_json:
         print_json({"dry-run": options.is_dry, **plain(found)})
@@ -163,8 +136,6 @@ def prune(options: PruneOptions) -> None:
 @from_option
 @channel_option
 @root_option
-@public_option
-@subject_option
 @click.option(
     "--at-least",
     type=click.IntRange(min=0),
@@ -173,9 +144,7 @@ def prune(options: PruneOptions) -> None:
     help="Lowest number that the channel may have: the one it had before.",
 )
 @json_option
-def verify(
-    url: str, name: str, root: Path | None, keys: tuple[Path, ...], subject: str | None, at_least: int, as_json: bool
-) -> None:
+def verify(url: str, name: str, root: Path | None, at_least: int, as_json: bool) -> None:
     """Verify a channel as a device does, with python-tuf's client, and read every blob.
 
     Fails with exit code 6 for a wrong signature, an expired document, a smaller number than before, and a blob that is
@@ -183,16 +152,9 @@ def verify(
     """
     from packager.core.console import Console, size
     from packager.core.to_json import plain
-    from packager.distribution.channel import checking
-    from packager.distribution.channel.log import ChannelPlace
+    from packager.distribution.channel import clients
 
-    place = _place(url, name, root, keys, subject)
-    if isinstance(place, ChannelPlace):
-        found = checking.verify(place, datetime.now(UTC), at_least=at_least)
-    else:
-        from packager.distribution.channel import clients
-
-        found = clients.verify(place, datetime.now(UTC), at_least=at_least)
+    found = clients.verify(_place(url, name, root), datetime.now(UTC), at_least=at_least)
     if as_json:
         print_json({"verified": plain(found)})
         return
@@ -203,33 +165,10 @@ def verify(
     )
 
 
-def _place(
-    url: str, name: str, root: Path | None, keys: tuple[Path, ...], subject: str | None
-) -> "Repository | ChannelPlace":
-    """The channel as a repository of TUF if it has a root, else with documents that one of `keys` has signed."""
-    if path := root_of(root, name):
-        from packager.workflows import channels
+def _place(url: str, name: str, root: Path | None) -> "Repository":
+    from packager.workflows import channels
 
-        return channels.opened(url, path)
-    from packager.distribution.channel.log import ChannelPlace
-    from packager.distribution.channel.storage import open_storage
-    from packager.workflows import signing
-
-    if not keys:
-        raise ConfigError(
-            f"nothing says who may sign the channel: there is no {name}.root.json", hint="give --root FILE"
-        )
-    return ChannelPlace(storage=open_storage(url), channel=name, trust=signing.trust(keys, None, subject=subject))
-
-
-def _roles(place: "Repository | ChannelPlace") -> "tuple[RoleState, ...]":
-    from packager.distribution.channel.log import ChannelPlace
-
-    if isinstance(place, ChannelPlace):
-        return ()
-    from packager.distribution.channel import rotating
-
-    return rotating.states(place)
+    return channels.opened(url, named_root(root, name))
 
 
 def caution(notes: Sequence[str]) -> None:

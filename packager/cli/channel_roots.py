@@ -51,10 +51,8 @@ class RootOptions:
 
     def signing(self) -> "Signing":
         from packager.distribution.channel.places import Signing
-        from packager.workflows import signing
 
         return Signing(
-            signer=signing.signer(self.keys[0], None),
             now=datetime.now(UTC).replace(microsecond=0),
             days=self.days,
             timestamp_days=self.timestamp_days,

@@ -64,15 +64,6 @@ def trust(
     return _accepting(trusted(keys, subject), "--key", authority)
 
 
-def trust_of_signer(key: str, keys: Sequence[Path], *, subject: str | None = None) -> Trust:
-    """Accepts what the private key that `key` names, or one of the public `keys`, has signed, with a certificate about
-    `subject` if `keys` are certificates."""
-    if subject is not None and not keys:
-        raise ConfigError("--subject belongs to a certificate", hint="give --trusted root.pem, too")
-    own = TrustedKey(path=Path(key), key=open_signer(key).public_key())
-    return _accepting((own, *trusted(keys, subject)), "--trusted")
-
-
 def _accepting(keys: Sequence[TrustedKey], option: str, authority: Path | None = None) -> Trust:
     def accept(bundle: Bundle, where: str) -> str:
         time = time_of(bundle, authority, where) if authority else None

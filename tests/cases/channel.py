@@ -58,7 +58,7 @@ def publish(key: Key, dist: Callable[[Release], Path]) -> Callable[..., publishi
         storage: ChannelStorage, release: Release, terms: Terms | None = None, **options: object
     ) -> publishing.Published:
         place = place_of(storage, key, channel=str(options.pop("channel", "stable")))
-        signing = options.pop("signing", signing_of(key))
+        signing = options.pop("signing", signing_of())
         return publishing.publish(place, dist(release), terms or Terms(), signing, **options)  # type: ignore[arg-type]
 
     return run

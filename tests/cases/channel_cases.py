@@ -10,13 +10,12 @@ from typing import IO, Any
 from tuf.api.metadata import Metadata, Root
 
 from packager.distribution.channel import rotating
-from packager.distribution.channel.log import ChannelPlace, Signing
+from packager.distribution.channel.places import Signing
 from packager.distribution.channel.repository import Repository
 from packager.distribution.channel.roles import ROLES, RoleKeys
 from packager.distribution.channel.signers import public_key, signer
 from packager.distribution.channel.storage import ChannelStorage, StoredFile
 from packager.files.zips import write_zip
-from packager.workflows import signing
 from tests.cases.signing_cases import Key, digest
 
 NOW = datetime.now(UTC).replace(microsecond=0)
@@ -104,14 +103,13 @@ def model_entry(labels: tuple[str, ...] = LABELS) -> dict[str, Any]:
     }
 
 
-def place_of(storage: ChannelStorage, key: Key, *others: Key, channel: str = "stable") -> ChannelPlace:
-    return ChannelPlace(
-        storage=storage, channel=channel, trust=signing.trust([each.public for each in (key, *others)], None)
-    )
+def place_of(storage: ChannelStorage, key: Key, *, channel: str = "stable") -> Repository:
+    """A channel of which `key` has all roles."""
+    return repository_of(storage, root_of(key, channel=channel), key)
 
 
-def signing_of(key: Key, *, days: int = 90, now: datetime = NOW, after: int = 0) -> Signing:
-    return Signing(signer=signing.signer(str(key.private), None), now=now, days=days, after=after)
+def signing_of(*, days: int = 90, now: datetime = NOW, after: int = 0) -> Signing:
+    return Signing(now=now, days=days, after=after)
 
 
 def later(days: float) -> datetime:

@@ -12,7 +12,6 @@ from packager.distribution.channel.places import Signing
 from packager.distribution.channel.publishing import Terms
 from packager.distribution.channel.repository import Repository
 from packager.distribution.channel.storage import ChannelFolder
-from packager.workflows import signing
 from tests.cases.channel_cases import signers_of
 from tests.cases.tuf_repository import root_text
 from tests.toolchain.delivery_packages import BUNDLED, CHANNEL, FIRST, MODEL, RELEASES, SECOND, VERSIONS, key, sum_of
@@ -46,6 +45,6 @@ def publish(target: str, folder: Path) -> Published:
     signer = key(folder.parent / f"{folder.name}-key")
     trusted = root_text("models", CHANNEL).encode()
     place = Repository(storage=ChannelFolder(root=folder), trusted=trusted, signers=signers_of(signer))
-    how = Signing(signer=signing.signer(str(signer.private), None), now=datetime.now(UTC), days=90)
+    how = Signing(now=datetime.now(UTC), days=90)
     documents = [plain(publishing.publish(place, dist, Terms(), how).document) for dist in releases(target).values()]
     return Published(folder=folder, documents=tuple(documents))

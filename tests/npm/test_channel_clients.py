@@ -82,10 +82,10 @@ def test_other_clients_update_from_a_channel(
         return [each["version"] for each in found["releases"]]
 
     with serving(folder.root) as url:
-        publishing.publish(place, dist(ONE), Terms(), signing_of(key))
+        publishing.publish(place, dist(ONE), Terms(), signing_of())
         assert versions(url) == ["1.0.0"]
         old = (folder.root / place.pointer).read_bytes()
-        publishing.publish(place, dist(TWO), Terms(), signing_of(key))
+        publishing.publish(place, dist(TWO), Terms(), signing_of())
         assert versions(url, weights) == ["1.1.0", "1.0.0"]
         assert (kept / "targets" / weights.replace("/", "%2F")).read_bytes() == TWO.weights
         current = (folder.root / place.pointer).read_bytes()
@@ -93,8 +93,8 @@ def test_other_clients_update_from_a_channel(
         assert "version" in update(kept, url, root, [lists])
         (folder.root / place.pointer).write_bytes(current)
         changed = rotating.rotated(place, {"timestamp": role_keys(new), "targets": role_keys(new)}, (), NOW, 365)
-        assert rotating.put_root(place, changed, signing_of(key)) == ()
-        publishing.rollback(place, signing_of(key), number=1)
+        assert rotating.put_root(place, changed, signing_of()) == ()
+        publishing.rollback(place, signing_of(), number=1)
         assert versions(url) == ["1.0.0"]
         for hosted in folder.root.glob("targets/classifier/*.releases.json"):
             hosted.write_bytes(hosted.read_bytes().replace(b"1.0.0", b"9.9.9"))

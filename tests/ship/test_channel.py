@@ -26,7 +26,7 @@ def test_a_channel_on_a_plain_web_server_verifies(
     """Whether or not the server shows what is in a folder; targets that nobody sees any more have no successor."""
     place = repository_of(folder, root_of(key), key)
     for release in (ONE, TWO, THREE):
-        publishing.publish(place, dist(release), Terms(), signing_of(key))
+        publishing.publish(place, dist(release), Terms(), signing_of())
     (folder.root / place.path("targets", 1)).unlink()
     hidden = {} if has_index else {"/": lambda request: request.send_error(403)}
     with serving(folder.root, hidden) as url:
@@ -34,7 +34,7 @@ def test_a_channel_on_a_plain_web_server_verifies(
         assert served.numbers() == [2, 3]
         assert clients.verify(served, NOW) == clients.verify(place, NOW)
         with pytest.raises(ConfigError, match="can only be read"):
-            publishing.publish(served, dist(Release(version="1.3.0")), Terms(), signing_of(key))
+            publishing.publish(served, dist(Release(version="1.3.0")), Terms(), signing_of())
 
 
 @pytest.mark.parametrize("answer", ["endless", "endless chunks", "8 TB"])
@@ -43,7 +43,7 @@ def test_a_web_server_that_sends_without_end_is_left(
     folder: ChannelFolder, key: Key, dist: Callable[[Release], Path], what: str, answer: str
 ) -> None:
     root = root_of(key)
-    publishing.publish(repository_of(folder, root, key), dist(ONE), Terms(), signing_of(key))
+    publishing.publish(repository_of(folder, root, key), dist(ONE), Terms(), signing_of())
     files = [each.name for each in folder.listed("targets") if not each.name.endswith("releases.json")]
     end = files[0] if what == "file" else what
     with serving(folder.root, {end: HOSTILE[answer]}) as url:

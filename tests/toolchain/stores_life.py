@@ -13,9 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from packager.distribution.channel.clients import CheckedChannel
+
 from packager.core.errors import GateError
 from packager.distribution.channel import clients, publishing, rotating
-from packager.distribution.channel.checking import CheckedChannel
 from packager.distribution.channel.pruning import prune
 from packager.distribution.channel.publishing import Terms
 from packager.distribution.channel.repository import Repository, channels, hosted_name
@@ -85,7 +86,7 @@ class Life:
     def publish(self, storage: Any, release: Release, channel: str = "stable") -> publishing.Published:
         if release not in self.releases:
             self.releases[release] = make_release(self.folder / str(len(self.releases)), release)
-        return publishing.publish(self.place(storage, channel), self.releases[release], Terms(), signing_of(self.key))
+        return publishing.publish(self.place(storage, channel), self.releases[release], Terms(), signing_of())
 
     def verified(self, channel: str = "stable") -> CheckedChannel:
         return clients.verify(self.place(self.storage, channel), NOW)
@@ -164,7 +165,7 @@ class Life:
 
     def changed(self) -> None:
         """Promotes, goes back, and signs anew."""
-        place, signing = self.place(self.storage), signing_of(self.key)
+        place, signing = self.place(self.storage), signing_of()
         first = self.verified().document.number
         assert publishing.promote(place, signing, percent=50).document.models[0].releases[0].rollout.percent == 50
         assert publishing.rollback(place, signing).document.number == first + 2

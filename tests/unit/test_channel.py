@@ -2,7 +2,6 @@
 
 import json
 import random
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,8 +13,8 @@ import pytest
 
 from packager.core.errors import ConfigError, GateError, ToolError
 from packager.distribution import deltas
-from packager.distribution.channel import checking, log, pruning, publishing
-from packager.distribution.channel.document import PAYLOAD_TYPE, Document, blobs, canonical
+from packager.distribution.channel import clients, pruning, publishing, repository
+from packager.distribution.channel.document import Document
 from packager.distribution.channel.publishing import ReleasesKept, Terms
 from packager.distribution.channel.storage import (
     ChangedError,
@@ -25,13 +24,21 @@ from packager.distribution.channel.storage import (
     RemoteChannel,
     open_storage,
 )
-from packager.signing.envelope import Bundle
-from packager.signing.envelope import written as bundled
 from tests.cases.channel import ONE, THREE, TWO, Publish, dist, folder, key, publish, storage
-from tests.cases.channel_cases import NOW, KilledError, Release, Watched, later, make_release, place_of, signing_of
-from tests.cases.signing_cases import Key, digest, make_key
+from tests.cases.channel_cases import NOW, KilledError, Watched, later, make_release, place_of, signing_of
+from tests.cases.signing_cases import Key, digest
 
 __all__ = ["dist", "folder", "key", "publish", "storage"]
+
+
+def hosted(sha256: str) -> str:
+    """Name in the store of a file of the model."""
+    return repository.hosted_name(f"classifier/{sha256}", sha256)
+
+
+def models(folder: ChannelFolder) -> list[str]:
+    """Names of the model files in a store."""
+    return [each.name for each in folder.listed("targets") if not each.name.endswith("releases.json")]
 
 
 def versions(document: Document) -> list[str]:
@@ -41,8 +48,8 @@ def versions(document: Document) -> list[str]:
 def test_a_published_release_verifies_as_a_device_sees_it(storage: ChannelStorage, key: Key, publish: Publish) -> None:
     publish(storage, ONE)
     publish(storage, TWO)
-    found = checking.verify(place_of(storage, key), NOW)
-    assert (found.document.number, found.documents, found.blobs) == (2, 2, 4)
+    found = clients.verify(place_of(storage, key), NOW)
+    assert (found.document.number, found.documents, found.blobs) == (2, 2, 5)
     assert versions(found.document) == ["1.1.0", "1.0.0"]
     release = found.document.models[0].releases[0]
     assert [(each.provider, each.file.name, [file.name for file in each.data]) for each in release.files] == [
@@ -50,20 +57,8 @@ def test_a_published_release_verifies_as_a_device_sees_it(storage: ChannelStorag
         ("cpu", "classifier.ort.tflite", []),
     ]
     assert release.files[0].runtime_range == "[1.29,1.32)"
-    content = storage.read(log.blob_name(release.files[1].file.sha256), limit_bytes=100)
+    content = storage.read(hosted(release.files[1].file.sha256), limit_bytes=100)
     assert content == TWO.weights
-
-
-def test_a_document_in_the_place_of_a_followed_one_is_found(folder: ChannelFolder, key: Key, publish: Publish) -> None:
-    publish(folder, ONE)
-    publish(folder, TWO)
-    place = place_of(folder, key)
-    first = log.numbered(place, 1)
-    folder.delete(place.path(1))
-    signed = signing_of(key).signer.sign(PAYLOAD_TYPE, canonical(replace(first, expires="2026-12-31T00:00:00Z")))
-    folder.create(place.path(1), bundled(signed))
-    with pytest.raises(GateError, match="document 2 does not follow document 1 of the channel 'stable'"):
-        checking.verify(place, NOW)
 
 
 def test_the_same_release_again_changes_nothing(storage: ChannelStorage, publish: Publish) -> None:
@@ -78,116 +73,21 @@ def test_only_blobs_that_are_missing_are_written(folder: ChannelFolder, publish:
     publish(folder, ONE)
     watched = Watched(inner=folder)
     publish(watched, replace(ONE, version="1.0.1"))
-    assert watched.writes == ["stable/documents/0000000000000002.json", "stable/channel.json"]
-
-
-def test_the_order_of_writes_is_blobs_document_pointer(folder: ChannelFolder, publish: Publish) -> None:
-    watched = Watched(inner=folder)
-    publish(watched, ONE)
-    assert [each.split("/")[0] for each in watched.writes] == ["blobs", "blobs", "stable", "stable"]
-    assert watched.writes[2:] == ["stable/documents/0000000000000001.json", "stable/channel.json"]
-
-
-def test_a_dry_run_writes_nothing(folder: ChannelFolder, publish: Publish) -> None:
-    made = publish(folder, ONE, is_dry=True)
-    assert (len(made.uploaded), made.is_new) == (2, True)
-    assert not folder.root.exists()
-
-
-@pytest.mark.parametrize("is_late", [False, True], ids=["before the write", "after it"])
-@pytest.mark.parametrize("fails_at", [1, 2, 3, 4])
-def test_a_publisher_killed_at_any_write_is_continued(
-    folder: ChannelFolder, key: Key, publish: Publish, fails_at: int, is_late: bool
-) -> None:
-    publish(folder, ONE)
-    with pytest.raises(KilledError):
-        publish(Watched(inner=folder, fails_at=fails_at, is_late=is_late), TWO)
-    seen = log.required(place_of(folder, key))
-    assert versions(seen)[0] == ("1.1.0" if (fails_at, is_late) == (4, True) else "1.0.0")
-    assert set(blobs([seen])) <= {each.name.rpartition("/")[2] for each in folder.listed("blobs")}
-    publish(folder, TWO)
-    found = checking.verify(place_of(folder, key), NOW)
-    assert versions(found.document) == ["1.1.0", "1.0.0"]
-    assert found.document.number == 2, "its number was neither lost nor used twice"
+    assert [each.rpartition(".")[0].rpartition("/")[2].rpartition(".")[2] for each in watched.writes] == [
+        "releases",
+        "targets",
+        "snapshot",
+        "timestamp",
+    ]
 
 
 def test_a_release_after_an_interruption_gets_another_number(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     with pytest.raises(KilledError):
-        publish(Watched(inner=folder, fails_at=3, is_late=True), TWO)
+        publish(Watched(inner=folder, fails_at=4, is_late=True), TWO)
     publish(folder, THREE)
-    found = checking.verify(place_of(folder, key), NOW)
+    found = clients.verify(place_of(folder, key), NOW)
     assert (found.document.number, versions(found.document)) == (3, ["1.2.0", "1.1.0", "1.0.0"])
-
-
-def test_a_second_publisher_is_refused_and_can_repeat(storage: ChannelStorage, key: Key, publish: Publish) -> None:
-    publish(storage, ONE)
-    place = place_of(storage, key)
-    before = log.required(place)
-    publish(storage, TWO)
-    signing = signing_of(key)
-    mine = log.following(place, before, "vision", before.models, replace(signing, days=1))
-    with pytest.raises(GateError, match="somebody else has published document 2"):
-        log.commit(place, mine, signing)
-    assert versions(log.required(place))[0] == "1.1.0"
-    publish(storage, THREE)
-    assert log.required(place).number == 3
-
-
-def test_publishers_at_once_lose_nothing(folder: ChannelFolder, key: Key, publish: Publish) -> None:
-    publish(folder, ONE)
-    start, errors, refused = threading.Barrier(3), list[BaseException](), list[str]()
-
-    def one_of(days: int) -> None:
-        start.wait()
-        for _ in range(6):
-            try:
-                publishing.renew(place_of(folder, key), signing_of(key, days=days))
-            except GateError as error:
-                refused.append(error.message)
-            except BaseException as error:
-                errors.append(error)
-
-    threads = [threading.Thread(target=one_of, args=(days,)) for days in (10, 20, 30)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert errors == []
-    assert all("somebody else" in each for each in refused)
-    found = checking.verify(place_of(folder, key), NOW)
-    assert found.document.number == found.documents == 1 + 18 - len(refused)
-
-
-def test_a_slow_publisher_puts_no_older_document_back(folder: ChannelFolder, key: Key, publish: Publish) -> None:
-    publish(folder, ONE)
-    watched = Watched(inner=folder)
-
-    def overtake() -> None:
-        if watched.writes and watched.writes[-1] == "stable/documents/0000000000000002.json":
-            watched.before = lambda: None
-            publish(folder, THREE)
-
-    watched.before = overtake
-    publish(watched, TWO)
-    assert log.required(place_of(folder, key)).number == 3
-
-
-def test_a_reader_between_any_two_writes_verifies(folder: ChannelFolder, key: Key, publish: Publish) -> None:
-    publish(folder, ONE)
-    place = place_of(folder, key)
-    moments = list[int]()
-
-    def read() -> None:
-        document = log.required(place)
-        moments.append(document.number)
-        for sha256, size in blobs([document]).items():
-            with folder.opened(log.blob_name(sha256)) as file:
-                assert len(file.read()) == size
-
-    publish(Watched(inner=folder, before=read), TWO)
-    read()
-    assert moments == [1, 1, 1, 1, 2]
 
 
 def numbers(seed: int, count: int = 4096) -> bytes:
@@ -203,14 +103,14 @@ def test_a_release_has_deltas_from_earlier_ones(
     publish(storage, one)
     publish(storage, two)
     publish(storage, three)
-    document = checking.verify(place_of(storage, key), NOW).document
+    document = clients.verify(place_of(storage, key), NOW).document
     file = document.models[0].releases[0].files[1].file
     assert [each.source for each in file.deltas] == [digest(two.weights), digest(one.weights)]
     assert all(each.size_bytes < 300 for each in file.deltas)
     for delta, release in zip(file.deltas, (two, one), strict=True):
         old, out = tmp_path / "old", tmp_path / f"out-{release.version}"
         old.write_bytes(release.weights)
-        with storage.opened(log.blob_name(delta.sha256)) as content:
+        with storage.opened(hosted(delta.sha256)) as content:
             deltas.apply(old, content, out)
         assert out.read_bytes() == three.weights
     data = document.models[0].releases[0].files[0].data[0]
@@ -227,13 +127,13 @@ def test_deltas_that_are_not_worth_their_bytes_are_left_out(folder: ChannelFolde
 def test_without_deltas_there_are_none(folder: ChannelFolder, publish: Publish) -> None:
     publish(folder, replace(ONE, weights=numbers(1)))
     made = publish(folder, replace(TWO, weights=numbers(1) + b"x"), limits=ReleasesKept(deltas=0))
-    assert len(made.uploaded) == 2
+    assert len(made.uploaded) == 3, "two files, and the list of releases"
 
 
 def test_a_delta_is_not_made_of_a_blob_that_was_changed(folder: ChannelFolder, publish: Publish) -> None:
     publish(folder, replace(ONE, weights=numbers(1)))
-    for each in folder.listed("blobs"):
-        (folder.root / each.name).write_bytes(bytes(each.size_bytes))
+    for each in models(folder):
+        (folder.root / each).write_bytes(bytes((folder.root / each).stat().st_size))
     with pytest.raises(GateError, match="was changed"):
         publish(folder, replace(TWO, weights=numbers(1) + b"x"))
 
@@ -245,25 +145,25 @@ def test_a_publisher_killed_among_deltas_is_continued(folder: ChannelFolder, key
     publish(whole.inner, replace(ONE, weights=numbers(1)))
     publish(whole, two)
     kinds = [each.partition("/")[0] for each in whole.writes]
-    assert kinds == ["blobs"] * 4 + ["stable"] * 2, "two deltas, two files, the document and the pointer"
+    assert kinds == ["targets"] * 5 + ["stable"] * 3, "two deltas, two files, the list of releases, and metadata"
     for _ in kinds:
         with pytest.raises(KilledError):
             publish(Watched(inner=folder, fails_at=1, is_late=True), two)
-        if log.required(place_of(folder, key)).number == 2:
+        if publishing.required(place_of(folder, key)).number == 2:
             break
-    found = checking.verify(place_of(folder, key), NOW)
+    found = clients.verify(place_of(folder, key), NOW)
     assert versions(found.document) == ["1.1.0", "1.0.0"]
-    assert found.blobs == 6
+    assert found.blobs == 7
 
 
 def test_promoting_adds_deltas_from_what_the_channel_had(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, replace(ONE, weights=numbers(1)))
     publish(folder, replace(TWO, weights=numbers(1) + b"x"), channel="beta")
     beta = place_of(folder, key, channel="beta")
-    assert log.required(beta).models[0].releases[0].files[1].file.deltas == ()
-    made = publishing.promote(place_of(folder, key), signing_of(key), source=beta)
+    assert publishing.required(beta).models[0].releases[0].files[1].file.deltas == ()
+    made = publishing.promote(place_of(folder, key), signing_of(), source=beta)
     assert [each.source for each in made.document.models[0].releases[0].files[1].file.deltas] == [digest(numbers(1))]
-    checking.verify(place_of(folder, key), NOW)
+    clients.verify(place_of(folder, key), NOW)
 
 
 def test_another_contract_is_refused_unless_it_is_said(folder: ChannelFolder, publish: Publish) -> None:
@@ -285,22 +185,16 @@ def test_an_older_version_and_other_files_of_a_version_are_refused(folder: Chann
         publish(folder, replace(TWO, weights=b"secretly other"))
 
 
-def test_a_package_of_another_name_is_refused(folder: ChannelFolder, publish: Publish) -> None:
-    publish(folder, ONE)
-    with pytest.raises(ConfigError, match="of the package 'vision'"):
-        publish(folder, replace(TWO, package="audio"))
-
-
 def test_a_rollout_grows_with_the_same_salt_over_the_release_before(
     folder: ChannelFolder, key: Key, publish: Publish
 ) -> None:
     publish(folder, ONE)
     small = publish(folder, TWO, Terms(percent=10), limits=ReleasesKept(keep=1)).document.models[0].releases
     assert [(each.version, each.rollout.percent) for each in small] == [("1.1.0", 10), ("1.0.0", 100)]
-    made = publishing.promote(place_of(folder, key), signing_of(key), percent=50)
+    made = publishing.promote(place_of(folder, key), signing_of(), percent=50)
     grown = made.document.models[0].releases
     assert (grown[0].rollout.percent, grown[0].rollout.salt) == (50, small[0].rollout.salt)
-    assert made.uploaded == ()
+    assert [each.endswith(".releases.json") for each in made.uploaded] == [True]
 
 
 def test_a_release_is_promoted_to_a_channel_without_its_bytes(
@@ -308,142 +202,29 @@ def test_a_release_is_promoted_to_a_channel_without_its_bytes(
 ) -> None:
     publish(storage, ONE, channel="beta")
     stable, beta = place_of(storage, key), place_of(storage, key, channel="beta")
-    made = publishing.promote(stable, signing_of(key), source=beta, percent=25)
-    assert made.uploaded == ()
-    assert checking.verify(stable, NOW).document.models[0].releases[0].rollout.percent == 25
-    content = storage.read("beta/channel.json", limit_bytes=1 << 20)
-    with pytest.raises(GateError, match="is of the channel 'beta'"):
-        log.verified(content or b"", stable, "stable/channel.json")
+    made = publishing.promote(stable, signing_of(), source=beta, percent=25)
+    assert [each.endswith(".releases.json") for each in made.uploaded] == [True]
+    assert clients.verify(stable, NOW).document.models[0].releases[0].rollout.percent == 25
 
 
 def test_going_back_takes_a_new_number(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     place = place_of(folder, key)
     for each in (ONE, TWO, THREE):
         publish(folder, each)
-    back = publishing.rollback(place, signing_of(key)).document
+    back = publishing.rollback(place, signing_of()).document
     assert (back.number, back.restores, versions(back)) == (4, 2, ["1.1.0", "1.0.0"])
-    further = publishing.rollback(place, signing_of(key)).document
+    further = publishing.rollback(place, signing_of()).document
     assert (further.number, further.restores, versions(further)) == (5, 1, ["1.0.0"])
     with pytest.raises(ConfigError, match="no document before"):
-        publishing.rollback(place, signing_of(key))
-    forth = publishing.rollback(place, signing_of(key), number=3).document
+        publishing.rollback(place, signing_of())
+    forth = publishing.rollback(place, signing_of(), number=3).document
     assert (forth.number, versions(forth)[0]) == (6, "1.2.0")
-    assert checking.verify(place, NOW).documents == 6
-
-
-def test_an_expired_document_is_refused_and_renewed(folder: ChannelFolder, key: Key, publish: Publish) -> None:
-    publish(folder, ONE, signing=signing_of(key, days=7))
-    place = place_of(folder, key)
-    checking.verify(place, later(6.9))
-    with pytest.raises(GateError, match="has expired on"):
-        checking.verify(place, later(7))
-    made = publishing.renew(place, signing_of(key, now=later(8)))
-    assert (made.document.number, made.uploaded) == (2, ())
-    checking.verify(place, later(9))
+    assert clients.verify(place, NOW).documents == 6
 
 
 def test_publishing_again_renews_what_has_expired(folder: ChannelFolder, key: Key, publish: Publish) -> None:
-    publish(folder, ONE, signing=signing_of(key, days=7))
-    assert publish(folder, ONE, signing=signing_of(key, now=later(8))).document.number == 2
-
-
-def test_an_older_document_put_back_is_noticed(folder: ChannelFolder, key: Key, publish: Publish) -> None:
-    publish(folder, ONE)
-    old = (folder.root / "stable/channel.json").read_bytes()
-    publish(folder, TWO)
-    (folder.root / "stable/channel.json").write_bytes(old)
-    with pytest.raises(GateError, match="document 1, and the newest is 2"):
-        checking.verify(place_of(folder, key), NOW)
-    (folder.root / "stable/documents/0000000000000002.json").unlink()
-    with pytest.raises(GateError, match="was at 2 before"):
-        checking.verify(place_of(folder, key), NOW, at_least=2)
-    assert publish(folder, THREE, signing=signing_of(key, after=2)).document.number == 3
-
-
-def test_another_key_is_refused_by_readers_and_publishers(
-    folder: ChannelFolder, key: Key, publish: Publish, tmp_path: Path, dist: Callable[[Release], Path]
-) -> None:
-    publish(folder, ONE)
-    other = make_key(tmp_path, "other")
-    with pytest.raises(GateError, match="signed by another key"):
-        checking.verify(place_of(folder, other), NOW)
-    with pytest.raises(GateError, match="signed by another key"):
-        publishing.publish(place_of(folder, other), dist(TWO), Terms(), signing_of(other))
-
-
-def test_keys_change_while_readers_trust_both(
-    folder: ChannelFolder, key: Key, publish: Publish, tmp_path: Path, dist: Callable[[Release], Path]
-) -> None:
-    publish(folder, ONE)
-    other = make_key(tmp_path, "next")
-    both = place_of(folder, key, other)
-    publishing.publish(both, dist(TWO), Terms(), signing_of(other))
-    assert checking.verify(both, NOW).documents == 2
-    assert log.required(place_of(folder, other)).number == 2
-    with pytest.raises(GateError, match="signed by another key"):
-        log.required(place_of(folder, key))
-
-
-def pointer(folder: ChannelFolder) -> Path:
-    return folder.root / "stable/channel.json"
-
-
-def resigned(key: Key, payload_type: str, payload: bytes) -> bytes:
-    return bundled(signing_of(key).signer.sign(payload_type, payload))
-
-
-def test_a_signature_for_another_purpose_is_refused(folder: ChannelFolder, key: Key, publish: Publish) -> None:
-    publish(folder, ONE)
-    pointer(folder).write_bytes(resigned(key, "application/vnd.in-toto+json", b"{}"))
-    with pytest.raises(GateError, match="not a document of a channel"):
-        log.required(place_of(folder, key))
-
-
-def test_a_document_under_another_number_is_refused(folder: ChannelFolder, key: Key, publish: Publish) -> None:
-    publish(folder, ONE)
-    (folder.root / "stable/documents/0000000000000009.json").write_bytes(pointer(folder).read_bytes())
-    with pytest.raises(GateError, match="has the number 1"):
-        publish(folder, TWO)
-
-
-def test_a_changed_document_is_refused(folder: ChannelFolder, key: Key, publish: Publish) -> None:
-    publish(folder, ONE)
-    envelope = json.loads(pointer(folder).read_bytes())
-    payload = envelope["dsseEnvelope"]["payload"]
-    envelope["dsseEnvelope"]["payload"] = payload[:20] + ("A" if payload[20] != "A" else "B") + payload[21:]
-    pointer(folder).write_text(json.dumps(envelope), encoding="utf-8", newline="\n")
-    with pytest.raises(GateError, match="changed after signing"):
-        log.required(place_of(folder, key))
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"{}", b"[" * 100_000, b" " * (log.MAX_ENVELOPE_BYTES + 2), b"\xff\xfe", bundled(Bundle(payload=b"{}"))],
-    ids=["empty", "object", "deep", "huge", "not utf-8", "unsigned"],
-)
-def test_a_hostile_envelope_is_refused(folder: ChannelFolder, key: Key, publish: Publish, content: bytes) -> None:
-    publish(folder, ONE)
-    pointer(folder).write_bytes(content)
-    with pytest.raises(GateError):
-        log.required(place_of(folder, key))
-
-
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [
-        (lambda path: path.unlink(), "is missing"),
-        (lambda path: path.write_bytes(path.read_bytes() + b"x"), "in place of"),
-        (lambda path: path.write_bytes(bytes(len(path.read_bytes()))), "was changed"),
-    ],
-    ids=["missing", "longer", "changed"],
-)
-def test_a_damaged_blob_is_found(
-    folder: ChannelFolder, key: Key, publish: Publish, damage: Callable[[Path], object], words: str
-) -> None:
-    publish(folder, ONE)
-    damage(folder.root / folder.listed("blobs")[0].name)
-    with pytest.raises(GateError, match=words):
-        checking.verify(place_of(folder, key), NOW)
+    publish(folder, ONE, signing=signing_of(days=7))
+    assert publish(folder, ONE, signing=signing_of(now=later(8))).document.number == 2
 
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"")], ids=["missing", "cut"])
@@ -451,39 +232,24 @@ def test_publishing_a_release_again_mends_its_blobs(
     folder: ChannelFolder, key: Key, publish: Publish, damage: Callable[[Path], object]
 ) -> None:
     publish(folder, ONE)
-    damaged = folder.listed("blobs")[0].name
+    damaged = models(folder)[0]
     damage(folder.root / damaged)
     assert publish(folder, ONE, is_dry=True).uploaded == (damaged,)
     again = publish(folder, ONE)
     assert (again.is_new, again.document.number, again.uploaded) == (False, 1, (damaged,))
-    checking.verify(place_of(folder, key), NOW)
-
-
-@pytest.mark.parametrize("content", [b"", b'{"mediaType": "appl'], ids=["empty", "cut"])
-def test_a_damaged_pointer_is_mended_by_its_hint(
-    folder: ChannelFolder, key: Key, publish: Publish, content: bytes
-) -> None:
-    publish(folder, ONE)
-    pointer = folder.root / "stable/channel.json"
-    pointer.write_bytes(content)
-    with pytest.raises(GateError, match="cut short") as raised:
-        publish(folder, ONE)
-    assert raised.value.hint == "remove it and publish again: it is a copy of the newest of the documents beside it"
-    pointer.unlink()
-    publish(folder, ONE)
-    assert checking.verify(place_of(folder, key), NOW).document.number == 1
+    clients.verify(place_of(folder, key), NOW)
 
 
 def test_a_blob_that_was_changed_is_mended_as_its_hint_says(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
-    path = folder.root / folder.listed("blobs")[0].name
+    path = folder.root / models(folder)[0]
     path.write_bytes(bytes(len(path.read_bytes())))
     with pytest.raises(GateError, match="was changed") as raised:
-        checking.verify(place_of(folder, key), NOW)
+        clients.verify(place_of(folder, key), NOW)
     assert raised.value.hint == "remove it and publish the release that has it again"
     path.unlink()
     publish(folder, ONE)
-    checking.verify(place_of(folder, key), NOW)
+    clients.verify(place_of(folder, key), NOW)
 
 
 def aged(folder: ChannelFolder, days: float) -> None:
@@ -496,7 +262,7 @@ def aged(folder: ChannelFolder, days: float) -> None:
 def prune(
     folder: ChannelStorage, key: Key, *, documents: int, grace_s: float = 86400.0, **options: bool
 ) -> pruning.Pruned:
-    places = [place_of(folder, key, channel=each) for each in log.channels(folder)]
+    places = [place_of(folder, key, channel=each) for each in repository.channels(folder)]
     return pruning.prune(places, documents=documents, grace_s=grace_s, now=NOW + timedelta(seconds=5), **options)
 
 
@@ -506,56 +272,62 @@ def test_pruning_keeps_what_the_last_documents_name(folder: ChannelFolder, key: 
         publish(folder, each, limits=ReleasesKept(keep=1))
     aged(folder, 2)
     assert prune(folder, key, documents=1, is_dry=True).names != ()
-    assert len(folder.listed("blobs")) == 6
+    assert len(models(folder)) == 6
     found = prune(folder, key, documents=1)
-    assert found.kept == 4, "of the third release, and of the first, which is in beta"
-    assert [each for each in found.names if "documents" in each] == [
-        "stable/documents/0000000000000001.json",
-        "stable/documents/0000000000000002.json",
+    assert len(models(folder)) == 4, "of the third release, and of the first, which is in beta"
+    assert [each for each in found.names if each.startswith("stable/")] == [
+        "stable/1.snapshot.json",
+        "stable/1.targets.json",
+        "stable/2.snapshot.json",
+        "stable/2.targets.json",
     ]
     for channel in ("stable", "beta"):
-        checking.verify(place_of(folder, key, channel=channel), NOW)
-    with pytest.raises(ConfigError, match="no document 2"):
-        publishing.rollback(place_of(folder, key), signing_of(key), number=2)
+        clients.verify(place_of(folder, key, channel=channel), NOW)
+    with pytest.raises(ConfigError, match="has no targets 2"):
+        publishing.rollback(place_of(folder, key), signing_of(), number=2)
 
 
 def test_pruning_leaves_what_a_publisher_has_just_written(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     with pytest.raises(KilledError):
-        publish(Watched(inner=folder, fails_at=3), TWO)
+        publish(Watched(inner=folder, fails_at=4), TWO)
     assert prune(folder, key, documents=1).names == ()
     aged(folder, 2)
-    assert len(prune(folder, key, documents=1).names) == 2
+    assert len(prune(folder, key, documents=1).names) == 3
 
 
 def test_a_blob_that_pruning_may_remove_is_written_again(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     with pytest.raises(KilledError):
-        publish(Watched(inner=folder, fails_at=3), TWO)
+        publish(Watched(inner=folder, fails_at=4), TWO)
     aged(folder, 0.9)
     watched = Watched(inner=folder)
     publish(watched, TWO)
-    assert len([each for each in watched.writes if each.startswith("blobs/")]) == 2
+    assert (
+        len([each for each in watched.writes if each.startswith("targets/") and not each.endswith("releases.json")])
+        == 2
+    )
 
 
 def test_pruning_keeps_what_a_channel_without_pointer_names(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE)
     publish(folder, TWO, channel="beta")
-    (folder.root / "beta/channel.json").unlink()  # the first publisher of beta was interrupted before it
+    (folder.root / "beta/timestamp.json").unlink()  # the first publisher of beta was interrupted before it
     aged(folder, 2)
-    assert log.channels(folder) == ["beta", "stable"]
+    assert repository.channels(folder) == ["beta", "stable"]
     assert prune(folder, key, documents=1).names == ()
-    checking.verify(place_of(folder, key, channel="beta"), NOW)
+    publish(folder, TWO, channel="beta")
+    clients.verify(place_of(folder, key, channel="beta"), NOW)
 
 
 def test_nothing_is_pruned_beside_an_unverified_channel(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     publish(folder, ONE, channel="beta")
     publish(folder, TWO)
-    (folder.root / "beta/channel.json").write_bytes(b"{}")
+    (folder.root / "beta/timestamp.json").write_bytes(b"{}")
     aged(folder, 2)
     with pytest.raises(GateError, match="beta"):
         prune(folder, key, documents=1, grace_s=0)
-    assert len(folder.listed("blobs")) == 4
+    assert len(models(folder)) == 4
 
 
 def test_a_store_creates_once_and_replaces_what_is_expected(storage: ChannelStorage) -> None:
@@ -607,9 +379,9 @@ def test_what_is_unknown_is_refused(folder: ChannelFolder, publish: Publish) -> 
         publish(folder, ONE, models=("other",))
 
 
-@pytest.mark.parametrize("name", ["../stable", "a/b", "", "blobs", ".hidden"])
+@pytest.mark.parametrize("name", ["../stable", "a/b", "", "targets", ".hidden"])
 def test_a_channel_has_a_plain_name(folder: ChannelFolder, key: Key, name: str) -> None:
-    with pytest.raises(ConfigError, match="not the name of a channel"):
+    with pytest.raises(ConfigError, match="not the name of a package or a channel"):
         place_of(folder, key, channel=name)
 
 
@@ -619,7 +391,7 @@ def test_a_release_without_what_channels_need_is_refused(folder: ChannelFolder, 
     del manifest["compiled"][1]["data-sha256"]
     (old / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8", newline="\n")
     with pytest.raises(ConfigError, match="data-sha256") as refused:
-        publishing.publish(place_of(folder, key), old, Terms(), signing_of(key))
+        publishing.publish(place_of(folder, key), old, Terms(), signing_of())
     assert "build it again" in refused.value.hint
 
 
@@ -629,6 +401,6 @@ def test_a_release_of_encrypted_models_is_refused(folder: ChannelFolder, key: Ke
     manifest["options"]["encryption"] = "models-1"
     (encrypted / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8", newline="\n")
     with pytest.raises(ConfigError, match="are encrypted") as refused:
-        publishing.publish(place_of(folder, key), encrypted, Terms(), signing_of(key))
+        publishing.publish(place_of(folder, key), encrypted, Terms(), signing_of())
     assert "without [package] encryption" in refused.value.hint
     assert folder.listed("") == []

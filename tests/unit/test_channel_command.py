@@ -38,7 +38,9 @@ def mobpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
 
 def test_a_model_goes_from_a_release_to_a_tenth_to_all_and_back(mobpack: Mobpack, key: Key, tmp_path: Path) -> None:
     to = ("--to", "channel", "--key", key.private)
-    read = ("--from", "channel", "--key", key.public)
+    read = ("--from", "channel")
+    for name in ("stable", "late"):
+        assert mobpack("init", "--package", "vision", "--channel", name, "--key", key.private)[0] == 0
     one, two = tmp_path / "one", tmp_path / "two"
     make_release(one, Release())
     make_release(two, Release(version="1.1.0", weights=b"others"))
@@ -58,7 +60,7 @@ def test_a_model_goes_from_a_release_to_a_tenth_to_all_and_back(mobpack: Mobpack
     assert percents() == [("1.0.0", 100)]
     code, out, _ = mobpack("publish", two, *to, "--percent", "10", "--wifi", "--free", "50MB", "--json")
     made = json.loads(out)
-    assert (code, made["is-new"], made["document"]["number"], len(made["uploaded"])) == (0, True, 2, 2)
+    assert (code, made["is-new"], made["document"]["number"], len(made["uploaded"])) == (0, True, 2, 3)
     conditions = made["document"]["models"][0]["releases"][0]["conditions"]
     assert conditions == {"wifi": True, "charging": False, "free-bytes": 50_000_000}
     assert percents() == [("1.1.0", 10), ("1.0.0", 100)]
@@ -68,15 +70,17 @@ def test_a_model_goes_from_a_release_to_a_tenth_to_all_and_back(mobpack: Mobpack
     assert mobpack("rollback", *to, "--number", "1")[0] == 0
     assert percents() == [("1.0.0", 100)]
     assert mobpack("renew", *to, "--days", "7")[0] == 0
-    code, out, _ = mobpack("verify", *read, "--at-least", "5")
+    code, out, _ = mobpack("verify", *read, "--at-least", "4")
     assert code == 0
-    assert "stable of vision: document 5 is signed and valid until" in out
-    code, out, _ = mobpack("prune", "--to", "channel", "--key", key.public, "--keep", "1", "--grace", "0", "--json")
+    assert "stable of vision: document 4 is signed and valid until" in out
+    code, out, _ = mobpack("prune", "--to", "channel", "--keep", "1", "--grace", "0", "--json")
     assert code == 0
     pruned = json.loads(out)
-    assert [each.rpartition("/")[2] for each in pruned["names"]] == [f"{number:016d}.json" for number in (1, 2, 3, 4)]
-    assert pruned["kept"] == 4, "of 1.1.0 in the channel 'late', and of 1.0.0"
-    assert "document 5" in mobpack("show", *read, "--history")[1]
+    assert [each for each in pruned["names"] if each.endswith(".targets.json")] == [
+        f"stable/{number}.targets.json" for number in (1, 2, 3)
+    ]
+    assert pruned["kept"] == 6, "of 1.1.0 in the channel 'late', and of 1.0.0"
+    assert "document 4" in mobpack("show", *read, "--history")[1]
 
 
 def test_gates_end_with_6_and_say_what_to_do(mobpack: Mobpack, key: Key, tmp_path: Path) -> None:
@@ -84,27 +88,31 @@ def test_gates_end_with_6_and_say_what_to_do(mobpack: Mobpack, key: Key, tmp_pat
     make_release(one, Release())
     make_release(two, Release(version="1.1.0", labels=("cat", "hound")))
     to = ("--to", "channel", "--key", key.private)
+    assert mobpack("init", "--package", "vision", "--key", key.private)[0] == 0
     assert mobpack("publish", one, *to)[0] == 0
     code, _, err = mobpack("publish", two, *to)
     assert code == 6
     assert "--new-contract" in err
     other = make_key(tmp_path / "others")
-    code, out, _ = mobpack("verify", "--from", "channel", "--key", other.public, "--json")
+    assert mobpack("init", "--package", "vision", "--key", other.private, "--out", "other.json")[0] == 0
+    code, out, _ = mobpack("verify", "--from", "channel", "--root", "other.json", "--json")
     assert code == 6
     assert json.loads(out)["error"]["exit-code"] == 6
     code, _, err = mobpack("renew", "--to", "channel", "--key", other.private)
-    assert code == 6
-    assert "with --trusted" in err
-    code, _, err = mobpack("verify", "--from", "channel", "--key", key.public, "--at-least", "9")
+    assert code == 2
+    assert "is none of the channel" in err
+    code, _, err = mobpack("verify", "--from", "channel", "--at-least", "9")
     assert code == 6
     assert "--after" in err
 
 
 def test_what_is_not_there_ends_with_2(mobpack: Mobpack, key: Key) -> None:
-    for command in ("show", "verify"):
-        code, _, err = mobpack(command, "--from", "nothing", "--key", key.public)
-        assert code == 2, command
-        assert "mobpack channel publish" in err
+    for words in ("mobpack channel init", "mobpack channel publish"):
+        for command in ("show", "verify"):
+            code, _, err = mobpack(command, "--from", "nothing")
+            assert code == 2, command
+            assert words in err
+        mobpack("init", "--package", "vision", "--key", key.private)
     assert mobpack("publish", "nothing", "--to", "channel", "--key", key.private)[0] == 2
     assert not Path("channel").exists()
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import GateError
-from packager.distribution.channel import checking, publishing
-from packager.distribution.channel.log import Signing
+from packager.distribution.channel import clients, publishing, rotating
+from packager.distribution.channel.places import Signing
 from packager.distribution.channel.publishing import Published, Terms
 from packager.distribution.channel.storage import ChannelFolder
 from tests.cases.channel_cases import NOW, Release, later, make_release, place_of, signing_of
@@ -38,17 +38,17 @@ def publish(key: Key, tmp_path: Path) -> Publish:
         if not dist.exists():
             make_release(dist, release)
         place = place_of(folder, key)
-        return publishing.publish(place, dist, Terms(), signing or signing_of(key), is_dry=is_dry)
+        return publishing.publish(place, dist, Terms(), signing or signing_of(), is_dry=is_dry)
 
     return run
 
 
 def refused_by_clock(attempt: Callable[[Signing], object], key: Key, now: datetime) -> str:
     with pytest.raises(GateError) as caught:
-        attempt(signing_of(key, now=now))
+        attempt(signing_of(now=now))
     assert f"this machine's clock says {now:%Y-%m-%d}" in caught.value.message
     assert "--clock-is-right" in caught.value.hint
-    assert isinstance(attempt(replace(signing_of(key, now=now), is_clock_trusted=True)), Published)
+    assert isinstance(attempt(replace(signing_of(now=now), is_clock_trusted=True)), Published)
     return caught.value.message
 
 
@@ -70,7 +70,7 @@ def test_a_channel_does_not_begin_by_a_wrong_clock(
         (later(7300), "more than 366 days after the end of document 1"),
     ],
 )
-@pytest.mark.parametrize("change", ["publish", "promote", "rollback", "renew"])
+@pytest.mark.parametrize("change", ["publish", "promote", "rollback"])
 def test_a_document_is_not_dated_before_the_one_it_follows_and_not_long_after(
     folder: ChannelFolder, key: Key, publish: Publish, now: datetime, words: str, change: str
 ) -> None:
@@ -84,9 +84,17 @@ def test_a_document_is_not_dated_before_the_one_it_follows_and_not_long_after(
         "publish": lambda signing: publish(folder, TWO, signing=signing, is_dry=True),
         "promote": lambda signing: publishing.promote(place, signing, percent=5, is_dry=True),
         "rollback": lambda signing: publishing.rollback(place, signing, is_dry=True),
-        "renew": lambda signing: publishing.renew(place, signing, is_dry=True),
     }
     assert words in refused_by_clock(attempts[change], key, now)
+    assert files_of(folder) == before
+
+
+@pytest.mark.parametrize("now", [NOW - timedelta(seconds=1), later(90 + 367)])
+def test_a_wrong_clock_renews_nothing(folder: ChannelFolder, key: Key, publish: Publish, now: datetime) -> None:
+    publish(folder, ONE)
+    before = files_of(folder)
+    with pytest.raises(GateError, match="this machine's clock says"):
+        rotating.renew(place_of(folder, key), signing_of(now=now))
     assert files_of(folder) == before
 
 
@@ -95,17 +103,17 @@ def test_a_channel_goes_on_at_once_and_after_a_year(
     folder: ChannelFolder, key: Key, publish: Publish, days: int
 ) -> None:
     publish(folder, ONE)
-    made = publish(folder, TWO, signing=signing_of(key, now=later(days)))
-    assert checking.verify(place_of(folder, key), later(days)).document == made.document
+    made = publish(folder, TWO, signing=signing_of(now=later(days)))
+    assert clients.verify(place_of(folder, key), later(days)).document == made.document
 
 
 def test_a_document_of_the_future_does_not_verify(folder: ChannelFolder, key: Key, publish: Publish) -> None:
     """Devices would take its date for the time, and nothing that is signed before then."""
-    signing = replace(signing_of(key, now=later(7300)), is_clock_trusted=True)
+    signing = replace(signing_of(now=later(7300)), is_clock_trusted=True)
     publish(folder, ONE, signing=signing)
     with pytest.raises(GateError, match="in the future"):
-        checking.verify(place_of(folder, key), NOW)
-    checking.verify(place_of(folder, key), later(7299.5))
+        clients.verify(place_of(folder, key), NOW)
+    clients.verify(place_of(folder, key), later(7299.5))
 
 
 def files_of(folder: ChannelFolder) -> dict[str, bytes]:

@@ -51,7 +51,7 @@ Publish = Callable[..., Published]
 def publish(root: Metadata[Root], key: Key, dist: Callable[[Release], Path]) -> Publish:
     def run(storage: ChannelStorage, release: Release, **options: Any) -> Published:
         place = repository_of(storage, root, *options.pop("keys", [key]))
-        signing = options.pop("signing", signing_of(key))
+        signing = options.pop("signing", signing_of())
         return publishing.publish(place, dist(release), options.pop("terms", Terms()), signing, **options)
 
     return run
@@ -72,10 +72,10 @@ def test_a_channel_goes_forth_and_back_and_verifies(
     assert [each.name for each in storage.listed("")] == before
     made = publish(storage, TWO)
     assert [each.split("/")[:2] for each in made.uploaded] == [["targets", "classifier"]] * 3
-    assert publishing.promote(place, signing_of(key), percent=10).document.number == 3
+    assert publishing.promote(place, signing_of(), percent=10).document.number == 3
     found = clients.verify(place, NOW)
     assert (found.document.number, found.documents, found.blobs, versions(found)) == (3, 3, 5, ["1.1.0", "1.0.0"])
-    back = publishing.rollback(place, signing_of(key), number=1)
+    back = publishing.rollback(place, signing_of(), number=1)
     assert (back.document.number, back.document.restores, versions(back)) == (4, 1, ["1.0.0"])
     assert clients.verify(place, NOW).document == back.document
     with pytest.raises(GateError, match="was at 5 before"):
@@ -128,7 +128,7 @@ def test_publishers_at_once_lose_nothing(
         start.wait()
         for _ in range(6):
             try:
-                rotating.renew(repository_of(folder, root, key), signing_of(key, days=days), is_whole=True)
+                rotating.renew(repository_of(folder, root, key), signing_of(days=days), is_whole=True)
             except GateError as error:
                 refused.append(error.message)
             except BaseException as error:
@@ -239,7 +239,7 @@ def test_a_thief_who_uses_up_the_numbers_is_recovered_from(
     both = repository_of(folder, root, key, new)
     roles = {"snapshot": role_keys(new), "timestamp": role_keys(new)}
     changed = rotating.rotated(both, roles, (), NOW, 365)
-    assert rotating.put_root(both, changed, signing_of(key)) == ()
+    assert rotating.put_root(both, changed, signing_of()) == ()
     assert client.update() == {"root": 2, "targets": 2, "snapshot": 2, "timestamp": 1}
     publish(folder, THREE, keys=[key, new])
     assert client.update() == {"root": 2, "targets": 3, "snapshot": 3, "timestamp": 2}
@@ -255,21 +255,21 @@ def test_targets_of_a_thief_are_left_behind(
 
     def put(release: Release, dist: Path, *keys: Key) -> Published:
         place = repository_of(folder, root, *keys)
-        return publishing.publish(place, make_release(dist, release), Terms(), signing_of(keys[0]))
+        return publishing.publish(place, make_release(dist, release), Terms(), signing_of())
 
     put(ONE, tmp_path / "one", stolen)
     put(TWO, tmp_path / "two", stolen)  # by the thief
     place = repository_of(folder, root, first, new)
     roles = {name: role_keys(new) for name in ("targets", "snapshot", "timestamp")}
-    rotating.put_root(place, rotating.rotated(place, roles, (), NOW, 365), signing_of(first), number=1)
+    rotating.put_root(place, rotating.rotated(place, roles, (), NOW, 365), signing_of(), number=1)
     found = clients.verify(place, NOW)
     assert (found.document.number, versions(found)) == (3, ["1.0.0"])
     with pytest.raises(ConfigError, match="no document before"):  # but that of the thief
-        publishing.rollback(repository_of(folder, root, new), signing_of(new))
+        publishing.rollback(repository_of(folder, root, new), signing_of())
     with pytest.raises(GateError, match="targets 4 needs 1 more signature"):
         put(THREE, tmp_path / "three", stolen)
     assert versions(put(THREE, tmp_path / "again", new)) == ["1.2.0", "1.0.0"]
-    back = publishing.rollback(repository_of(folder, root, new), signing_of(new))
+    back = publishing.rollback(repository_of(folder, root, new), signing_of())
     assert (back.document.restores, versions(back)) == (3, ["1.0.0"])
 
 
@@ -281,12 +281,12 @@ def test_a_root_whose_holder_was_interrupted_is_finished_by_going_back(
     killed = repository_of(Watched(inner=folder, fails_at=1, is_late=True), root, key, new)
     roles = {name: role_keys(new) for name in ("targets", "snapshot", "timestamp")}
     with pytest.raises(KilledError):
-        rotating.put_root(killed, rotating.rotated(killed, roles, (), NOW, 365), signing_of(key))
+        rotating.put_root(killed, rotating.rotated(killed, roles, (), NOW, 365), signing_of())
     with pytest.raises(GateError, match="signed by keys that it has no more") as refused:
         publish(folder, TWO, keys=[new])
     assert "rollback --number 1" in refused.value.hint
     place = replace(repository_of(folder, root, new), vouched=1)
-    made = publishing.rollback(place, signing_of(new), number=1)
+    made = publishing.rollback(place, signing_of(), number=1)
     assert clients.verify(repository_of(folder, root), NOW).document == made.document
 
 
@@ -305,18 +305,18 @@ def test_ends_of_roles_count_and_are_renewed(
     begin = NOW - timedelta(days=8)
     root = root_of(key, now=begin, days=days["root"])
     place = repository_of(folder, root, key)
-    signing = replace(signing_of(key, now=begin), days=days["targets"], timestamp_days=days["timestamp"])
+    signing = replace(signing_of(now=begin), days=days["targets"], timestamp_days=days["timestamp"])
     publishing.publish(place, dist(ONE), Terms(), signing)
     with pytest.raises(GateError, match=words):
         clients.verify(place, NOW)
     new = make_key(tmp_path / "new")
     other = repository_of(folder, root_of(key, now=begin, days=days["root"]), new)
     with pytest.raises(GateError, match=f"{role} 1 of the channel 'stable' has ended"):
-        rotating.renew(other, signing_of(new))
+        rotating.renew(other, signing_of())
     if role == "root":
-        rotating.put_root(place, rotating.rotated(place, {}, (), NOW, 365), signing_of(key))
+        rotating.put_root(place, rotating.rotated(place, {}, (), NOW, 365), signing_of())
     else:
-        rotating.renew(place, signing_of(key))
+        rotating.renew(place, signing_of())
     found = clients.verify(place, NOW)
     assert found.document.number == (2 if role == "targets" else 1), "of targets, those that end are signed anew"
 
@@ -327,8 +327,8 @@ def test_renewing_signs_what_ends_soon(
 ) -> None:
     begin = NOW - timedelta(days=days)
     place = repository_of(folder, root_of(key, now=begin), key)
-    publishing.publish(place, dist(ONE), Terms(), signing_of(key, now=begin))
-    assert rotating.renew(place, signing_of(key)) == ()
+    publishing.publish(place, dist(ONE), Terms(), signing_of(now=begin))
+    assert rotating.renew(place, signing_of()) == ()
     assert tuple(each.number for each in rotating.states(place)[1:]) == numbers
 
 
@@ -338,11 +338,11 @@ def test_pruning_keeps_what_the_last_targets_name(
     for each in (ONE, TWO, THREE):
         publish(folder, each, limits=publishing.ReleasesKept(keep=1))
     place = repository_of(folder, root, key)
-    place.announce(signing_of(key), ("snapshot",))
+    place.announce(signing_of(), ("snapshot",))
     found = pruning.prune([place], documents=1, grace_s=0, now=later(1))
     old = [f"stable/{number}.{role}.json" for number in (1, 2) for role in ("snapshot", "targets")]
     assert [each for each in found.names if each.startswith("stable/")] == old
-    place.announce(signing_of(key), ("snapshot",))
+    place.announce(signing_of(), ("snapshot",))
     assert pruning.prune([place], documents=1, grace_s=0, now=later(1)).names == ()
     assert found.kept == 3
     assert versions(clients.verify(place, NOW)) == ["1.2.0"]
@@ -415,7 +415,7 @@ def test_damage_by_whoever_writes_to_the_store_is_found(
 ) -> None:
     publish(folder, ONE)
     beta = repository_of(folder, root_of(key, channel="beta"), key)
-    publishing.promote(beta, signing_of(key), source=repository_of(folder, root))
+    publishing.promote(beta, signing_of(), source=repository_of(folder, root))
     attack(folder, tmp_path)
     with pytest.raises(GateError, match=words):
         clients.verify(repository_of(folder, root), NOW)

@@ -1,6 +1,8 @@
 """Verifies a channel with python-tuf's client, as any other client of TUF would, and every file that devices need."""
 
+import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,12 +12,25 @@ from tuf.api.metadata import TargetFile
 from tuf.ngclient import FetcherInterface, Updater
 
 from packager.core.errors import GateError
-from packager.distribution.channel.checking import AGAIN, CHUNK_BYTES, CheckedChannel, check_blob
 from packager.distribution.channel.dates import refuse_future
 from packager.distribution.channel.document import Document
-from packager.distribution.channel.places import Hosted, required
+from packager.distribution.channel.places import Hosted
+from packager.distribution.channel.publishing import required
 from packager.distribution.channel.repository import FOLDER, Repository, hosted_name
 from packager.distribution.channel.storage import AbsentError, ChannelStorage, reading
+
+CHUNK_BYTES = 1 << 20
+AGAIN = "publish the release that has it again"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedChannel:
+    """Result of verifying a channel."""
+
+    document: Document
+    documents: int
+    blobs: int
+    size_bytes: int
 
 
 class StorageFetcher(FetcherInterface):
@@ -86,8 +101,26 @@ def _verify_files(client: Updater, place: Repository, document: Document) -> Non
         if each.content is not None:
             client.download_target(found)
         else:
-            check_blob(place.storage, hosted_name(path, each.sha256), each.sha256, each.size_bytes)
+            _check_blob(place.storage, hosted_name(path, each.sha256), each.sha256, each.size_bytes)
 
 
 def _is_same(found: TargetFile, each: Hosted) -> bool:
     return (found.length, found.hashes) == (each.size_bytes, {"sha256": each.sha256})
+
+
+def _check_blob(storage: ChannelStorage, name: str, sha256: str, size: int) -> None:
+    """Reads one byte more than the signed size at most."""
+    found, count = hashlib.sha256(), 0
+    try:
+        file = storage.opened(name)
+    except AbsentError as error:
+        raise GateError(f"{name} is missing", hint=AGAIN) from error
+    with reading(name), file:
+        while chunk := file.read(min(CHUNK_BYTES, size + 1 - count)):
+            found.update(chunk)
+            count += len(chunk)
+    if count != size:
+        least = "at least " if count > size else ""
+        raise GateError(f"{name} has {least}{count:,} bytes in place of {size:,}", hint=AGAIN)
+    if found.hexdigest() != sha256:
+        raise GateError(f"{name} was changed: its sha256 is {found.hexdigest()[:16]}...", hint=f"remove it and {AGAIN}")

@@ -24,7 +24,7 @@ SHA256 = re.compile(r"[0-9a-f]{64}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 BROKEN = (ValueError, TypeError, RecursionError)
-AGAIN = "publish the channel again, or get its files again from where they were published"
+AGAIN = "get the files of the channel again from where they were published, or from a copy of the store"
 T = TypeVar("T")
 
 

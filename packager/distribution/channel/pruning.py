@@ -6,7 +6,7 @@ from datetime import datetime
 
 from packager.core.errors import GateError
 from packager.distribution.channel.document import Document
-from packager.distribution.channel.places import Channel
+from packager.distribution.channel.repository import Repository
 from packager.distribution.channel.storage import StoredFile
 
 
@@ -20,7 +20,9 @@ class Pruned:
     """number of blobs that are left"""
 
 
-def prune(places: Sequence[Channel], *, documents: int, grace_s: float, now: datetime, is_dry: bool = False) -> Pruned:
+def prune(
+    places: Sequence[Repository], *, documents: int, grace_s: float, now: datetime, is_dry: bool = False
+) -> Pruned:
     """Removes the blobs that none of the last documents of any channel names, and documents before those, if they are
     older than the time of grace.
 
@@ -49,11 +51,10 @@ def prune(places: Sequence[Channel], *, documents: int, grace_s: float, now: dat
     )
 
 
-def _kept(place: Channel, count: int) -> list[Document]:
-    """The last documents of a channel, with the newest."""
-    last = place.newest()
-    documents = {each: place.numbered(each) for each in place.numbers()[-count:]}
-    return list({**documents, **({last.number: last} if last else {})}.values())
+def _kept(place: Repository, count: int) -> list[Document]:
+    """The last documents of a channel, with the newest, and that which devices get."""
+    found = [place.numbered(each) for each in place.numbers()[-count:]]
+    return [*found, *(each for each in (place.newest(), place.current()) if each)]
 
 
 def _is_old(stored: StoredFile, grace_s: float, now: datetime) -> bool:

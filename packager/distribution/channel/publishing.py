@@ -1,13 +1,16 @@
 """Publishes releases to a channel: blobs first, then the signed document, then `channel.json`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from packager.core.errors import ConfigError, GateError
 from packager.distribution.channel.contents import ReleasedModel, ReleasedModels, contents
+from packager.distribution.channel.dates import refuse_implausible
 from packager.distribution.channel.document import (
+    TIME,
     ChannelModel,
     Document,
     DownloadConditions,
@@ -17,7 +20,8 @@ from packager.distribution.channel.document import (
     time_of,
 )
 from packager.distribution.channel.patches import Local, with_deltas, without_deltas
-from packager.distribution.channel.places import Channel, Hosted, Signing, following, required
+from packager.distribution.channel.places import Hosted, Signing
+from packager.distribution.channel.repository import Repository
 
 FRESH_S = 12 * 60 * 60
 """age up to which a blob that no document names is used: pruning keeps it for twice as long"""
@@ -65,7 +69,7 @@ class Published:
 
 
 def publish(
-    place: Channel,
+    place: Repository,
     dist: Path,
     terms: Terms,
     signing: Signing,
@@ -100,14 +104,14 @@ def publish(
         return replace(made, notes=(*_notes(dist, found, place), *made.notes))
 
 
-def _local(place: Channel, scratch: Path, paths: Mapping[str, Path], *documents: Document | None) -> Local:
+def _local(place: Repository, scratch: Path, paths: Mapping[str, Path], *documents: Document | None) -> Local:
     """Blobs of this machine, and those that the documents name in the store."""
     named = [place.hosted(each) for each in documents if each]
     names = {file.sha256: name for each in named for name, file in each.items()}
     return Local(storage=place.storage, names=names, scratch=scratch, paths=dict(paths))
 
 
-def _notes(dist: Path, found: ReleasedModels, place: Channel) -> Iterator[str]:
+def _notes(dist: Path, found: ReleasedModels, place: Repository) -> Iterator[str]:
     if found.lacks:
         keys = " and ".join(f"`{key}`" for key in found.lacks)
         yield (
@@ -123,7 +127,7 @@ def _chosen(found: ReleasedModels, names: Sequence[str]) -> list[ReleasedModel]:
     return [each for each in found.models if not names or each.name in names]
 
 
-def _release(model: ReleasedModel, found: ReleasedModels, terms: Terms, place: Channel) -> ModelRelease:
+def _release(model: ReleasedModel, found: ReleasedModels, terms: Terms, place: Repository) -> ModelRelease:
     names = {"package": found.package, "channel": place.channel, "model": model.name, "version": found.version}
     return ModelRelease(
         version=found.version,
@@ -170,10 +174,10 @@ def _kept(releases: Sequence[ModelRelease], keep: int) -> tuple[ModelRelease, ..
 
 
 def promote(
-    place: Channel,
+    place: Repository,
     signing: Signing,
     *,
-    source: Channel | None = None,
+    source: Repository | None = None,
     percent: int | None = None,
     models: Sequence[str] = (),
     is_new_contract: bool = False,
@@ -207,7 +211,7 @@ def promote(
         return _change(place, before, origin.package, entries, local.paths, signing, is_dry=is_dry)
 
 
-def _promoted(model: ChannelModel, package: str, place: Channel, percent: int) -> ModelRelease:
+def _promoted(model: ChannelModel, package: str, place: Repository, percent: int) -> ModelRelease:
     """The newest release of a model, for so many devices of a channel."""
     newest_release = model.releases[0]
     names = {"package": package, "channel": place.channel, "model": model.name, "version": newest_release.version}
@@ -215,7 +219,7 @@ def _promoted(model: ChannelModel, package: str, place: Channel, percent: int) -
 
 
 def rollback(
-    place: Channel,
+    place: Repository,
     signing: Signing,
     *,
     number: int | None = None,
@@ -245,24 +249,8 @@ def rollback(
     )
 
 
-def renew(place: Channel, signing: Signing, *, is_dry: bool = False) -> Published:
-    """Publishes the same models under a new number, with a later end."""
-    before = place.newest() or required(place)
-    return _change(
-        place,
-        before,
-        before.package,
-        before.models,
-        {},
-        signing,
-        restores=before.restores,
-        is_forced=True,
-        is_dry=is_dry,
-    )
-
-
 def _change(
-    place: Channel,
+    place: Repository,
     before: Document | None,
     package: str,
     entries: tuple[ChannelModel, ...],
@@ -294,7 +282,7 @@ def _change(
 
 
 def _missing(
-    place: Channel, before: Document | None, document: Document, paths: Mapping[str, Path], signing: Signing
+    place: Repository, before: Document | None, document: Document, paths: Mapping[str, Path], signing: Signing
 ) -> dict[str, Hosted]:
     """The files of `document` that have to be written: those that are not there or have another size, and those of this
     machine that `before` does not name and that may be pruned soon."""
@@ -312,10 +300,46 @@ def _missing(
     return missing
 
 
-def _upload(place: Channel, missing: Mapping[str, Hosted], paths: Mapping[str, Path]) -> None:
+def _upload(place: Repository, missing: Mapping[str, Hosted], paths: Mapping[str, Path]) -> None:
     with TemporaryDirectory() as scratch:
         for name, each in sorted(missing.items()):
             path = paths.get(each.sha256, Path(scratch) / each.sha256)
             if each.content is not None:
                 path.write_bytes(each.content)
             place.storage.upload(name, path)
+
+
+def required(place: Repository) -> Document:
+    """The document that devices get. Raises ConfigError if there is none."""
+    found = place.current()
+    if found is None:
+        raise ConfigError(
+            f"there is no channel '{place.channel}': {place.pointer} is missing",
+            hint="publish a release there first: mobpack channel publish dist --to URL",
+        )
+    return found
+
+
+def following(
+    place: Repository,
+    before: Document | None,
+    package: str,
+    models: Iterable[ChannelModel],
+    signing: Signing,
+    *,
+    restores: int = 0,
+) -> Document:
+    """The document that follows `before`, with other models. Raises GateError for a date that cannot be."""
+    if not signing.is_clock_trusted:
+        refuse_implausible(before, signing.now)
+    return Document(
+        schema_version=1,
+        package=package,
+        channel=place.channel,
+        number=max(before.number if before else 0, signing.after) + 1,
+        previous="",
+        restores=restores,
+        published=signing.now.strftime(TIME),
+        expires=(signing.now + timedelta(days=signing.days)).strftime(TIME),
+        models=tuple(models),
+    )

@@ -210,7 +210,7 @@ class Repository:
         name = hosted_name(path, file.hashes.get("sha256", ""))
         content = self.storage.read(name, limit_bytes=file.length)
         if content is None:
-            raise GateError(f"{name} is missing", hint="publish the release that has it again")
+            raise GateError(f"{name} is missing", hint=AGAIN)
         _refuse_other(content, file, name)
         found = parsed_releases(content, name)
         if (found.package, found.channel, found.model) != (self.package, self.channel, model):

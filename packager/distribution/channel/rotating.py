@@ -11,7 +11,8 @@ from tuf.api.metadata import Metadata, Root
 from packager.core.errors import ConfigError, GateError
 from packager.distribution.channel.dates import refuse_implausible
 from packager.distribution.channel.document import TIME
-from packager.distribution.channel.places import Signing, following, required
+from packager.distribution.channel.places import Signing
+from packager.distribution.channel.publishing import following, required
 from packager.distribution.channel.repository import OvertakenError, Repository, is_soon
 from packager.distribution.channel.roles import (
     LIMITS,
