@@ -8,12 +8,12 @@ from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
-from packager.distribution.channel.places import Signing
 
 from benchmarks.abuse.command import Place, run
 from benchmarks.abuse.result import Result
 from packager.core.errors import GateError
 from packager.distribution.channel import publishing, rotating
+from packager.distribution.channel.places import Signing
 from packager.distribution.channel.publishing import Terms
 from packager.distribution.channel.storage import ChannelFolder
 from packager.distribution.release import signatures

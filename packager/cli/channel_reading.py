@@ -41,7 +41,7 @@ class PruneOptions:
     as_json: bool
 
     def repositories(self) -> "list[Repository]":
-        """All channels at the address. Raises ConfigError if there is none."""
+        """The channels at the address. Raises ConfigError if there is none."""
         from packager.distribution.channel.repository import channels as names
         from packager.distribution.channel.storage import open_storage
         from packager.workflows import channels

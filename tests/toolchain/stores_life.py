@@ -13,10 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from packager.distribution.channel.clients import CheckedChannel
-
 from packager.core.errors import GateError
 from packager.distribution.channel import clients, publishing, rotating
+from packager.distribution.channel.clients import CheckedChannel
 from packager.distribution.channel.pruning import prune
 from packager.distribution.channel.publishing import Terms
 from packager.distribution.channel.repository import Repository, channels, hosted_name

@@ -1,4 +1,4 @@
-"""`channel.json`: the models that a channel delivers, as values and as strict, canonical JSON."""
+"""The models that a channel delivers, as values and as strict, canonical JSON."""
 
 import hashlib
 import math

@@ -1,4 +1,4 @@
-"""Publishes releases to a channel: blobs first, then the signed document, then `channel.json`."""
+"""Publishes releases to a channel: files first, then the metadata that names them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
