@@ -15,6 +15,7 @@ from tests.cases.delivery_releases import CHANNEL, FIRST, MODEL, SECOND
 from tests.cases.delivery_server import RELEASES, Forever
 from tests.cases.delivery_stage import EXPIRED, FAILS, LOADS, SAME, Scenario, Stage, Visit
 from tests.cases.trust_vectors import IN_USE, NEXT, STRANGER, private
+from tests.cases.tuf_delegations import GRAPHS
 from tests.cases.tuf_repository import Edit, Json, Keys, key_id, nothing, public, signed_by
 from tests.toolchain.react_native.download.server import Fault, Handler, cut, status
 
@@ -332,7 +333,7 @@ def _other_keys(stage: Stage) -> None:
 
     def edit(root: Json) -> None:
         root["keys"]["1" * 64] = {"keytype": "ed25519", "scheme": "ed25519", "keyval": {"public": "2" * 64}}
-        root["roles"]["targets"]["keyids"].append("1" * 64)
+        root["roles"]["targets"]["keyids"] += ["1" * 64, "3" * 64]
 
     channel.repository.rotate(edit)
     channel.publish()
@@ -441,11 +442,6 @@ DELEGATIONS = Visit(
             "",
             _delegated(roles=lambda role: [_without_paths(role, path_hash_prefixes=[PREFIX])]),
         ),
-        Scenario(
-            "releases of a delegated role, by a pattern",
-            "",
-            _delegated(roles=lambda role: [{**role, "paths": [f"{MODEL}/[!x]eleases.jso?"]}]),
-        ),
         Scenario("a delegated role by a stranger", "arbitrary software", _delegated(signers=(STRANGER,), phase=FAILS)),
         Scenario("a delegated role with another version", "mix and match", _delegated(version=900, phase=FAILS)),
         Scenario(
@@ -461,6 +457,21 @@ DELEGATIONS = Visit(
 )
 
 
+def _no_signature(content: bytes) -> bytes:
+    return content.replace(b'"sig":"', b'"sig":"no ')
+
+
+OTHERS_HAVE_NONE = dict.fromkeys(SIGNED, lambda signed: signed.pop("mobpack"))
+OTHER_FORMS = Visit(
+    name="metadata in other forms",
+    scenarios=(
+        Scenario("a signature that is no number", "hostile text", _given(change=_no_signature)),
+        Scenario("metadata of others", "", _given(LOADS, SECOND, edits=OTHERS_HAVE_NONE)),
+    ),
+    on_pages=False,
+)
+
+
 def _alone(name: str, attack: str, happens: Happens) -> Visit:
     """A visit of its own: what has happened to the keys of a channel stays."""
     return Visit(name=name, scenarios=(Scenario(name, attack, happens),), on_pages=False)
@@ -470,8 +481,10 @@ ATTACKS: tuple[Visit, ...] = (
     *map(_each_role, SIGNED),
     CONTENTS,
     TEXTS,
+    OTHER_FORMS,
     BAD_ROOTS,
     DELEGATIONS,
+    GRAPHS,
     _alone("keys that move", "a stolen key", _moved),
     _alone("a root key that moves", "a stolen key", _root_moved),
     _alone("twenty roots at once", "", _long_chain),
