@@ -127,8 +127,8 @@ class Repository:
 
     def _releases(self, document: Json) -> dict[str, bytes]:
         """The releases of each model in a file of their own, by the paths of the targets."""
-        elsewhere = {"models", "number", "published", "expires"}
-        kept = {key: value for key, value in document.items() if key not in elsewhere}
+        elsewhere = {"models", "number", "restores", "published", "expires"}
+        kept = {"schema-version": 1, **{key: value for key, value in document.items() if key not in elsewhere}}
         return {
             f"{each['name']}/releases.json": json.dumps(
                 {**kept, "model": each["name"], "releases": each["releases"]}

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy
 import onnx
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from packager import vectors
 from packager.core.findings import Report
@@ -18,7 +17,6 @@ from packager.core.to_json import plain
 from packager.core.values import Compiled, ElementType, Plan
 from packager.distribution import deltas
 from packager.distribution.channel.document import (
-    PAYLOAD_TYPE,
     TIME,
     Allowed,
     ChannelFile,
@@ -33,13 +31,12 @@ from packager.distribution.channel.document import (
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.signing.envelope import Bundle, pae, written
-from packager.signing.statements import ReleaseName, payload
+from packager.signing.statements import ReleaseName
 from packager.targets.android import Android
 from packager.targets.target import Target
 from packager.vectors import generated, safetensors
 from tests.cases.onnx_text import linear
-from tests.cases.trust_vectors import IN_USE, sign, signed
+from tests.cases.trust_vectors import signed
 from tests.cases.tuf_repository import Repository, delivery
 from tests.toolchain import trusted
 from tests.toolchain.react_native.download.server import Files
@@ -183,19 +180,15 @@ class Shelf:
     def put(self, content: bytes) -> str:
         """Adds a blob, and gives its sha256."""
         digest = hashlib.sha256(content).hexdigest()
-        self.files.by_path[blob(digest)] = self.files.by_path[target(digest)] = content
+        self.files.by_path[target(digest)] = content
         return digest
 
     def publish(self, *releases: ModelRelease, number: int = 0, **changes: Any) -> Document:
         """Puts a document with these releases of the model on the server, under the next number unless one is given."""
         self.number = number or self.number + 1
         document = replace(document_of(self.number, *releases), **changes)
-        self.send(bundle(plain(document)))
         self.files.by_path.update(self.repository.files(plain(document), self.number))
         return document
-
-    def send(self, content: bytes) -> None:
-        self.files.by_path[f"/{CHANNEL}/channel.json"] = content
 
     @property
     def asked(self) -> list[str]:
@@ -209,11 +202,9 @@ def document_of(number: int, *releases: ModelRelease) -> Document:
     """A document from now on, for a day, with these releases of the model."""
     now = datetime.now(UTC)
     return Document(
-        schema_version=1,
         package=PACKAGE.name,
         channel=CHANNEL,
         number=number,
-        previous="",
         restores=0,
         published=now.strftime(TIME),
         expires=(now + timedelta(days=1)).strftime(TIME),
@@ -257,26 +248,6 @@ def compiled_for(provider: str, plan: Plan) -> Compiled:
     return next(each.compiled for each in plan.choices if each.provider == provider)
 
 
-def blob(digest: str) -> str:
-    return f"/blobs/sha256/{digest[:2]}/{digest}"
-
-
 def target(digest: str) -> str:
     """Path of a file of a release."""
     return f"/targets/{MODEL}/{digest}.{digest}"
-
-
-def same(content: bytes) -> bytes:
-    return content
-
-
-def bundle(
-    document: Any,
-    key: ec.EllipticCurvePrivateKey = IN_USE,
-    *,
-    kind: str = PAYLOAD_TYPE,
-    change: Callable[[bytes], bytes] = same,
-) -> bytes:
-    """The document in its signed envelope; `change` is made to what was signed, afterwards."""
-    content = payload(document) if isinstance(document, Mapping) else document
-    return written(Bundle(payload=change(content), payload_type=kind, signature=sign(pae(kind, content), key)))

@@ -1,4 +1,4 @@
-"""The document of a channel: strict, canonical JSON, the hash of a contract, and the share of devices."""
+"""The releases of a model in a channel: strict, canonical JSON, the hash of a contract, and the share of devices."""
 
 import copy
 import json
@@ -10,28 +10,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from packager.core.errors import GateError
+from packager.core.to_json import plain
 from packager.core.values import Plan
 from packager.distribution.channel.contracts import contract_hash
 from packager.distribution.channel.document import (
-    MAX_DOCUMENT_BYTES,
+    MAX_RELEASES_BYTES,
     Allowed,
     ChannelFile,
-    ChannelModel,
     Delta,
-    Document,
     DownloadConditions,
     ModelFile,
     ModelRelease,
+    ModelReleases,
     Rollout,
     Setting,
-    canonical,
     is_in_rollout,
-    parsed,
+    parsed_releases,
     salt_of,
 )
 from packager.distribution.release.manifest import contract_entry, tensor_entry
 from packager.signing.statements import payload
-from tests.cases.channel_cases import NO_TIMES, SETTINGS, model_entry
+from tests.cases.channel_cases import SETTINGS, model_entry
 from tests.cases.differences_cases import CHANGED, TENSORS, TYPED
 from tests.nights import examples
 
@@ -61,30 +60,22 @@ RELEASE = ModelRelease(
     notes="Zürich",
     files=(MODEL_FILE,),
 )
-DOCUMENT = Document(
-    schema_version=1,
-    package="vision",
-    channel="stable",
-    number=1,
-    previous="",
-    restores=0,
-    published="2026-01-01T00:00:00Z",
-    expires="2026-04-01T00:00:00Z",
-    models=(ChannelModel(name="classifier", releases=(RELEASE,)),),
+TEXT = payload(
+    plain(ModelReleases(schema_version=1, package="vision", channel="stable", model="classifier", releases=(RELEASE,)))
 )
 
 
-def test_a_document_is_read_as_it_was_written() -> None:
-    assert parsed(canonical(DOCUMENT), "it") == DOCUMENT
+def test_releases_are_read_as_they_were_written() -> None:
+    assert payload(plain(parsed_releases(TEXT, "it"))) == TEXT
 
 
-def plain() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(canonical(DOCUMENT))
+def read() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(TEXT)
     return found
 
 
 def with_value(*path: str | int, value: object) -> bytes:
-    document = plain()
+    document = read()
     place: Any = document
     for each in path[:-1]:
         place = place[each]
@@ -92,13 +83,13 @@ def with_value(*path: str | int, value: object) -> bytes:
     return payload(document)
 
 
-RELEASE_PATH = ("models", 0, "releases", 0)
+RELEASE_PATH = ("releases", 0)
 FILE_PATH = (*RELEASE_PATH, "files", 0, "file")
 ALLOWED_PATH = (*RELEASE_PATH, "files", 0, "allowed", 0)
 
 
 def plain_file() -> dict[str, Any]:
-    found: dict[str, Any] = plain()["models"][0]["releases"][0]["files"][0]["file"]
+    found: dict[str, Any] = read()["releases"][0]["files"][0]["file"]
     return found
 
 
@@ -107,24 +98,23 @@ HOSTILE: dict[str, bytes] = {
     "not utf-8": b'{"a":"\xff"}',
     "deep": b"[" * 100_000,
     "deep inside": with_value("package", value="x").replace(b'"x"', b"[" * 50_000 + b"]" * 50_000),
-    "huge": b" " * (MAX_DOCUMENT_BYTES + 1),
-    "huge number": with_value("number", value=0).replace(b'"number":0', b'"number":' + b"9" * 10_000),
-    "beyond a double": with_value("number", value=2**53),
-    "negative": with_value("number", value=-1),
-    "zero": with_value("number", value=0),
-    "float": with_value("number", value=1.5),
-    "text for a number": with_value("number", value="1"),
-    "truth for a number": with_value("number", value=True),
+    "huge": b" " * (MAX_RELEASES_BYTES + 1),
+    "huge number": with_value(*RELEASE_PATH, "number", value=0).replace(b'"number":0', b'"number":' + b"9" * 10_000),
+    "beyond a double": with_value(*RELEASE_PATH, "number", value=2**53),
+    "negative": with_value(*RELEASE_PATH, "number", value=-1),
+    "float": with_value(*RELEASE_PATH, "number", value=1.5),
+    "text for a number": with_value(*RELEASE_PATH, "number", value="1"),
+    "truth for a number": with_value(*RELEASE_PATH, "number", value=True),
     "null": with_value("package", value=None),
-    "NaN": with_value("number", value=0).replace(b'"number":0', b'"number":NaN'),
+    "NaN": with_value(*RELEASE_PATH, "number", value=0).replace(b'"number":0', b'"number":NaN'),
     "list": b"[]",
-    "list for an object": with_value("models", 0, value=[]),
-    "object for a list": with_value("models", value={}),
+    "list for an object": with_value(*RELEASE_PATH, value=[]),
+    "object for a list": with_value("releases", value={}),
     "unknown key": with_value("more", value=1),
     "unknown key inside": with_value(*RELEASE_PATH, "more", value=1),
-    "twice": canonical(DOCUMENT).replace(b'"number":1,', b'"number":1,"number":1,', 1),
-    "spaces": canonical(DOCUMENT).replace(b'"number":1', b'"number": 1', 1),
-    "another order": json.dumps(dict(reversed(plain().items())), separators=(",", ":"), ensure_ascii=False).encode(),
+    "twice": TEXT.replace(b'"model":', b'"model":"a","model":', 1),
+    "spaces": TEXT.replace(b'"model":', b'"model": ', 1),
+    "another order": json.dumps(dict(reversed(read().items())), separators=(",", ":"), ensure_ascii=False).encode(),
     "path for a digest": with_value(*FILE_PATH, "sha256", value="../" * 21 + "a"),
     "path for a name": with_value(*FILE_PATH, "name", value="../../etc/passwd"),
     "absolute path": with_value(*FILE_PATH, "name", value="/etc/passwd"),
@@ -135,15 +125,12 @@ HOSTILE: dict[str, bytes] = {
     "channel with a path": with_value("channel", value="../stable"),
     "101 percent": with_value(*RELEASE_PATH, "rollout", "percent", value=101),
     "version with a path": with_value(*RELEASE_PATH, "version", value="../1"),
-    **{f"the end {each}": with_value("expires", value=each) for each in NO_TIMES},
-    "ends before it begins": with_value("expires", value="2025-01-01T00:00:00Z"),
-    "a model twice": with_value("models", value=plain()["models"] * 2),
-    "a version twice": with_value("models", 0, "releases", value=plain()["models"][0]["releases"] * 2),
+    "a version twice": with_value("releases", value=read()["releases"] * 2),
     "delta from a path": with_value(*FILE_PATH, "deltas", 0, "source", value="x"),
     "no tolerance": with_value(*ALLOWED_PATH, "rtol", value="0.1"),
     "an infinite tolerance": with_value(*ALLOWED_PATH, "rtol", value=0).replace(b'"rtol":0', b'"rtol":1e999'),
     "a negative tolerance": with_value(*ALLOWED_PATH, "rtol", value=-0.5),
-    "a tolerance of another form": canonical(DOCUMENT).replace(b'"rtol":0.001', b'"rtol":1e-3', 1),
+    "a tolerance of another form": TEXT.replace(b'"rtol":0.001', b'"rtol":1e-3', 1),
     "a self-test without tolerances": with_value(*RELEASE_PATH, "files", 0, "allowed", value=[]),
     "two self-tests": with_value(*RELEASE_PATH, "files", 0, "golden", value=[plain_file()] * 2),
     "a newer schema": with_value("schema-version", value=2),
@@ -151,29 +138,29 @@ HOSTILE: dict[str, bytes] = {
 }
 
 
-def test_a_hostile_document_is_refused() -> None:
+def test_hostile_releases_are_refused() -> None:
     for content in HOSTILE.values():
-        with pytest.raises(GateError, match=r"stable\.json"):
-            parsed(content, "stable.json")
+        with pytest.raises(GateError, match=r"releases\.json"):
+            parsed_releases(content, "releases.json")
 
 
 def test_a_missing_key_is_named() -> None:
-    document = plain()
-    del document["models"][0]["releases"][0]["contract"]
-    with pytest.raises(GateError, match=r"models\[0\]\.releases\[0\]\.contract is missing"):
-        parsed(payload(document), "it")
+    document = read()
+    del document["releases"][0]["contract"]
+    with pytest.raises(GateError, match=r"releases\[0\]\.contract is missing"):
+        parsed_releases(payload(document), "it")
 
 
 @settings(max_examples=examples(200), deadline=None)
-@given(st.integers(0, len(canonical(DOCUMENT)) - 1), st.integers(1, 255))
-def test_a_changed_byte_is_refused_or_gives_another_document(index: int, change: int) -> None:
-    content = bytearray(canonical(DOCUMENT))
+@given(st.integers(0, len(TEXT) - 1), st.integers(1, 255))
+def test_a_changed_byte_is_refused_or_gives_other_releases(index: int, change: int) -> None:
+    content = bytearray(TEXT)
     content[index] ^= change
     try:
-        found = parsed(bytes(content), "it")
+        found = parsed_releases(bytes(content), "it")
     except GateError:
         return
-    assert canonical(found) == bytes(content)
+    assert payload(plain(found)) == bytes(content)
 
 
 def test_a_larger_share_adds_devices_and_every_release_has_its_own() -> None:

@@ -239,18 +239,6 @@ def test_the_command_takes_the_subject_and_says_who_has_signed(mobpack: Mobpack,
     assert mobpack("verify", dist, "--subject", "CN=signer")[0] == 2
 
 
-@pytest.mark.parametrize("command", ["show", "verify", "prune", "publish", "promote", "rollback", "renew"])
-def test_every_command_of_channels_takes_the_subject(mobpack: Mobpack, tmp_path: Path, command: str) -> None:
-    key = make_key(tmp_path)
-    place = ["--from" if command in ("show", "verify") else "--to", str(tmp_path / "channel")]
-    keys = ["--key", str(key.public)]
-    if command not in ("show", "verify", "prune"):
-        keys = ["--key", str(key.private), "--trusted", str(key.public)]
-    code, _, said = mobpack("channel", command, *place, *keys, "--subject", "CN=signer")
-    assert code == 2
-    assert "only certificates have subjects" in said
-
-
 def test_a_shared_cache_takes_results_of_the_subject_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ours = certificate_cases.written(tmp_path / "ours", Chain())
     monkeypatch.setenv(shared_store.KEY, str(ours.key.private))

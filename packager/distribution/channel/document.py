@@ -1,12 +1,12 @@
-"""The models that a channel delivers, as values and as strict, canonical JSON."""
+"""The models that a channel delivers, as values, and `releases.json`, their strict, canonical JSON."""
 
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from packager.core import parsing
 from packager.core.errors import GateError
@@ -15,8 +15,6 @@ from packager.core.to_json import plain
 from packager.signing.statements import payload
 
 SCHEMA_VERSION = 1
-PAYLOAD_TYPE = "application/vnd.mobpack.channel+json"
-MAX_DOCUMENT_BYTES = 1 << 20
 MAX_RELEASES_BYTES = 5_000_000
 MAX_INTEGER = 2**53 - 1
 """a double of JavaScript has every integer up to it"""
@@ -25,7 +23,6 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 BROKEN = (ValueError, TypeError, RecursionError)
 AGAIN = "get the files of the channel again from where they were published, or from a copy of the store"
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +37,7 @@ class Delta:
 
 @dataclass(frozen=True, kw_only=True)
 class ChannelFile:
-    """A blob: `blobs/sha256/ab/abcd...`, named by its sha256 alone."""
+    """A blob, whose target has its sha256 for a name."""
 
     name: str
     """in the package; of data, the name under which the model file refers to it"""
@@ -151,15 +148,12 @@ class ModelReleases:
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """Everything a device needs to know to update its models, in one signed text."""
+    """Everything a device needs to know to update its models: targets, and the releases that they name."""
 
-    schema_version: int
     package: str
     channel: str
     number: int
-    """grows with every document of the channel, and is used once"""
-    previous: str
-    """sha256 of the document before; empty in the first"""
+    """version of the targets: it grows with every document of the channel, and is used once"""
     restores: int
     """number of the document that a rollback repeats; 0 if it is none"""
     published: str
@@ -167,31 +161,13 @@ class Document:
     models: tuple[ChannelModel, ...]
 
 
-def canonical(document: Document) -> bytes:
-    """The one text of a document: keys sorted, no spaces, UTF-8."""
-    return payload(plain(document))
-
-
-def digest(document: Document) -> str:
-    return hashlib.sha256(canonical(document)).hexdigest()
-
-
-def parsed(content: bytes, where: str) -> Document:
-    """The document in `content`; `where` names it in errors.
+def parsed_releases(content: bytes, where: str) -> ModelReleases:
+    """The releases of a model in `content`; `where` names it in errors.
 
     Raises GateError for a text that is too large, not canonical, of another schema, or whose values cannot be.
     """
-    return _parsed(Document, content, where, MAX_DOCUMENT_BYTES, _refuse_impossible)
-
-
-def parsed_releases(content: bytes, where: str) -> ModelReleases:
-    """The releases of a model in `content`. Raises GateError like `parsed`."""
-    return _parsed(ModelReleases, content, where, MAX_RELEASES_BYTES, _refuse_impossible_releases)
-
-
-def _parsed(kind: type[T], content: bytes, where: str, limit_bytes: int, refuse_impossible: Callable[[T], None]) -> T:
-    if len(content) > limit_bytes:
-        raise GateError(f"{where} has more than {limit_bytes >> 10} KiB", hint=AGAIN)
+    if len(content) > MAX_RELEASES_BYTES:
+        raise GateError(f"{where} has more than {MAX_RELEASES_BYTES >> 10} KiB", hint=AGAIN)
     try:
         found = parsing.json_of(content.decode("utf-8"), object_pairs_hook=_distinct, parse_constant=_refuse_constant)
         schema = found.get("schema-version") if isinstance(found, dict) else None
@@ -200,12 +176,12 @@ def _parsed(kind: type[T], content: bytes, where: str, limit_bytes: int, refuse_
                 f"{where} has schema version {schema}, and this mobpack reads {SCHEMA_VERSION}",
                 hint="use the mobpack that published it, or a newer one",
             )
-        value: T = _read(kind, found, "")
-        refuse_impossible(value)
+        value: ModelReleases = _read(ModelReleases, found, "")
+        _refuse_impossible(value)
         if payload(plain(value)) != content:
             raise ValueError("it is not in canonical form")
     except BROKEN as error:
-        raise GateError(f"{where} is not a document of a channel: {error}", hint=AGAIN) from error
+        raise GateError(f"{where} is not a list of releases: {error}", hint=AGAIN) from error
     return value
 
 
@@ -245,28 +221,14 @@ def _read(kind: Any, found: Any, where: str) -> Any:
     return kind(**{name: _read(types[name], found[key], f"{where}.{key}".lstrip(".")) for key, name in names.items()})
 
 
-def _refuse_impossible(document: Document) -> None:
-    _all_match(NAME, [document.package, document.channel, *(each.name for each in document.models)])
-    _all_match(SHA256, [document.previous] if document.previous else [])
-    if document.schema_version != SCHEMA_VERSION or not document.number:
-        raise ValueError("schema version or number is 0")
-    if time_of(document.published) >= time_of(document.expires):
-        raise ValueError("it expires before it is published")
-    _refuse_repeated([each.name for each in document.models], "model")
-    for model in document.models:
-        _refuse_impossible_model(model.name, model.releases)
-
-
-def _refuse_impossible_releases(found: ModelReleases) -> None:
+def _refuse_impossible(found: ModelReleases) -> None:
     _all_match(NAME, [found.package, found.channel, found.model])
     if found.schema_version != SCHEMA_VERSION:
         raise ValueError("schema version is 0")
-    _refuse_impossible_model(found.model, found.releases)
-
-
-def _refuse_impossible_model(name: str, releases: tuple[ModelRelease, ...]) -> None:
-    _refuse_repeated([each.version for each in releases], f"version of {name}")
-    for release in releases:
+    versions = [each.version for each in found.releases]
+    if len(set(versions)) < len(versions):
+        raise ValueError(f"a version of {found.model} is there twice")
+    for release in found.releases:
         _refuse_impossible_release(release)
 
 
@@ -286,11 +248,6 @@ def _all_match(pattern: re.Pattern[str], texts: Iterable[str]) -> None:
     for text in texts:
         if not pattern.fullmatch(text):
             raise ValueError(f"'{text[:40]}' is not what it should be")
-
-
-def _refuse_repeated(names: list[str], kind: str) -> None:
-    if len(set(names)) < len(names):
-        raise ValueError(f"a {kind} is there twice")
 
 
 def time_of(text: str) -> datetime:

@@ -333,11 +333,9 @@ def following(
     if not signing.is_clock_trusted:
         refuse_implausible(before, signing.now)
     return Document(
-        schema_version=1,
         package=package,
         channel=place.channel,
         number=max(before.number if before else 0, signing.after) + 1,
-        previous="",
         restores=restores,
         published=signing.now.strftime(TIME),
         expires=(signing.now + timedelta(days=signing.days)).strftime(TIME),

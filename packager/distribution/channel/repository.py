@@ -194,11 +194,9 @@ class Repository:
         files = targets.signed.targets
         lists = [path for path in sorted(files) if path.rpartition("/")[2] == RELEASES]
         return Document(
-            schema_version=SCHEMA_VERSION,
             package=self.package,
             channel=self.channel,
             number=targets.signed.version,
-            previous="",
             restores=restores if isinstance(restores, int) else 0,
             published=facts["published"],
             expires=targets.signed.expires.strftime(TIME),
@@ -274,7 +272,7 @@ class Repository:
         )
         root = self.root()
         made = self.create(self._sign(dated(targets, signing.now, signing.days), root), root)
-        return replace(document, number=made.signed.version, previous="")
+        return replace(document, number=made.signed.version)
 
     def create(self, metadata: Metadata[Any], root: Root) -> Metadata[Any]:
         """Creates the file of targets or a snapshot, once enough keys have signed it."""
