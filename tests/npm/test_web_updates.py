@@ -148,7 +148,6 @@ def test_metadata_that_is_not_to_be_believed_changes_nothing(site: Site) -> None
         ("failed", "the channel stable of other", {"number": 5, "package": "other"}, {}),
         ("failed", "the channel beta of models", {"number": 6, "channel": "beta"}, {}),
         ("failed", "rolled back", {"number": 1}, {}),
-        ("failed", "schema version 2", {"number": 7, "schema_version": 2}, {}),
         (
             "failed",
             "size-bytes is no whole number",
