@@ -14,6 +14,7 @@ from tests.cases.onnx_text import onnx_model, saved, weight
 from tests.toolchain import command, node
 from tests.toolchain.npm_checks import compile_all
 from tests.toolchain.react_native.packages import unpack
+from tests.toolchain.witness import watched
 
 NAME = "vision-node"
 PROJECT = """\
@@ -139,6 +140,14 @@ def app(project: Path, tmp_path: Path) -> Iterator[Path]:
     shutil.move(tmp_path / "package", modules / NAME)
     yield tmp_path
     shutil.rmtree(tmp_path)
+
+
+def test_a_program_asks_nothing_of_a_network(app: Path, tmp_path: Path) -> None:
+    """ONNX Runtime alone looks up a name and leaves an identifier of the machine at home."""
+    program = app / "opened.mjs"
+    program.write_text(f"await (await import('{NAME}')).Slow.load();\nsetTimeout(() => undefined, 3000);\n")
+    found = watched([node.node().program, program], tmp_path / "watched")
+    assert found.is_silent, found
 
 
 def test_programs_in_typescript_get_what_mobpack_predicts_and_words(project: Path, app: Path) -> None:

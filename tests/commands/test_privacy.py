@@ -1,0 +1,54 @@
+"""Programs with a wheel ask nothing of a network and leave nothing at home."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from packager.engines.environments.environment import ensure
+from packager.engines.environments.runtime import Runtime
+from packager.files.processes.children import python
+from tests.cases.onnx_text import onnx_model, saved
+from tests.toolchain import command
+from tests.toolchain.witness import watched
+
+PROJECT = '[package]\nname = "vision"\n[model.net]\npath = "net.onnx"\n[target.python]\n'
+OPENED = "import time\nfrom vision import Net\nmodel = Net.load()\ntime.sleep(3)\n"
+TALKING = """\
+import os, pathlib, socket, subprocess
+pathlib.Path.home().joinpath("identifier").write_text("1")
+subprocess.run(["/bin/true"])
+for host in ("models.example.com", "192.0.2.1"):
+    try:
+        socket.create_connection((host, 443))
+    except OSError:
+        pass
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    saved(folder / "net.onnx", onnx_model("(float[1, 4] x) => (float[1, 4] y) { y = Relu (x) }"))
+    (folder / "mobpack.toml").write_text(PROJECT, encoding="utf-8")
+    done = command.run("build", folder=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_whoever_talks_is_heard(tmp_path: Path) -> None:
+    found = watched([*python(), "-c", TALKING], tmp_path / "watched")
+    assert found.lookups == ("models.example.com", "192.0.2.1")
+    assert found.connections[-1] == "192.0.2.1 443"
+    assert (found.programs, found.files) == (("/bin/true",), ("identifier",))
+
+
+def test_a_program_with_a_wheel_is_silent(project: Path, tmp_path: Path) -> None:
+    """ONNX Runtime alone looks up a name and leaves an identifier of the machine at home."""
+    ensure(Runtime())
+    [wheel] = (project / "dist" / "python").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    path = f"{tmp_path / 'site'}:{Runtime().variables()['PYTHONPATH']}"
+    found = watched([*Runtime().command(), "-c", OPENED], tmp_path / "watched", {"PYTHONPATH": path})
+    assert found.is_silent, found
