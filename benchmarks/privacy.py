@@ -1,4 +1,4 @@
-"""What programs with packages ask of a network, beside ONNX Runtime alone: `python -m benchmarks.privacy`.
+"""Programs with packages on a network, beside ONNX Runtime alone: `python -m benchmarks.privacy`.
 
 Each program opens a model of one node, and waits. It runs as a user with an empty home, in a network of its own that
 leads nowhere, with a library that writes down look-ups of names, connections, programs that it starts, and the files
