@@ -384,6 +384,18 @@ def _far_future(stage: Stage) -> None:
     stage.update(LOADS, SECOND)
 
 
+def _delegations(keys: Sequence[EllipticCurvePrivateKey], roles: Callable[[Json], Sequence[Json]]) -> Json:
+    """The part of targets that delegates the model's files."""
+    role = {
+        "name": FAMILY,
+        "keyids": [key_id(key) for key in keys],
+        "threshold": 1,
+        "terminating": False,
+        "paths": [f"{MODEL}/*"],
+    }
+    return {"keys": {key_id(key): public(key) for key in keys}, "roles": list(roles(role))}
+
+
 def _delegated(
     *,
     keys: Sequence[EllipticCurvePrivateKey] = (NEXT,),
@@ -404,15 +416,7 @@ def _delegated(
             family = {"_type": "targets", **found, "targets": signed["targets"], "mobpack": signed["mobpack"]}
             path = f"/{CHANNEL}/{number}.{FAMILY}.json"
             channel.address.files.by_path[path] = signed_by(family, signers)
-            role = {
-                "name": FAMILY,
-                "keyids": [key_id(key) for key in keys],
-                "threshold": 1,
-                "terminating": False,
-                "paths": [f"{MODEL}/*"],
-            }
-            used = {key_id(key): public(key) for key in keys}
-            signed.update(targets={}, delegations={"keys": used, "roles": list(roles(role))})
+            signed.update(targets={}, delegations=_delegations(keys, roles))
 
         if in_snapshot:
             channel.repository.delegated[f"{FAMILY}.json"] = {"version": number}
@@ -420,6 +424,16 @@ def _delegated(
         stage.update(phase, SECOND if phase == LOADS else FIRST)
 
     return happens
+
+
+def _delegated_anew(stage: Stage) -> None:
+    """A role that the device has kept is worth nothing once the targets name another key for it."""
+    _delegated()(stage)
+    delegations = _delegations((THIRD,), lambda role: [role])
+    stage.channel.publish(edits={"targets": _changes(targets={}, delegations=delegations)})
+    stage.update(FAILS, SECOND)
+    stage.start()
+    stage.update(FAILS, SECOND)
 
 
 def _without_paths(role: Json, **fields: object) -> Json:
@@ -485,6 +499,7 @@ ATTACKS: tuple[Visit, ...] = (
     BAD_ROOTS,
     DELEGATIONS,
     GRAPHS,
+    _alone("a delegated role whose key has moved", "a stolen key", _delegated_anew),
     _alone("keys that move", "a stolen key", _moved),
     _alone("a root key that moves", "a stolen key", _root_moved),
     _alone("twenty roots at once", "", _long_chain),
