@@ -170,12 +170,18 @@ class Watched:
 
 
 def root_of(
-    key: Key, *, channel: str = "stable", now: datetime = NOW, days: int = 365, **keys: Sequence[Key]
+    key: Key,
+    *,
+    package: str = "vision",
+    channel: str = "stable",
+    now: datetime = NOW,
+    days: int = 365,
+    **keys: Sequence[Key],
 ) -> Metadata[Root]:
     """A first root; `root=[a, b]` gives the role other keys than `key`, both of which have to sign."""
     roles = {name: role_keys(*keys.get(name, [key])) for name in ROLES}
     signers = signers_of(key, *keys.get("root", []))
-    return rotating.begin("vision", channel, roles, signers, now, days)
+    return rotating.begin(package, channel, roles, signers, now, days)
 
 
 def role_keys(*keys: Key) -> RoleKeys:

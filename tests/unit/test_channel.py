@@ -25,7 +25,17 @@ from packager.distribution.channel.storage import (
     open_storage,
 )
 from tests.cases.channel import ONE, THREE, TWO, Publish, dist, folder, key, publish, storage
-from tests.cases.channel_cases import NOW, KilledError, Watched, later, make_release, place_of, signing_of
+from tests.cases.channel_cases import (
+    NOW,
+    KilledError,
+    Watched,
+    later,
+    make_release,
+    place_of,
+    repository_of,
+    root_of,
+    signing_of,
+)
 from tests.cases.signing_cases import Key, digest
 
 __all__ = ["dist", "folder", "key", "publish", "storage"]
@@ -205,6 +215,15 @@ def test_a_release_is_promoted_to_a_channel_without_its_bytes(
     made = publishing.promote(stable, signing_of(), source=beta, percent=25)
     assert [each.endswith(".releases.json") for each in made.uploaded] == [True]
     assert clients.verify(stable, NOW).document.models[0].releases[0].rollout.percent == 25
+
+
+def test_a_release_is_not_promoted_to_a_channel_of_another_package(
+    folder: ChannelFolder, key: Key, publish: Publish
+) -> None:
+    publish(folder, ONE, channel="beta")
+    stable = repository_of(folder, root_of(key, package="audio"), key)
+    with pytest.raises(ConfigError, match="different packages: audio, vision"):
+        publishing.promote(stable, signing_of(), source=place_of(folder, key, channel="beta"))
 
 
 def test_going_back_takes_a_new_number(folder: ChannelFolder, key: Key, publish: Publish) -> None:

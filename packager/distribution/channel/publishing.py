@@ -87,10 +87,10 @@ def publish(
     with TemporaryDirectory() as scratch:
         found = contents(dist, Path(scratch))
         before = place.newest()
-        package = before.package if before else place.package
-        if package and package != found.package:
+        if place.package != found.package:
             raise ConfigError(
-                f"the channel '{place.channel}' is of the package '{package}', and the release is of '{found.package}'",
+                f"the channel '{place.channel}' is of the package '{place.package}', and the release is of "
+                f"'{found.package}'",
                 hint="publish it to a channel or an address of its own",
             )
         local = _local(place, Path(scratch), found.paths, before)
@@ -100,7 +100,7 @@ def publish(
             entry = _with(known.get(model.name), model.name, release, terms, limits)
             known[model.name] = with_deltas(entry, local, count=limits.deltas)
         entries = tuple(known[name] for name in sorted(known))
-        made = _change(place, before, found.package, entries, local.paths, signing, is_dry=is_dry)
+        made = _change(place, before, entries, local.paths, signing, is_dry=is_dry)
         return replace(made, notes=(*_notes(dist, found, place), *made.notes))
 
 
@@ -191,9 +191,9 @@ def promote(
     """
     before = place.newest()
     origin = required(source) if source else before or required(place)
-    if before and before.package != origin.package:
+    if place.package != origin.package:
         raise ConfigError(
-            f"the channels belong to different packages: {before.package}, {origin.package}",
+            f"the channels belong to different packages: {place.package}, {origin.package}",
             hint="promote between channels of one package",
         )
     named = [each for each in origin.models if not models or each.name in models]
@@ -208,7 +208,7 @@ def promote(
             entry = _with(known.get(model.name), model.name, release, terms, limits)
             known[model.name] = with_deltas(entry, local, count=limits.deltas)
         entries = tuple(known[name] for name in sorted(known))
-        return _change(place, before, origin.package, entries, local.paths, signing, is_dry=is_dry)
+        return _change(place, before, entries, local.paths, signing, is_dry=is_dry)
 
 
 def _promoted(model: ChannelModel, package: str, place: Repository, percent: int) -> ModelRelease:
@@ -244,15 +244,12 @@ def rollback(
     entries = tuple({**known, **returned}[name] for name in sorted({**known, **returned}) if models or name in returned)
     restores = old.restores or old.number
     is_forced = old.number == before.number  # signed by a key that is gone
-    return _change(
-        place, before, before.package, entries, {}, signing, restores=restores, is_forced=is_forced, is_dry=is_dry
-    )
+    return _change(place, before, entries, {}, signing, restores=restores, is_forced=is_forced, is_dry=is_dry)
 
 
 def _change(
     place: Repository,
     before: Document | None,
-    package: str,
     entries: tuple[ChannelModel, ...],
     paths: Mapping[str, Path],
     signing: Signing,
@@ -264,7 +261,7 @@ def _change(
     is_expired = before is not None and signing.now >= time_of(before.expires)
     document = before
     if document is None or document.models != entries or is_forced or is_expired:
-        document = following(place, before, package, entries, signing, restores=restores)
+        document = following(place, before, entries, signing, restores=restores)
     missing = _missing(place, before, document, paths, signing)
     if odd := sorted(each.sha256 for each in missing.values() if each.content is None and each.sha256 not in paths):
         raise GateError(
@@ -323,7 +320,6 @@ def required(place: Repository) -> Document:
 def following(
     place: Repository,
     before: Document | None,
-    package: str,
     models: Iterable[ChannelModel],
     signing: Signing,
     *,
@@ -333,7 +329,7 @@ def following(
     if not signing.is_clock_trusted:
         refuse_implausible(before, signing.now)
     return Document(
-        package=package,
+        package=place.package,
         channel=place.channel,
         number=max(before.number if before else 0, signing.after) + 1,
         restores=restores,

@@ -134,9 +134,7 @@ def settle(place: Repository, signing: Signing, *, number: int = 0) -> tuple[str
                 f"apps get nothing until a key of the role 'targets' has signed: mobpack channel rollback --to URL "
                 f"--number {document.number} --key KEY",
             )
-        made = following(
-            place, document, place.package, document.models, replace(signing, after=0), restores=document.restores
-        )
+        made = following(place, document, document.models, replace(signing, after=0), restores=document.restores)
         place.commit(made, signing)
     return place.announce(signing)
 
@@ -153,7 +151,7 @@ def renew(place: Repository, signing: Signing, *, is_whole: bool = False) -> tup
     root = place.root()
     top = place.top(root)
     if (is_whole or (top and is_soon(top.signed, signing.now))) and place.can_sign(root, "targets"):
-        place.commit(following(place, before, place.package, before.models, signing, restores=before.restores), signing)
+        place.commit(following(place, before, before.models, signing, restores=before.restores), signing)
     waiting = place.announce(signing, ("timestamp", "snapshot") if is_whole else ("timestamp",))
     if waiting:
         return waiting
