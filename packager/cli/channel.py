@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import click
 
 from packager.cli.cache import Size
 from packager.cli.channel_options import (
+    DatedOptions,
     after_option,
     channel_option,
     clock_option,
@@ -33,42 +33,24 @@ from packager.cli.project_options import into
 from packager.core.errors import GateError
 
 if TYPE_CHECKING:
-    from packager.distribution.channel.places import Signing
     from packager.distribution.channel.publishing import Published
     from packager.distribution.channel.repository import Repository
 
 
 @dataclass(frozen=True, kw_only=True)
-class SignedOptions:
+class SignedOptions(DatedOptions):
     """Options of every command that signs something new."""
 
     url: str
     name: str
     root: Path | None
-    keys: tuple[str, ...]
-    days: int
-    timestamp_days: int
-    after: int = 0
-    clock_is_right: bool
     is_dry: bool
-    as_json: bool
 
     def repository(self, *, role: str | None = None, vouched: int = 0) -> "Repository":
         """The channel, which keys of a `role` sign."""
         from packager.workflows import channels
 
         return channels.opened(self.url, named_root(self.root, self.name), self.keys, role=role, vouched=vouched)
-
-    def signing(self) -> "Signing":
-        from packager.distribution.channel.places import Signing
-
-        return Signing(
-            now=datetime.now(UTC).replace(microsecond=0),
-            days=self.days,
-            timestamp_days=self.timestamp_days,
-            after=self.after,
-            is_clock_trusted=self.clock_is_right,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,14 @@
 """Options of `mobpack channel`."""
 
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from packager.distribution.channel.places import Signing
 
 PEM = click.Path(path_type=Path, dir_okay=False)
 
@@ -90,6 +96,29 @@ clock_option = click.option(
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class DatedOptions:
+    """Options of every command that signs something with a date."""
+
+    keys: tuple[str, ...]
+    days: int = 90
+    timestamp_days: int = 30
+    after: int = 0
+    clock_is_right: bool = False
+    as_json: bool
+
+    def signing(self) -> "Signing":
+        from packager.distribution.channel.places import Signing
+
+        return Signing(
+            now=datetime.now(UTC).replace(microsecond=0),
+            days=self.days,
+            timestamp_days=self.timestamp_days,
+            after=self.after,
+            is_clock_trusted=self.clock_is_right,
+        )
+
+
 def root_of(root: Path | None, name: str) -> Path | None:
     """The file of a channel's root: the one that is named, or that of the channel in the current folder, if any."""
     default = Path(f"{name}.root.json")
@@ -98,4 +127,4 @@ def root_of(root: Path | None, name: str) -> Path | None:
 
 def named_root(root: Path | None, name: str) -> Path:
     """Like `root_of`; the name of the missing file if there is none."""
-    return root_of(root, name) or Path(f"{name}.root.json")
+    return root or Path(f"{name}.root.json")

@@ -1,7 +1,6 @@
 """`mobpack channel init`, `rotate`, `revoke` and `sign`: which keys a channel has, and who has signed."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +8,7 @@ import click
 
 from packager.cli.channel_options import (
     PEM,
+    DatedOptions,
     channel_option,
     clock_option,
     days_option,
@@ -31,7 +31,6 @@ from packager.cli.options import json_option, print_json
 from packager.cli.project_options import into
 
 if TYPE_CHECKING:
-    from packager.distribution.channel.places import Signing
     from packager.workflows.channels import AskedKeys, Rooted
 
 optional_to_option = click.option("--to", "url", metavar="URL", help="Folder, or an address, of the channel.")
@@ -39,25 +38,10 @@ out_option = click.option("--out", type=PEM, metavar="FILE", help="File of the r
 
 
 @dataclass(frozen=True, kw_only=True)
-class RootOptions:
+class RootOptions(DatedOptions):
     """Options of every command that signs a root."""
 
     url: str | None
-    keys: tuple[str, ...]
-    days: int = 90
-    timestamp_days: int = 30
-    clock_is_right: bool = False
-    as_json: bool
-
-    def signing(self) -> "Signing":
-        from packager.distribution.channel.places import Signing
-
-        return Signing(
-            now=datetime.now(UTC).replace(microsecond=0),
-            days=self.days,
-            timestamp_days=self.timestamp_days,
-            is_clock_trusted=self.clock_is_right,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)

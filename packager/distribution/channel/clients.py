@@ -63,13 +63,15 @@ def verify(place: Repository, now: datetime, *, at_least: int = 0) -> CheckedCha
         )
     refuse_future(document, now)
     with TemporaryDirectory() as scratch:
+        metadata = Path(scratch, "metadata")
+        metadata.mkdir()
         client = Updater(
-            str(Path(scratch, "metadata")),
+            str(metadata),
             f"{place.channel}/",
             target_dir=str(Path(scratch, "targets")),
             target_base_url=f"{FOLDER}/",
             fetcher=StorageFetcher(place.storage),
-            bootstrap=_bootstrap(place, Path(scratch, "metadata")),
+            bootstrap=place.trusted,
         )
         try:
             _verify_files(client, place, document)
@@ -85,11 +87,6 @@ def verify(place: Repository, now: datetime, *, at_least: int = 0) -> CheckedCha
     return CheckedChannel(
         document=document, documents=len(place.numbers()), blobs=len(sizes), size_bytes=sum(sizes.values())
     )
-
-
-def _bootstrap(place: Repository, folder: Path) -> bytes:
-    folder.mkdir()
-    return place.trusted
 
 
 def _verify_files(client: Updater, place: Repository, document: Document) -> None:

@@ -1,7 +1,6 @@
 """The root of a channel: the first file of The Update Framework that apps trust, and that projects name."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +24,8 @@ class ChannelRoot:
     """A root that as many of its keys have signed as it demands."""
 
     text: str
-    version: int
     package: str
     channel: str
-    expires: datetime
 
 
 def read_root(path: Path) -> ChannelRoot:
@@ -48,10 +45,4 @@ def read_root(path: Path) -> ChannelRoot:
     names = [found.get(key) if isinstance(found, dict) else None for key in ("package", "channel")]
     if not all(isinstance(each, str) and NAME.fullmatch(each) for each in names):
         raise ConfigError(f"{path} does not say which package and channel it is the root of", hint=MAKE_ONE)
-    return ChannelRoot(
-        text=content.decode(),
-        version=metadata.signed.version,
-        package=str(names[0]),
-        channel=str(names[1]),
-        expires=metadata.signed.expires,
-    )
+    return ChannelRoot(text=content.decode(), package=str(names[0]), channel=str(names[1]))
