@@ -14,6 +14,7 @@ from tests.toolchain.witness import watched
 
 PROJECT = '[package]\nname = "vision"\n[model.net]\npath = "net.onnx"\n[target.python]\n'
 OPENED = "import time\nfrom vision import Net\nmodel = Net.load()\ntime.sleep(3)\n"
+ALONE = "import time, onnxruntime\nsession = onnxruntime.InferenceSession({!r})\ntime.sleep(3)\n"
 TALKING = """\
 import os, pathlib, socket, subprocess
 pathlib.Path.home().joinpath("identifier").write_text("1")
@@ -43,12 +44,14 @@ def test_whoever_talks_is_heard(tmp_path: Path) -> None:
     assert (found.programs, found.files) == (("/bin/true",), ("identifier",))
 
 
-def test_a_program_with_a_wheel_is_silent(project: Path, tmp_path: Path) -> None:
-    """ONNX Runtime alone looks up a name and leaves an identifier of the machine at home."""
+def test_a_program_with_a_wheel_is_silent_and_onnx_runtime_alone_is_not(project: Path, tmp_path: Path) -> None:
+    """The second half proves that the first can fail: ONNX Runtime leaves an identifier of the machine at home."""
     ensure(Runtime())
+    own, path = Runtime().command(), Runtime().variables()["PYTHONPATH"]
+    alone = watched([*own, "-c", ALONE.format(str(project / "net.onnx"))], tmp_path / "alone", {"PYTHONPATH": path})
+    assert any(name.endswith("/deviceid") for name in alone.files), alone
     [wheel] = (project / "dist" / "python").glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
-    path = f"{tmp_path / 'site'}:{Runtime().variables()['PYTHONPATH']}"
-    found = watched([*Runtime().command(), "-c", OPENED], tmp_path / "watched", {"PYTHONPATH": path})
+    found = watched([*own, "-c", OPENED], tmp_path / "watched", {"PYTHONPATH": f"{tmp_path / 'site'}:{path}"})
     assert found.is_silent, found
