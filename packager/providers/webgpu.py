@@ -32,7 +32,7 @@ class Webgpu:
     preferred_layout: str = "NCHW"
     """layout of images on the processor: `NHWC`, ONNX Runtime's own default, or `NCHW`. With NHWC a Conv of 129
     channels gives other numbers: those of Silero VAD are off by a third of the largest one (ONNX Runtime 1.30.0 for the
-    web in Chromium 153 and the plug-in 0.4.0 on Mesa's lavapipe; `tests/engines/test_provider_traps.py`)"""
+    web in Chromium 153 and the plug-in 0.4.0 on Mesa's lavapipe; `tests/nightly/test_provider_traps.py`)"""
 
     def options(self) -> Mapping[str, str]:
         return {"preferredLayout": self.preferred_layout}

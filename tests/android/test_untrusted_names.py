@@ -12,9 +12,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from packager import description
 from packager.core.characters import any_unseen, unseen
 from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import onnx_model, saved, weight
+from tests.cases.sbom import assert_valid
 from tests.toolchain import command
 
 NAMES = {"x": "im\u202eage\x01", "y": "out\u200b\u2028put", "h": "hidden\x1b[31m\ufeff", "n": "batch\u2066"}
@@ -85,7 +87,7 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "labels.txt").write_text(f"{PERSIAN}\n{FAMILY}\n", encoding="utf-8")
     (folder / "mobpack.toml").write_text(PROJECT, encoding="utf-8")
     variables = {**os.environ, "XDG_CACHE_HOME": str(empty_cache(folder / "cache"))}
-    asked = ("build", "--emit-project", "--emit", "ort-package")
+    asked = ("build", "--emit-project", "--emit", "ort-package", "--emit", "spdx")
     done = command.run(*asked, folder=folder, environment=variables)
     assert done.returncode == 0, done.stderr
     assert unseen(done.stdout + done.stderr) == ""
@@ -153,3 +155,38 @@ def test_names_of_tensors_and_labels_are_what_they_were(texts: dict[str, str]) -
     labels = [text for name, text in texts.items() if PurePosixPath(name).name == LABELS]
     assert labels
     assert all("\u0645\u06cc\u200c" in text for text in labels)
+
+
+def test_bills_and_descriptions_are_inside_and_bills_beside_every_package(dist: Path) -> None:
+    with zipfile.ZipFile(dist / "android/deceiving-1.0.0.aar") as archive:
+        library = archive.read("META-INF/com.example.deceiving/sbom.cdx.json")
+        apis = {"android": archive.read("META-INF/com.example.deceiving/api.json")}
+    with zipfile.ZipFile(dist / "swift/deceiving-1.0.0.zip") as archive:
+        package = archive.read("deceiving-1.0.0/sbom.cdx.json")
+        apis["ios"] = archive.read("deceiving-1.0.0/api.json")
+    with tarfile.open(dist / "npm/react-native-deceiving-1.0.0.tgz") as archive:
+        files = [archive.extractfile(f"package/{name}") for name in ("sbom.cdx.json", "api.json")]
+        module, apis["react_native"] = (file.read() for file in files if file)
+    for target, text in apis.items():
+        api = description.read(text.decode(), target)
+        assert (api.target, api.package) == (target, "deceiving")
+        assert sorted(each.class_name for each in api.models) == ["Friendly", "Hostile"]
+    beside = {
+        "android/deceiving-1.0.0.cdx.json": library,
+        "swift/deceiving-1.0.0.cdx.json": package,
+        "npm/react-native-deceiving-1.0.0.cdx.json": module,
+    }
+    for path, inside in beside.items():
+        inner = assert_valid(inside.decode())
+        outer = assert_valid((dist / path).read_text(encoding="utf-8"))
+        assert inner["components"][1:] == outer["components"][1:]
+        assert "quantitativeAnalysis" not in inner["components"][0]["modelCard"]
+        assert outer["components"][0]["modelCard"]["quantitativeAnalysis"]["performanceMetrics"]
+    published = dist / "maven/com/example/deceiving/1.0.0/deceiving-1.0.0-cyclonedx.json"
+    assert published.read_bytes() == library
+    assert published.with_name(f"{published.name}.sha256").is_file()
+    manifest = json.loads((dist / "manifest.json").read_text(encoding="utf-8"))
+    as_spdx = {path.replace(".cdx.json", ".spdx3.json") for path in beside}
+    assert {each["path"] for each in manifest["artifacts"] if each["kind"] == "sbom"} == {*beside, *as_spdx}
+    for path in as_spdx:
+        assert "ai_AIPackage" in (dist / path).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Programs with a wheel ask nothing of a network and leave nothing at home."""
+"""`mobpack check`, and programs with a wheel, ask nothing of a network and leave nothing at home."""
 
 import zipfile
 from pathlib import Path
@@ -8,7 +8,8 @@ import pytest
 from packager.engines.environments.environment import ensure
 from packager.engines.environments.runtime import Runtime
 from packager.files.processes.children import python
-from tests.cases.onnx_text import onnx_model, saved
+from tests.cases.caches import empty_cache
+from tests.cases.onnx_text import linear, onnx_model, saved
 from tests.toolchain import command
 from tests.toolchain.witness import watched
 
@@ -55,3 +56,14 @@ def test_a_program_with_a_wheel_is_silent_and_onnx_runtime_alone_is_not(project:
         archive.extractall(tmp_path / "site")
     found = watched([*own, "-c", OPENED], tmp_path / "watched", {"PYTHONPATH": f"{tmp_path / 'site'}:{path}"})
     assert found.is_silent, found
+
+
+def test_no_part_of_mobpack_check_talks_or_keeps_events(tmp_path: Path) -> None:
+    """It starts ONNX Runtime in both versions, to convert, to compare and for kernel proofs. Telemetry is off by itself
+    where CI is set."""
+    model = saved(tmp_path / "source" / "m.onnx", linear())
+    cache = {"XDG_CACHE_HOME": str(empty_cache(tmp_path / "cache"))}
+    check = [command.MOBPACK, "check", model, "--target", "android"]
+    found = watched(["env", "--unset=CI", *check], tmp_path / "watched", cache)
+    assert any("python" in each for each in found.programs)
+    assert (found.lookups, found.connections, found.files) == ((), (), ())

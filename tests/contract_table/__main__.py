@@ -2,21 +2,20 @@
 
 import sys
 import tempfile
-from collections.abc import Collection
 from pathlib import Path
 
 from tests.contract_table import page, sides
 
 
-def measured(folder: Path, targets: Collection[str] = tuple(sides.OTHERS)) -> list[page.Row]:
-    """Asks the sides of `targets`; `folder` is empty."""
+def measured(folder: Path) -> list[page.Row]:
+    """Asks all sides; `folder` is empty."""
     (folder / "project").mkdir()
-    asked = sides.prepared(folder / "project", targets)
+    asked = sides.prepared(folder / "project", sides.OTHERS)
     others = []
-    for target in targets:
+    for target, side in sides.OTHERS.items():
         own = folder / target
         own.mkdir()
-        others.append(sides.OTHERS[target](asked, own))
+        others.append(side(asked, own))
     return page.rows(sides.python(asked), others)
 
 

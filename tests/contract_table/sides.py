@@ -372,5 +372,3 @@ OTHERS: Mapping[str, Callable[[Asked, Path], Answers]] = {
     "cpp": cmake_package,
 }
 """by target, in the order of the page's columns"""
-BY_DAY = tuple(target for target in OTHERS if target not in ("node", "jvm"))
-"""Targets without those that have the code of another one: Node that of pages, Java that of Android."""

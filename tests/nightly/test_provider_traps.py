@@ -35,7 +35,6 @@ from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.providers.webgpu import Webgpu
 from packager.targets.android import Android as AndroidTarget
-from tests.cases.caches import empty_cache
 from tests.cases.onnx_text import linear, onnx_model, saved, weight
 from tests.engines.test_runners_isolated import run
 from tests.toolchain import models as real
@@ -226,19 +225,6 @@ def test_19_no_events_are_kept(tmp_path: Path) -> None:
     program = ["-c", CONVERTED, str(model), str(tmp_path / "store")]
     subprocess.run([sys.executable, *program], check=True, capture_output=True, env=home(tmp_path / "ours"))
     assert list((tmp_path / "store").rglob("*.ort"))
-    assert left_behind(tmp_path / "ours") == []
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it has other ways")
-def test_19_no_part_of_mobpack_check_keeps_events(tmp_path: Path) -> None:
-    """It starts ONNX Runtime in both versions, to convert, to compare and for kernel proofs."""
-    have("runtime")
-    model = saved(tmp_path / "source" / "m.onnx", linear())
-    variables = home(tmp_path / "ours")
-    empty_cache(Path(variables["XDG_CACHE_HOME"]))
-    command = [sys.executable, "-m", "packager.cli", "check", str(model), "--target", "android"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=variables)
-    assert "all 1 nodes: loaded" in done.stdout
     assert left_behind(tmp_path / "ours") == []
 
 

@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from tests.contract_table import page, sides
+from tests.contract_table import page
 from tests.contract_table.__main__ import measured
-from tests.nights import AT_NIGHT
 
 
 def test_every_platform_answers_what_the_page_says(tmp_path: Path) -> None:
     """The errors are those of one machine; their size is checked while they are measured."""
-    found = measured(tmp_path, (*sides.OTHERS,) if AT_NIGHT else sides.BY_DAY)
+    found = measured(tmp_path)
     assert [each.words for each in found] == page.words(page.written())
