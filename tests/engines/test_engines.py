@@ -25,12 +25,13 @@ pytestmark = pytest.mark.skipif(
     (sys.platform, platform.machine()) != ("linux", "x86_64"), reason="one of them has wheels for no other system"
 )
 
-ENGINES = ("openvino", "mnn", "tract")
+ENGINES = ("openvino", "mnn", "tract", "iree")
 WORDS = {
     "openvino": "OpenVINO 2026.4.1 on the CPU, in float32",
     "openvino-ep": "ONNX Runtime 1.24.1, OpenVINO on the CPU",
     "mnn": "MNN 3.6.1 on the CPU, high precision",
     "tract": "tract 0.23.9",
+    "iree": "IREE 3.13.0 on the CPU",
 }
 TYPES = """(float[n,4] x, int64[n] i, uint8[2,3] u) => (float[n,4] y, int64[n] j, float[2,3] v) {
     y = Softmax <axis = -1> (x)
@@ -73,7 +74,7 @@ def test_outputs_have_the_types_and_sizes_that_the_model_declares(name: str, tmp
         assert worst(found, expected) < 1e-6
 
 
-@pytest.mark.parametrize("name", ["openvino", "tract"])
+@pytest.mark.parametrize("name", ["openvino", "tract", "iree"])
 def test_an_input_that_passes_through_keeps_its_numbers(name: str, tmp_path: Path) -> None:
     """OpenVINO calls such an input by the output's name; MNN crashes."""
     model = saved(tmp_path / "m.onnx", onnx_model("(float[3] x) => (float[3] y) { y = Max (x) }"))

@@ -6,7 +6,7 @@ import pytest
 
 from packager import config
 from packager.config import Config
-from packager.core.errors import ConfigError
+from packager.core.errors import ConfigError, first_of
 from packager.core.names import model_name, package_name
 from packager.engines.runners import RUNNERS
 from packager.quantizers import Auto, StaticQdq
@@ -156,7 +156,7 @@ def test_values_of_the_wrong_type_are_refused_and_never_converted(
     ("text", "message", "hint"),
     [
         ("[parity]\nrunners = ['cpuu']\n", "unknown runner 'cpuu'", "did you mean 'cpu'?"),
-        ("[parity]\nrequire = ['moon']\n", "unknown runner 'moon'", f"known: {', '.join(sorted(RUNNERS))}"),
+        ("[parity]\nrequire = ['moon']\n", "unknown runner 'moon'", f"known: {first_of(sorted(RUNNERS))}"),
         ("[variant.int8]\nquantizer = 'nonne'\n", "unknown quantizer 'nonne'", "did you mean 'none'?"),
         ("[target.android]\nproviders = ['nnappi']\n", "unknown provider 'nnappi'", "did you mean 'nnapi'?"),
         ("[target.android]\nmin-sdk = 19\n", "min-sdk 19 is too old", "ONNX Runtime needs 24 or later"),

@@ -5,6 +5,7 @@ from packager.engines.environments.android import Android
 from packager.engines.environments.arm64 import Arm64
 from packager.engines.environments.cuda import Cuda
 from packager.engines.environments.environment import CHILD, SIGNED, Environment, Shipped, ensure
+from packager.engines.environments.iree import Iree
 from packager.engines.environments.litert import LiteRt
 from packager.engines.environments.mnn import Mnn
 from packager.engines.environments.openvino import OpenVino
@@ -20,6 +21,7 @@ ENVIRONMENTS: dict[str, type[Environment]] = {
     Android.NAME: Android,
     Arm64.NAME: Arm64,
     Cuda.NAME: Cuda,
+    Iree.NAME: Iree,
     LiteRt.NAME: LiteRt,
     Mnn.NAME: Mnn,
     OpenVino.NAME: OpenVino,

@@ -7,6 +7,7 @@ from packager.engines.runners.coreml import Coreml
 from packager.engines.runners.cpu import Cpu
 from packager.engines.runners.cuda import Cuda
 from packager.engines.runners.directml import DirectMl
+from packager.engines.runners.iree import Iree, IreeCuda, IreeVulkan
 from packager.engines.runners.litert import LiteRt
 from packager.engines.runners.migraphx import MiGraphX
 from packager.engines.runners.mnn import Mnn
@@ -42,6 +43,9 @@ RUNNERS: Mapping[str, Callable[[str], tuple[Runner, ...]]] = {
     Coreml.NAME: lambda interpreter: (Coreml(),),
     Cpu.NAME: lambda interpreter: (Cpu(),),
     Cuda.NAME: lambda interpreter: (Cuda(interpreter=interpreter),),
+    Iree.NAME: lambda interpreter: (Iree(),),
+    IreeCuda.NAME: lambda interpreter: (IreeCuda(),),
+    IreeVulkan.NAME: lambda interpreter: (IreeVulkan(),),
     LiteRt.NAME: lambda interpreter: (LiteRt(),),
     Mnn.NAME: lambda interpreter: (Mnn(),),
     OpenVino.NAME: lambda interpreter: (OpenVino(),),
