@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.nights import at_night
 from tests.toolchain import projects
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.web import gpu
@@ -43,7 +44,7 @@ def page(with_gpu: Browser, files: dict[str, bytes]) -> Iterator[Page]:
         yield opened
 
 
-@pytest.mark.parametrize("name", ["Finder", "ListenerModel"])
+@pytest.mark.parametrize("name", ["Finder", *at_night("ListenerModel")])
 def test_a_graphics_processor_computes_what_python_computes(page: Page, name: str) -> None:
     """Pictures, boxes and sounds, with all that comes before and after the model."""
     has_passed(self_test(page, name))
