@@ -63,6 +63,7 @@ def parts() -> Mapping[str, Part]:
         "wheels": Part("wheels for macOS and Windows exist", (("-m", "benchmarks.wheels"),)),
         "conformance": Part("ONNX's 1,884 test cases", (("-m", "benchmarks.conformance"),)),
         "abuse": Part("attacks on commands and files", (("-m", "benchmarks.abuse"),)),
+        "fuzz": Part("two minutes of fuzzing of each reader", (("-m", "benchmarks.fuzz", "--seconds", "120"),)),
         "soak": Part("ten minutes of updates, kills and answers", (("-m", "benchmarks.soak", "--minutes", "10"),)),
         "zoo": Part("real models, every target", (("-m", "benchmarks.zoo"),)),
     }

@@ -139,8 +139,8 @@ def opened_zip(file: IO[bytes], limits: ZipLimits) -> Iterator[zipfile.ZipFile]:
 
 
 def refuse_bomb(entries: Sequence[zipfile.ZipInfo], size_bytes: int, limits: ZipLimits) -> None:
-    """Raises BadZipFile if the `entries` of an archive of `size_bytes` exceed `limits`, overlap, or use an unusual
-    compression method."""
+    """Raises BadZipFile if the `entries` of an archive of `size_bytes` exceed `limits`, overlap, lack a name, or use an
+    unusual compression method."""
     total = sum(entry.file_size for entry in entries)
     if len(entries) > limits.entries:
         raise zipfile.BadZipFile(f"it lists {len(entries):,} entries, more than {limits.entries:,}")
@@ -148,6 +148,8 @@ def refuse_bomb(entries: Sequence[zipfile.ZipInfo], size_bytes: int, limits: Zip
         raise zipfile.BadZipFile(f"it would unpack to {total:,} bytes, from {size_bytes:,}")
     if sum(entry.compress_size for entry in entries) > size_bytes:
         raise zipfile.BadZipFile("its entries overlap")
+    if not all(entry.filename for entry in entries):
+        raise zipfile.BadZipFile("an entry has no name")
     if odd := next((entry for entry in entries if entry.compress_type not in PLAIN), None):
         raise zipfile.BadZipFile(f"'{odd.filename}' uses compression method {odd.compress_type}")
 

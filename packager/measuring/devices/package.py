@@ -3,16 +3,18 @@
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from packager import vectors
+from packager.core import parsing, user_files
 from packager.core.errors import ConfigError, ToolError
 from packager.engines.environments import onnxruntime_android
 from packager.engines.environments.environment import folder_for, make_once
 from packager.files.hashes import known_sha256, sha256_of
 from packager.files.processes import downloads
-from packager.files.zips import DAMAGE
+from packager.files.zips import DAMAGE, PACKAGE, opened_zip
 from packager.vectors import GoldenFile
 
 ASSETS = "assets/mobpack/"
@@ -89,11 +91,14 @@ def _has_models(path: Path) -> bool:
         return any(name.startswith(ASSETS) for name in archive.namelist())
 
 
-def _archive(path: Path) -> zipfile.ZipFile:
+@contextmanager
+def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """The archive at `path`. Raises ConfigError where it, or what is read of it in the block, is damaged."""
     try:
-        return zipfile.ZipFile(path)
-    except DAMAGE as error:
-        raise ConfigError(f"{path} is not a library for Android: {error}", hint=HINT) from error
+        with user_files.opened(path) as file, opened_zip(file, PACKAGE) as archive:
+            yield archive
+    except (*DAMAGE, *parsing.DAMAGE) as error:
+        raise ConfigError(f"{path} is not a library for Android: {parsing.reason_of(error)}", hint=HINT) from error
 
 
 def read(path: Path, runtime: Path | None, folder: Path) -> DevicePackage:
@@ -113,12 +118,12 @@ def read(path: Path, runtime: Path | None, folder: Path) -> DevicePackage:
         assets, places = _assets(archive, folder)
         libraries = _libraries(archive, names, folder / "own", lambda name: not name.startswith("libonnxruntime"))
         own = RUNTIME_JAR in names and any(PurePosixPath(name).name == LIBRARY for name in names)
-    golden = {
-        file.about["model"]: file
-        for sha256, name in places.items()
-        if name.endswith(GOLDEN)
-        for file in [vectors.read(assets[sha256])]
-    }
+        golden = {
+            file.about["model"]: file
+            for sha256, name in places.items()
+            if name.endswith(GOLDEN)
+            for file in [vectors.read(assets[sha256])]
+        }
     chosen = runtime_of(runtime or (path if own else None), folder / "runtime")
     return DevicePackage(
         path=path,
@@ -149,7 +154,7 @@ def runtime_of(archive: Path | None, folder: Path) -> AndroidRuntime:
 
 def _class_names(classes: Path) -> Iterator[str]:
     """Classes that lie in no other class."""
-    with zipfile.ZipFile(classes) as archive:
+    with _archive(classes) as archive:
         for name in sorted(archive.namelist()):
             if MODEL_CLASS.match(name):
                 yield name.removesuffix(".class").replace("/", ".")
@@ -207,7 +212,7 @@ def _runtime(path: Path, folder: Path) -> AndroidRuntime:
                 f"{path} has no ONNX Runtime for Android", hint="give onnxruntime-android-VERSION.aar with --runtime"
             )
         archive.extract(jar, folder)
-    with zipfile.ZipFile(folder / jar) as classes:
+    with _archive(folder / jar) as classes:
         is_runtime = any(name.endswith(SESSION) for name in classes.namelist())
     if not is_runtime:
         raise ConfigError(f"{path} has no classes of ONNX Runtime", hint="give an onnxruntime-android-VERSION.aar")
