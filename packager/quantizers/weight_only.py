@@ -4,17 +4,18 @@ The form is that of onnxruntime.quantization's MatMulNBitsQuantizer: com.microso
 GatherBlockQuantized for a table of embeddings. ONNX's own operators for either do not stay small in memory.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from packager.core.errors import SettingError
+from packager.core.errors import ConfigError, SettingError
 from packager.core.strict_tables import STRICT
 from packager.graph.rewriting.blocks import BlockQuantizer
 from packager.graph.rewriting.draft import MICROSOFT, Draft
 from packager.graph.rewriting.embeddings import tables_of, with_tables
-from packager.graph.rewriting.layers import WeightedLayer, attribute, fit_layers, inner_layer, is_named
+from packager.graph.rewriting.layers import WeightedLayer, attribute, fit_layers, inner_layer, is_excluded, is_named
+from packager.graph.rewriting.widening import Matrix, widened
 from packager.graph.traversal import nodes_in
 from packager.quantizers.quantizer import Calibration, CalibrationKey
 
@@ -51,6 +52,9 @@ class WeightOnly:
     """without zero points: they make 4-bit matrices more precise and 2 to 3 % larger"""
     eight_bits: tuple[str, ...] = ()
     """nodes, by name, whose weights take 8 bits instead of 4"""
+    max_size_mb: float | None = None
+    """size of the file in MB (10^6 bytes) to fill: matrices that lose the most in 4 bits take 8 while it is not
+    exceeded"""
     scales_from: Path | None = None
     """release before, or a file in its folder `scales`: scales that still fit are kept, which makes deltas between the
     two versions small; see docs/quantization.md"""
@@ -59,6 +63,8 @@ class WeightOnly:
         """Raises SettingError."""
         if self.method == "gptq" and self.calibration is None:
             raise SettingError("method 'gptq' needs a calibration", hint='add calibration = "samples/"')
+        if self.max_size_mb is not None and self.bits == 8:
+            raise SettingError("max-size-mb chooses between 4 and 8 bits", hint="remove bits = 8")
         if self.calibration and self.calibration.method != Calibration.method:
             ignored = f"calibration.method '{self.calibration.method}' would be ignored"
             raise SettingError(ignored, hint="weight-only needs no ranges: remove it")
@@ -90,12 +96,15 @@ class WeightOnly:
             layer.node.output[0]: layer for layer in fit_layers(draft, self.exclude, self._matrices, leaves_inner=False)
         }
         named = [node for node in nodes_in(draft.graph.node) if is_named(node, self.eight_bits)]
+        wide = {name for node in named for name in node.input}
+        if self.max_size_mb is not None:
+            wide |= self._widened(draft, layers.values(), wide, self.max_size_mb * 1e6)
         writer = BlockQuantizer(
             draft=draft,
             bits=self.bits,
             block_size=self.block_size,
             is_symmetric=self.symmetric,
-            wide={name for node in named for name in node.input},
+            wide=wide,
             tables=tables_of(draft) if "Gather" in self.operators else (),
         )
         for graph in draft.inner_graphs():
@@ -108,6 +117,39 @@ class WeightOnly:
         if draft.changed:
             draft.import_opset(MICROSOFT)
         draft.refuse_unchanged(self.exclude)
+
+    def _widened(
+        self, draft: Draft, layers: Iterable[WeightedLayer], wide: Collection[str], size_bytes: float
+    ) -> set[str]:
+        """Constants that take 8 bits, too. Raises ConfigError if the file has no room for all of them in 4."""
+        tables = tables_of(draft) if "Gather" in self.operators else set()
+        nodes = [node for node in nodes_in(draft.graph.node) if node.op_type in self.operators]
+        read = {name for node in nodes if not is_excluded(node, self.exclude) for name in node.input[:2]}
+        sizes = {name: draft.weight(name) for name in draft.constants}
+        small = {name for name, found in sizes.items() if name in read and len(found.shape) == 2 and found.is_float}
+        graph = draft.proto.ByteSize() - sum(len(each.raw_data) for each in draft.constants.values())
+        others = sum(found.size_bytes for name, found in sizes.items() if name not in small)
+        least = graph + others + sum(sizes[name].size * self._bits_each(name in wide) / 8 for name in small)
+        if least > size_bytes:
+            raise ConfigError(
+                f"max-size-mb {size_bytes / 1e6:g}: the file takes about {least / 1e6:.1f} MB with 4 bits everywhere",
+                hint="allow more, or use larger blocks (block-size)",
+            )
+        matrices = [
+            Matrix(
+                name=each.weight,
+                is_transposed=_is_turned(each.node, "transB"),
+                is_symmetric=self.symmetric or each.weight in tables,
+                moments=None if _is_turned(each.node, "transA") else draft.moments.get(each.value),
+            )
+            for each in layers
+            if each.weight in small and each.weight not in wide
+        ]
+        return widened(draft, matrices, self.block_size, int(size_bytes - least))
+
+    def _bits_each(self, is_wide: bool) -> float:
+        """Bits of a number with its share of the block's scale, of 32 bits, and zero point."""
+        return (8 if is_wide else 4) + (32 if is_wide or self.symmetric else 36) / self.block_size
 
     def _inner(self, draft: Draft, node: "NodeProto") -> WeightedLayer | None:
         return inner_layer(draft, node, self.exclude, self._matrices)

@@ -197,6 +197,30 @@ def test_nodes_that_are_named_take_8_bits() -> None:
         WeightOnly(calibration=Calibration(samples="not read", method="entropy"))
 
 
+def test_matrices_that_lose_the_most_take_8_bits_while_the_file_has_room(tmp_path: Path) -> None:
+    """The inputs of `a` are ten times those of `c`, whose matrix is twice as large."""
+    model = onnx_model(
+        """(float[16,64] x, float[16,64] z) => (float[16,32] a, float[16,64] c) {
+            a = MatMul (x, w) c = MatMul (z, v)
+        }""",
+        weights={"w": weight(64, 32), "v": weight(64, 64)},
+    )
+    samples = [{"x": 10 * one["x"], "z": two["x"]} for one, two in zip(*[iter(correlated(8, 16, 64))] * 2, strict=True)]
+    sizes = {}
+    for size_mb, expected in ((0.0048, [4, 4]), (0.0062, [8, 4]), (0.01, [8, 8])):
+        recipe = WeightOnly(calibration=Calibration(samples="not read"), max_size_mb=size_mb)
+        (folder := tmp_path / str(size_mb)).mkdir()
+        made, _ = compensated(folder, model, recipe, samples)
+        nodes = [node for node in made.model.graph.node if node.op_type == "MatMulNBits"]
+        assert [next(each.i for each in node.attribute if each.name == "bits") for node in nodes] == expected
+        sizes[size_mb] = made.model.ByteSize()
+    assert all(size <= size_mb * 1e6 for size_mb, size in sizes.items()), sizes
+    with pytest.raises(ConfigError, match=r"^max-size-mb 0.001: the file takes about 0.0 MB with 4 bits everywhere"):
+        outcome(model, WeightOnly(max_size_mb=0.001))
+    with pytest.raises(SettingError, match="chooses between 4 and 8 bits"):
+        WeightOnly(bits=8, max_size_mb=1)
+
+
 @pytest.mark.parametrize("bits", [4, 8])
 def test_a_table_that_is_also_the_head_is_stored_once(bits: Any) -> None:
     model = onnx_model(
