@@ -66,6 +66,7 @@ def parts() -> Mapping[str, Part]:
         "fuzz": Part("two minutes of fuzzing of each reader", (("-m", "benchmarks.fuzz", "--seconds", "120"),)),
         "soak": Part("ten minutes of updates, kills and answers", (("-m", "benchmarks.soak", "--minutes", "10"),)),
         "zoo": Part("real models, every target", (("-m", "benchmarks.zoo"),)),
+        "matrix": Part("nets of frameworks, six hours of them", (("-m", "benchmarks.matrix", "--minutes", "360"),)),
     }
 
 

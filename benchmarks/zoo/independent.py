@@ -148,7 +148,7 @@ def compared(model: Path, dist: Path, node: Path, scratch: Path) -> Found:
 
 def files_in(dist: Path, scratch: Path) -> Iterator[tuple[Path, Path]]:
     """Each package, and a model file out of it. Files of the web package get their weights from its own code alone."""
-    packages = [path for path in dist.rglob("*") if path.suffix in (".aar", ".zip", ".tgz")]
+    packages = [path for path in dist.rglob("*") if path.suffix in (".aar", ".zip", ".tgz", ".whl")]
     for package in sorted(path for path in packages if not path.match(WEB)):
         for file in unpacked(package, scratch / package.name):
             yield package, file

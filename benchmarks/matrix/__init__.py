@@ -1,0 +1,1 @@
+"""Which models export, convert, quantize and ship: `python -m benchmarks.matrix`."""
