@@ -33,6 +33,9 @@ WITHOUT_KOTLIN = ("ios", "web", "python", "cpp", "node")
 WITH_KOTLIN = ("android", "jvm", "react_native", "flutter")
 LEAST_DB = {"int8": 20.0, "dynamic": 20.0, "float16": 40.0, "int4": 10.0}
 """signal to noise of a quantized net's outputs beside the float one's, in decibels; less is beyond the tolerance"""
+MOST_NOISE = 4
+"""A kernel of integers may round another way than the graph says: the largest difference of a file, as a multiple of
+the noise that quantizing adds."""
 QUANTIZERS = {"int8": "static-qdq", "dynamic": "dynamic", "float16": "float16", "int4": "weight-only"}
 CELLS = ("made", "packages", "kotlin", *QUANTIZERS)
 DRAWN = 8
@@ -142,6 +145,9 @@ class Filling:
             why = f"{number:.1f} dB, at least {LEAST_DB[name]:.0f} are asked for"
             return self.changed(made, state="beyond tolerance", reason=why, number=number)
         ships = self.built(self.folder / f"{name}.onnx", ("python",))
+        noise = 10 ** (-number / 20) if number is not None else 0.0
+        if ships.state == "wrong" and ships.number is not None and ships.number <= MOST_NOISE * noise:
+            ships = self.changed(ships, state="ok", reason="")
         return self.changed(ships, wall_s=made.wall_s + ships.wall_s, number=number)
 
     def samples(self) -> Path | None:

@@ -63,10 +63,10 @@ def finish(proto: Any, methods: Mapping[str, str], classes: Sequence[Any], examp
                 helper.make_node("LabelEncoder", [value.name], [source], domain="ai.onnx.ml", **attributes)
             )
         if not shape and tensor.shape.dim and tensor.shape.dim[-1].dim_value == 2:  # decisions for both classes
-            graph.node.append(helper.make_node("Constant", [], [f"{name}_column"], value_int=1))
+            graph.node.append(constant(f"{name}_column", 1))
             graph.node.append(helper.make_node("Gather", [source, f"{name}_column"], [f"{name}_one"], axis=1))
             source = f"{name}_one"
-        graph.node.append(helper.make_node("Constant", [], [f"{name}_shape"], value_ints=[-1, *shape]))
+        graph.node.append(constant(f"{name}_shape", [-1, *shape]))
         graph.node.append(helper.make_node("Reshape", [source, f"{name}_shape"], [name]))
         graph.output.append(helper.make_tensor_value_info(name, element, ["batch", *shape]))
     is_old = any(each.op_type == "LabelEncoder" and each.output[0] != "label_text" for each in graph.node)
@@ -76,6 +76,14 @@ def finish(proto: Any, methods: Mapping[str, str], classes: Sequence[Any], examp
             proto.opset_import.append(helper.make_opsetid(domain, version))
         elif domain and not (is_old and declared[0].version < 2):
             declared[0].version = max(declared[0].version, version)
+
+
+def constant(name: str, value: int | list[int]) -> Any:
+    """A node in the form that every opset knows: skl2onnx writes the oldest that its own nodes need."""
+    import numpy
+    from onnx import helper, numpy_helper
+
+    return helper.make_node("Constant", [], [name], value=numpy_helper.from_array(numpy.array(value, numpy.int64)))
 
 
 def free_names(graph: Any, names: Iterable[str]) -> None:

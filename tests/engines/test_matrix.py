@@ -16,7 +16,7 @@ from tests.toolchain.importing import install
 from tests.toolchain.require import require
 
 DAY = datetime.now(UTC).toordinal()
-SAMPLED = {"scikit-learn": 3, "boosters": 1}
+SAMPLED = {"scikit-learn": 2, "boosters": 1}
 """family -> rows of a day: two cells each, of frameworks that start fast"""
 
 
