@@ -246,19 +246,20 @@ def renew(options: RenewOptions) -> None:
     from packager.distribution.channel import rotating
 
     signing, repository = options.signing(), options.repository()
+    renewed = rotating.renewed_roles(repository, signing.now, is_whole=options.whole)
     notes = () if options.is_dry else rotating.renew(repository, signing, is_whole=options.whole)
     caution(notes)
     found = rotating.states(repository)
     if options.as_json:
         from packager.core.to_json import plain
 
-        print_json({"dry-run": options.is_dry, "roles": plain(found), "notes": list(notes)})
+        print_json({"dry-run": options.is_dry, "roles": plain(found), "renewed": list(renewed), "notes": list(notes)})
         return
     show_roles(found, repository.channel)
     if options.is_dry:
         from packager.core.console import Console
 
-        Console().result("nothing was written (--dry-run)")
+        Console().result(f"would sign anew: {', '.join(renewed) or 'nothing'}; nothing was written (--dry-run)")
 
 
 def _change(options: SignedOptions, change: Callable[["Repository"], "Published"], *, vouched: int = 0) -> None:

@@ -440,6 +440,10 @@ def left_overs(stage: Stage) -> None:
     stage.update(LOADS, SECOND)
 
 
+BY_NOBODY = {"start": "", "process": 0, "began": 0, "left": False}
+"""what languages write of the start in which an attempt has ended"""
+
+
 def ended_twice(kind: str) -> Callable[[Stage], None]:
     """The record says that the newest release has ended the app twice: a page cannot be told so."""
 
@@ -447,7 +451,7 @@ def ended_twice(kind: str) -> Callable[[Stage], None]:
         version, before = (SECOND, FIRST) if kind == "trying" else (FIRST, BUNDLED)
         path = stage.folder / "state.json"
         state = json.loads(path.read_bytes())
-        state["models"][MODEL][kind] = {"version": version, "count": 2}
+        state["models"][MODEL][kind] = {"version": version, "count": 2, **BY_NOBODY}
         path.write_text(json.dumps(state, separators=(",", ":")), encoding="utf-8")
         stage.start()
         if kind == "trying":

@@ -5,14 +5,15 @@ The attacks are those of TUF 1.0, section 1.5.2, and of the conformance suite of
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
-from tests.cases.delivery_releases import CHANNEL, FIRST, MODEL, SECOND
-from tests.cases.delivery_server import RELEASES, Forever
+from tests.cases.delivery_releases import BUNDLED, CHANNEL, FIRST, MODEL, SECOND
+from tests.cases.delivery_server import RELEASES, Forever, dated, releases
 from tests.cases.delivery_stage import EXPIRED, FAILS, LOADS, SAME, Scenario, Stage, Visit
 from tests.cases.trust_vectors import IN_USE, NEXT, STRANGER, private
 from tests.cases.tuf_delegations import GRAPHS
@@ -256,6 +257,15 @@ def _moved(stage: Stage) -> None:
     stage.update(FAILS, SECOND)
 
 
+def _revoked_voucher(stage: Stage) -> None:
+    """A release that only revoked keys have vouched for is opened no more."""
+    channel = stage.channel
+    channel.repository.rotate(keys=MOVED)
+    channel.publish(lambda document: releases(document).clear())
+    stage.update(SAME, FIRST)
+    stage.load(BUNDLED)
+
+
 def _root_moved(stage: Stage) -> None:
     channel = stage.channel
     channel.repository.rotate(keys={"root": Keys(keys=(NEXT,))})
@@ -378,7 +388,22 @@ def _far_future(stage: Stage) -> None:
     channel.publish(edits={"timestamp": late})
     stage.update(EXPIRED, FIRST)
     channel.publish()
-    stage.update(EXPIRED, FIRST)
+    stage.update(FAILS, FIRST)
+    channel.repository.rotate(keys={"timestamp": Keys(keys=(NEXT,))})
+    channel.publish()
+    stage.update(LOADS, SECOND)
+
+
+def _clock_set_back(stage: Stage) -> None:
+    """A clock that is further behind the channel than 30 days is refused, in words for whoever can set it."""
+    channel = stage.channel
+    channel.publish(dated(40, 400))
+    for _ in range(2):
+        stage.update(FAILS, FIRST)
+        said = stage.ask("update force")["states"][MODEL]["reason"]
+        assert re.search("the clock of the device is (39|40) days behind the channel: set it", said), said
+        stage.start()
+        channel.publish(dated(0, 400))
     channel.repository.rotate(keys={"timestamp": Keys(keys=(NEXT,))})
     channel.publish()
     stage.update(LOADS, SECOND)
@@ -501,6 +526,7 @@ ATTACKS: tuple[Visit, ...] = (
     GRAPHS,
     _alone("a delegated role whose key has moved", "a stolen key", _delegated_anew),
     _alone("keys that move", "a stolen key", _moved),
+    _alone("a release of revoked keys", "a stolen key", _revoked_voucher),
     _alone("a root key that moves", "a stolen key", _root_moved),
     _alone("twenty roots at once", "", _long_chain),
     _alone("a root that has ended", "freeze", _root_ended),
@@ -510,4 +536,5 @@ ATTACKS: tuple[Visit, ...] = (
     _alone("fields that nobody knows", "", _unknown_fields),
     _alone("versions without end", "rollback", _fast_forward),
     _alone("a time that is far ahead", "freeze", _far_future),
+    _alone("a clock that is far behind", "freeze", _clock_set_back),
 )

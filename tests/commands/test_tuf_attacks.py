@@ -17,8 +17,14 @@ from tests.cases.delivery_stage import EXPIRED, FAILS, LOADS, SAME, Device, Stag
 from tests.cases.tuf_attacks import ATTACKS, OTHERS
 from tests.cases.tuf_repository import root_text
 
-BEYOND = ("one key under two names", "releases that are no releases", "a time that is far ahead")
-"""visits of which TUF says nothing: python-tuf counts names of keys, does not read targets, and believes the clock"""
+BEYOND = (
+    "one key under two names",
+    "releases that are no releases",
+    "a time that is far ahead",
+    "a clock that is far behind",
+    "a release of revoked keys",
+)
+"""visits of which TUF says nothing: python-tuf counts names of keys, opens no targets, and believes the clock"""
 CONFIG = UpdaterConfig(max_root_rotations=64)
 
 

@@ -98,7 +98,7 @@ def test_a_failure_of_the_runtime_counts_once_a_start_and_the_third_start_bans_f
             app.ask("left yes")
             assert "is tried again" in app.ask("update force")["states"][MODEL]["reason"]
             app.ask("left no")
-            assert (record(device)["failing"] or {"starts": 0})["starts"] == start - 1, "nobody saw the app"
+            assert (record(device)["failing"] or {"count": 0})["count"] == start - 1, "nobody saw the app"
             assert "is tried again" in app.ask("update force")["states"][MODEL]["reason"]
             language.channel.forget()
             found = app.ask("update force")["states"][MODEL]
@@ -106,7 +106,7 @@ def test_a_failure_of_the_runtime_counts_once_a_start_and_the_third_start_bans_f
             assert not any(map(language.channel.is_file, language.channel.asked)), "it is not tried again"
             assert app.ask("load")["version"] == FIRST
         failing = record(device)["failing"]
-        assert (failing["version"], failing["starts"], record(device)["banned"]) == (SECOND, start, [])
+        assert (failing["version"], failing["count"], record(device)["banned"]) == (SECOND, start, [])
     with language.process(device) as app:
         found = app.ask("update force")["states"][MODEL]
         assert (found["phase"], "is not tried for 30 days" in found["reason"]) == ("failed", True), found
@@ -154,7 +154,7 @@ def test_a_release_that_the_runtime_does_not_open_is_kept_until_it_is_banned(
             assert app.ask("load")["version"] == FIRST
         found = record(device)
         if start == 2:
-            assert (found["active"]["version"], found["failing"]["starts"], found["banned"]) == (SECOND, 2, [])
+            assert (found["active"]["version"], found["failing"]["count"], found["banned"]) == (SECOND, 2, [])
         else:
             assert (found["active"]["version"], found["previous"]) == (FIRST, None)
             assert [each["version"] for each in found["banned"]] == [SECOND]

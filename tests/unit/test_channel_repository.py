@@ -4,12 +4,14 @@ client."""
 import shutil
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tuf.api.exceptions import UnsignedMetadataError
 from tuf.api.metadata import Metadata, MetaFile, Root
 from tuf.ngclient import Updater
 
@@ -290,6 +292,44 @@ def test_a_root_whose_holder_was_interrupted_is_finished_by_going_back(
     assert clients.verify(repository_of(folder, root), NOW).document == made.document
 
 
+CHANGES = ("root", "targets", "a number that is taken", "snapshot", "timestamp")
+"""writes of a change of keys"""
+
+
+@pytest.mark.parametrize("written", range(len(CHANGES) + 1))
+@pytest.mark.parametrize("is_revoked", [False, True], ids=["rotate", "revoke"])
+def test_a_change_of_keys_killed_at_any_write_is_continued(
+    folder: ChannelFolder, dist: Callable[[Release], Path], tmp_path: Path, written: int, is_revoked: bool
+) -> None:
+    """Meanwhile a client has the targets before or those after it, and no others."""
+    first, gone, new = (make_key(tmp_path / name) for name in ("first", "gone", "new"))
+    signed = ("targets", "snapshot", "timestamp")
+    before = replace(role_keys(gone, new), threshold=1) if is_revoked else role_keys(gone)
+    roles = {"root": role_keys(first), **dict.fromkeys(signed, before)}
+    root = rotating.begin("vision", "stable", roles, signers_of(first), NOW, 365)
+    publishing.publish(repository_of(folder, root, gone), dist(ONE), Terms(), signing_of())
+    client = Client(folder=tmp_path / "client", storage=folder, root=root)
+    assert client.update()["targets"] == 1
+
+    def change(storage: ChannelStorage) -> None:
+        place = repository_of(storage, root, first, new)
+        keys = {} if is_revoked else dict.fromkeys(signed, role_keys(new))
+        revoked = role_keys(gone).keys if is_revoked else ()
+        made = rotating.rotated(place, keys, [each.keyid for each in revoked], NOW, 365)
+        rotating.put_root(place, made, signing_of())
+
+    is_begun, is_ended = written > 0, written == len(CHANGES)
+    with pytest.raises(KilledError):
+        change(Watched(inner=folder, fails_at=min(written + 1, len(CHANGES)), is_late=is_ended))
+    with nullcontext() if not is_begun or is_ended else pytest.raises(UnsignedMetadataError):
+        client.update()
+    kept = Metadata[Any].from_file(str(client.folder / "targets.json")).signed
+    assert kept.version == (2 if is_ended else 1)
+    change(folder)
+    assert client.update()["targets"] == 2, "the same targets, by other keys"
+    assert versions(clients.verify(repository_of(folder, root), NOW)) == ["1.0.0"]
+
+
 @pytest.mark.parametrize(
     ("role", "words"),
     [
@@ -321,6 +361,25 @@ def test_ends_of_roles_count_and_are_renewed(
     assert found.document.number == (2 if role == "targets" else 1), "of targets, those that end are signed anew"
 
 
+def test_a_channel_whose_newest_releases_are_lost_goes_on_from_older_ones(
+    folder: ChannelFolder, root: Metadata[Root], key: Key, publish: Publish
+) -> None:
+    publish(folder, ONE)
+    publish(folder, TWO)
+    place = repository_of(folder, root, key)
+    newest = place.announced()
+    assert newest is not None
+    file = newest.targets.signed.targets["classifier/releases.json"]
+    folder.delete(f"targets/classifier/{file.hashes['sha256']}.releases.json")
+    with pytest.raises(GateError, match="is missing") as refused:
+        publish(folder, THREE)
+    assert "rollback --number 1, and publish the release again" in refused.value.hint
+    publishing.rollback(replace(place, vouched=1), signing_of(), number=1)
+    publish(folder, THREE)
+    found = clients.verify(place, NOW)
+    assert (found.document.number, versions(found)) == (4, ["1.2.0", "1.0.0"])
+
+
 @pytest.mark.parametrize(("days", "numbers"), [(59, (1, 1, 2)), (61, (2, 2, 2))])
 def test_renewing_signs_what_ends_soon(
     folder: ChannelFolder, key: Key, dist: Callable[[Release], Path], days: int, numbers: tuple[int, ...]
@@ -328,7 +387,9 @@ def test_renewing_signs_what_ends_soon(
     begin = NOW - timedelta(days=days)
     place = repository_of(folder, root_of(key, now=begin), key)
     publishing.publish(place, dist(ONE), Terms(), signing_of(now=begin))
+    renewed = rotating.renewed_roles(place, NOW)
     assert rotating.renew(place, signing_of()) == ()
+    assert len(renewed) == sum(numbers) - 3, "a dry run says what is signed anew"
     assert tuple(each.number for each in rotating.states(place)[1:]) == numbers
 
 

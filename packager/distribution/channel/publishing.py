@@ -243,7 +243,9 @@ def rollback(
         raise ConfigError(f"document {wanted} has no model '{odd[0]}'", hint="see mobpack channel show --history")
     entries = tuple({**known, **returned}[name] for name in sorted({**known, **returned}) if models or name in returned)
     restores = old.restores or old.number
-    is_forced = old.number == before.number  # signed by a key that is gone
+    is_forced = old.number == before.number  # signed by a key that is gone, or newer releases are lost
+    if is_forced:
+        signing = replace(signing, after=max([signing.after, *place.numbers()]))
     return _change(place, before, entries, {}, signing, restores=restores, is_forced=is_forced, is_dry=is_dry)
 
 

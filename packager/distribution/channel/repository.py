@@ -44,11 +44,10 @@ from packager.distribution.channel.roles import (
     dated,
     facts_of,
     read,
-    read_root,
     refuse_unverified,
     with_signatures,
 )
-from packager.distribution.channel.roots import OURS
+from packager.distribution.channel.roots import OURS, trusted_root
 from packager.distribution.channel.storage import ChangedError, ChannelStorage, ExistsError
 from packager.signing.statements import payload
 
@@ -59,6 +58,10 @@ MAX_ROOTS = 256
 METADATA = re.compile(r"[1-9][0-9]{0,15}\.(root|targets|snapshot)\.json")
 SOON = 1 / 3
 """Share of its time for which metadata is left when it is signed anew."""
+
+
+class LostError(GateError):
+    """A list of releases is not in the store that targets name."""
 
 
 class OvertakenError(GateError):
@@ -84,12 +87,13 @@ class Repository:
     """content of the root's file"""
     signers: tuple[Signer, ...] = ()
     vouched: int = 0
-    """number of the targets that count as the newest although the keys are gone that have signed them"""
+    """number of the targets that count as the newest where nothing else does: keys are gone that have signed them, or
+    releases are lost that newer ones name"""
     folder: str = FOLDER
 
     @cached_property
     def first(self) -> Metadata[Root]:
-        return read_root(self.trusted, "the root")
+        return trusted_root(self.trusted, "the root")
 
     @property
     def channel(self) -> str:
@@ -147,7 +151,7 @@ class Repository:
     def newest(self) -> Document | None:
         """The newest document that a key of the current root has signed.
 
-        Raises GateError if only keys that are gone have signed some.
+        Raises GateError if only keys that are gone have signed some, and for one whose releases are lost.
         """
         found = self.top(self.root())
         if found is None and self.vouched:
@@ -158,7 +162,12 @@ class Repository:
                 hint=f"sign the last ones that are yours with a key that it has: mobpack channel rollback --number "
                 f"{left[-1]}",
             )
-        return self.document(found) if found else None
+        try:
+            return self.document(found) if found else None
+        except LostError:
+            if self.vouched:
+                return self.numbered(self.vouched)
+            raise
 
     def top(self, root: Root) -> Metadata[Targets] | None:
         """The newest targets that keys of a root have signed."""
@@ -200,15 +209,17 @@ class Repository:
             restores=restores if isinstance(restores, int) else 0,
             published=facts["published"],
             expires=targets.signed.expires.strftime(TIME),
-            models=tuple(self._model(path, files[path]) for path in lists),
+            models=tuple(self._model(path, files[path], targets.signed.version) for path in lists),
         )
 
-    def _model(self, path: str, file: TargetFile) -> ChannelModel:
+    def _model(self, path: str, file: TargetFile, number: int) -> ChannelModel:
         model = path.rpartition("/")[0]
         name = hosted_name(path, file.hashes.get("sha256", ""))
         content = self.storage.read(name, limit_bytes=file.length)
         if content is None:
-            raise GateError(f"{name} is missing", hint=AGAIN)
+            before = max((each for each in self.listed("targets") if each < number), default=0)
+            back = f"; without one: mobpack channel rollback --number {before}, and publish the release again"
+            raise LostError(f"{name} is missing", hint=f"{AGAIN}{back if before else ''}")
         _refuse_other(content, file, name)
         found = parsed_releases(content, name)
         if (found.package, found.channel, found.model) != (self.package, self.channel, model):

@@ -141,14 +141,6 @@ def refuse_unverified(metadata: "Metadata[Any]", delegator: Root | Targets, wher
         ) from error
 
 
-def read_root(content: bytes, where: str) -> "Metadata[Root]":
-    """A root that is trusted because it was given: signed by its own keys, and of a channel of mobpack."""
-    metadata = read(content, Root, where)
-    refuse_unverified(metadata, metadata.signed, where)
-    facts_of(metadata.signed, where)
-    return metadata
-
-
 def facts_of(signed: Signed, where: str) -> Mapping[str, Any]:
     """Package, channel and time of metadata. Raises GateError if it does not say them."""
     facts = signed.unrecognized_fields.get(OURS)

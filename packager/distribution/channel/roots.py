@@ -29,20 +29,29 @@ class ChannelRoot:
 
 
 def read_root(path: Path) -> ChannelRoot:
-    """Raises ConfigError for a file that is missing, no root, not signed by its own keys, or of no mobpack channel."""
+    """Raises ConfigError for a file that is missing, or no root that a project can name."""
     try:
         content = user_files.read(path, limit_bytes=MAX_ROOT_BYTES)
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror or error}", hint=MAKE_ONE) from error
+    facts = trusted_root(content, str(path)).signed.unrecognized_fields[OURS]
+    return ChannelRoot(text=content.decode(), package=facts["package"], channel=facts["channel"])
+
+
+def trusted_root(content: bytes, where: str) -> Metadata[Root]:
+    """A root that is trusted because it was given.
+
+    Raises ConfigError for a text that is none, not signed by its own keys, or of no channel of mobpack.
+    """
     try:
         metadata: Metadata[Root] = Metadata.from_bytes(content)
         if not isinstance(metadata.signed, Root):
-            raise ConfigError(f"{path} is the {metadata.signed.type} of a channel, not its root", hint=MAKE_ONE)
+            raise ConfigError(f"{where} is the {metadata.signed.type} of a channel, not its root", hint=MAKE_ONE)
         metadata.signed.verify_delegate(Root.type, metadata.signed_bytes, metadata.signatures)
     except (DeserializationError, RepositoryError) as error:
-        raise ConfigError(f"{path} is not the root of a channel: {error}", hint=MAKE_ONE) from error
+        raise ConfigError(f"{where} is not the root of a channel: {error}", hint=MAKE_ONE) from error
     found: Any = metadata.signed.unrecognized_fields.get(OURS)
     names = [found.get(key) if isinstance(found, dict) else None for key in ("package", "channel")]
     if not all(isinstance(each, str) and NAME.fullmatch(each) for each in names):
-        raise ConfigError(f"{path} does not say which package and channel it is the root of", hint=MAKE_ONE)
-    return ChannelRoot(text=content.decode(), package=str(names[0]), channel=str(names[1]))
+        raise ConfigError(f"{where} does not say which package and channel it is the root of", hint=MAKE_ONE)
+    return metadata

@@ -78,9 +78,13 @@ def begin(
 def rotated(
     place: Repository, roles: Mapping[str, RoleKeys], revoked: Iterable[str], now: datetime, days: int
 ) -> Metadata[Root]:
-    """The next root of a channel, with other keys, signed by those of its signers who may."""
-    before = place.root()
-    return sign_root(Metadata(next_root(before, roles, revoked, now, days)), before, place.signers)
+    """The next root of a channel, with other keys, signed by those of its signers who may. Keys that are revoked
+    already may be named again: a command that was killed is continued."""
+    chain = [each.signed for each in place.roots()]
+    before = chain[-1]
+    gone = {keyid for each in chain for keyid in each.keys} - before.keys.keys()
+    left = [each for each in revoked if each not in gone]
+    return sign_root(Metadata(next_root(before, roles, left, now, days)), before, place.signers)
 
 
 def sign_root(metadata: Metadata[Root], before: Root | None, signers: tuple[Signer, ...]) -> Metadata[Root]:
@@ -149,8 +153,7 @@ def renew(place: Repository, signing: Signing, *, is_whole: bool = False) -> tup
     if not signing.is_clock_trusted:
         refuse_implausible(before, signing.now)
     root = place.root()
-    top = place.top(root)
-    if (is_whole or (top and is_soon(top.signed, signing.now))) and place.can_sign(root, "targets"):
+    if "targets" in renewed_roles(place, signing.now, is_whole=is_whole):
         place.commit(following(place, before, before.models, signing, restores=before.restores), signing)
     waiting = place.announce(signing, ("timestamp", "snapshot") if is_whole else ("timestamp",))
     if waiting:
@@ -159,6 +162,18 @@ def renew(place: Repository, signing: Signing, *, is_whole: bool = False) -> tup
         () if place.can_sign(root, "timestamp") else ("the timestamp ends when it did: no key of its role was given",)
     )
     return (*kept, *_ending(place, signing.now))
+
+
+def renewed_roles(place: Repository, now: datetime, *, is_whole: bool = False) -> tuple[str, ...]:
+    """Roles that `renew` signs anew."""
+    root = place.root()
+    found = place.announced()
+    ends = {
+        "targets": is_whole or ((top := place.top(root)) is not None and is_soon(top.signed, now)),
+        "snapshot": is_whole or (found is not None and is_soon(found.snapshot.signed, now)),
+    }
+    ends["snapshot"] |= ends["targets"] and place.can_sign(root, "targets")
+    return tuple(role for role in ROLES[1:] if ends.get(role, True) and place.can_sign(root, role))
 
 
 def _ending(place: Repository, now: datetime) -> Iterator[str]:

@@ -19,8 +19,9 @@ export declare class TufClient {
     private readonly began;
     private top;
     constructor(channel: Channel, latest: number, signal: AbortSignal | undefined);
-    /** Words about a clock that is far behind; empty for others. */
+    /** Words about a clock that is behind; empty for others. */
     get warning(): string;
+    private get daysBehind();
     /** Asks for the newest root, timestamp and snapshot: 5.2 to 5.5. */
     refresh(): Promise<void>;
     /** The releases of a model, once `refresh` has ended: 5.6 and 5.7. */

@@ -16,6 +16,8 @@ const MOST_ROLES = 32;
 const OK = 200;
 const NOT_FOUND = 404;
 const DAY_MS = 24 * 3_600_000;
+/** Ends of metadata and of bans, by a clock that is further behind, say nothing. */
+const MOST_DAYS_BEHIND = 30;
 /** The metadata of a channel during an update. */
 export class TufClient {
     /** The largest time that verified metadata was published at, in milliseconds since 1970: it is not earlier now. */
@@ -29,11 +31,12 @@ export class TufClient {
         this.latest = latest;
         this.signal = signal;
     }
-    /** Words about a clock that is far behind; empty for others. */
+    /** Words about a clock that is behind; empty for others. */
     get warning() {
-        if (this.began + DAY_MS >= this.latest)
-            return '';
-        return `the clock of this device is behind: the channel was published ${new Date(this.latest).toISOString()}`;
+        return this.daysBehind > 0 ? `the clock of the device is ${String(this.daysBehind)} days behind the channel` : '';
+    }
+    get daysBehind() {
+        return Math.floor((this.latest - this.began) / DAY_MS);
     }
     /** Asks for the newest root, timestamp and snapshot: 5.2 to 5.5. */
     async refresh() {
@@ -160,8 +163,11 @@ export class TufClient {
     }
     /** A clock that is behind what was published is wrong. */
     refuseExpired({ name, version, expires }) {
-        if (expires > Math.max(this.began, this.latest))
+        if (expires > Math.max(this.began, this.latest)) {
+            if (this.daysBehind > MOST_DAYS_BEHIND)
+                throw new ModelError('network', `${this.warning}: set it`);
             return;
+        }
         const when = new Date(expires).toISOString();
         const words = `${name} ${String(version)} of the channel has expired ${when}: renew it with \`mobpack channel renew\``;
         throw new ExpiredError('network', this.warning === '' ? words : `${words}; ${this.warning}`);

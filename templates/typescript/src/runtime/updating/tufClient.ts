@@ -34,6 +34,8 @@ const MOST_ROLES = 32;
 const OK = 200;
 const NOT_FOUND = 404;
 const DAY_MS = 24 * 3_600_000;
+/** Ends of metadata and of bans, by a clock that is further behind, say nothing. */
+const MOST_DAYS_BEHIND = 30;
 
 /** The metadata of a channel during an update. */
 export class TufClient {
@@ -50,10 +52,13 @@ export class TufClient {
     this.signal = signal;
   }
 
-  /** Words about a clock that is far behind; empty for others. */
+  /** Words about a clock that is behind; empty for others. */
   get warning(): string {
-    if (this.began + DAY_MS >= this.latest) return '';
-    return `the clock of this device is behind: the channel was published ${new Date(this.latest).toISOString()}`;
+    return this.daysBehind > 0 ? `the clock of the device is ${String(this.daysBehind)} days behind the channel` : '';
+  }
+
+  private get daysBehind(): number {
+    return Math.floor((this.latest - this.began) / DAY_MS);
   }
 
   /** Asks for the newest root, timestamp and snapshot: 5.2 to 5.5. */
@@ -183,7 +188,10 @@ export class TufClient {
 
   /** A clock that is behind what was published is wrong. */
   private refuseExpired({ name, version, expires }: Metadata): void {
-    if (expires > Math.max(this.began, this.latest)) return;
+    if (expires > Math.max(this.began, this.latest)) {
+      if (this.daysBehind > MOST_DAYS_BEHIND) throw new ModelError('network', `${this.warning}: set it`);
+      return;
+    }
     const when = new Date(expires).toISOString();
     const words = `${name} ${String(version)} of the channel has expired ${when}: renew it with \`mobpack channel renew\``;
     throw new ExpiredError('network', this.warning === '' ? words : `${words}; ${this.warning}`);

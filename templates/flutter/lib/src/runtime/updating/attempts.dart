@@ -48,8 +48,10 @@ final class Attempts {
   bool _wasLeft = false;
 
   /// Whether ONNX Runtime has failed at a version since the app was started: it is not tried again before the next start.
-  Future<bool> hasFailed(String version) async =>
-      (await _store.record()).of(_model).failing?.isIn(thisStart, version) ?? false;
+  Future<bool> hasFailed(String version) async {
+    final failing = (await _store.record()).of(_model).attempts[AttemptKind.failing];
+    return failing?.version == version && failing?.start == thisStart;
+  }
 
   /// How often a process has ended at a version.
   Future<int> ended(AttemptKind kind, String version) async =>
@@ -63,7 +65,10 @@ final class Attempts {
     final counted = Attempt.next(before, version, thisStart);
     var isCounted = !_isLeft();
     _wasLeft = !isCounted;
-    Future<void> write() => _store.changeModel(_model, (each) => each.withAttempt(kind, isCounted ? counted : before));
+    Future<void> write() => _store.changeModel(_model, (each) {
+      each.attempts.remove(kind);
+      if (isCounted ? counted : before case final attempt?) each.attempts[kind] = attempt;
+    });
     await write();
     var last = Future<void>.value();
     final watching = Timer.periodic(_watch, (_) {
@@ -92,19 +97,17 @@ final class Attempts {
   /// one too many.
   Future<bool> mayFail(String version) async {
     if (_wasLeft || _isLeft()) return true;
-    final failing = Failing.after((await _store.record()).of(_model).failing, version, thisStart);
-    if (failing.starts >= mostFailing) return false;
-    await _store.changeModel(_model, (each) => each.withFailing(failing));
+    final before = (await _store.record()).of(_model).attempts[AttemptKind.failing];
+    final failing = Attempt.next(before, version, thisStart);
+    if (failing.count >= mostFailing) return false;
+    await _store.changeModel(_model, (each) => each.attempts[AttemptKind.failing] = failing);
     return true;
   }
 
   /// Excludes a version for some time: the part of a reason that is kept.
   Future<String> ban(String version, String words) async {
     final reason = words.length > _mostWords ? words.substring(0, _mostWords) : words;
-    await _store.change((record) {
-      final changed = record.of(_model).withBan(version, Ban.from(record.now, reason), record.now);
-      return record.copy(models: {...record.models, _model: changed});
-    });
+    await _store.change((record) => record.of(_model).ban(version, reason, record.now));
     for (final each in _observers) {
       tell(() => each?.onBan?.call(BanEvent(_model, version, reason)));
     }

@@ -8,7 +8,6 @@ import 'dart:typed_data';
 
 import '../digest.dart';
 import '../storage.dart';
-import 'inflate.dart';
 
 const int _chunkBytes = 1 << 16;
 const int _hashBytes = 32;
@@ -37,10 +36,10 @@ String applyDelta(String source, String delta, String result, int limit) {
     final header = _Header.read(deltaFile);
     header.require(sourceFile, source, limit);
     resultFile = File(result).openSync(mode: FileMode.write);
-    final made = _Run(sourceFile, _instructions(deltaFile), resultFile, header.resultBytes).all(header.resultSha256);
+    final made = _Run(sourceFile, _Instructions(deltaFile), resultFile, header.resultBytes).all(header.resultSha256);
     resultFile.flushSync();
     return made;
-  } on InflateException catch (damaged) {
+  } on FormatException catch (damaged) {
     throw DeltaException('what follows its header is not deflate: ${damaged.message}');
   } finally {
     sourceFile.closeSync();
@@ -48,8 +47,6 @@ String applyDelta(String source, String delta, String result, int limit) {
     resultFile?.closeSync();
   }
 }
-
-Inflater _instructions(RandomAccessFile delta) => Inflater(() => delta.readSync(_chunkBytes));
 
 /// The header of a delta: the file that it is for, and the one that it makes.
 final class _Header {
@@ -94,30 +91,90 @@ int _varint(int Function() byte) {
 /// 0, 1, 2, 3 ... -> 0, -1, 1, -2 ...
 int _unfolded(int number) => (number >>> 1) ^ -(number & 1);
 
+/// The instructions of a delta: a raw deflate stream that ends with the file.
+///
+/// What decompresses for dart:io takes streams that were cut, and others with bytes behind them, for whole ones. This one
+/// is told that it is in zlib's format (RFC 1950), in which a checksum comes right behind the end.
+final class _Instructions {
+  _Instructions(this._delta) {
+    _filter.process([0x78, 0x9c], 0, 2);
+  }
+
+  final RandomAccessFile _delta;
+  final RawZLibFilter _filter = RawZLibFilter.inflateFilter();
+  List<int> _found = const [];
+  int _at = 0;
+
+  /// Both halves of the checksum (Adler-32) of what was decompressed.
+  int _low = 1;
+  int _high = 0;
+
+  int byte() => _hasMore() ? _found[_at++] : throw const DeltaException('its instructions end too early');
+
+  void read(Uint8List target, int count) {
+    for (var at = 0; at < count;) {
+      if (!_hasMore()) throw const DeltaException('its instructions end too early');
+      final size = min(count - at, _found.length - _at);
+      target.setRange(at, at + size, _found, _at);
+      at += size;
+      _at += size;
+    }
+  }
+
+  /// Throws FormatException, too.
+  void requireEnd() {
+    if (_hasMore()) throw const DeltaException('bytes follow its last instruction');
+    final checksum = ByteData(4)..setUint32(0, _high << 16 | _low);
+    // Set bits alone are an error, or one more byte, wherever a stream goes on.
+    final end = [...checksum.buffer.asUint8List(), ...List.filled(1024, 0xff)];
+    _filter.process(end, 0, end.length);
+    if (_filter.processed() != null) throw const DeltaException('it ends too early');
+  }
+
+  bool _hasMore() {
+    while (_at == _found.length) {
+      if (_filter.processed() case final found?) {
+        _found = found;
+        _at = 0;
+        for (final byte in found) {
+          _low += byte;
+          _high += _low;
+        }
+        _low %= 65521;
+        _high %= 65521;
+      } else {
+        final packed = _delta.readSync(_chunkBytes);
+        if (packed.isEmpty) return false;
+        _filter.process(packed, 0, packed.length);
+      }
+    }
+    return true;
+  }
+}
+
 /// Does the instructions of a delta, one after the other.
 final class _Run {
   _Run(this._source, this._instructions, this._result, this._resultBytes);
 
   final RandomAccessFile _source;
   late final int _sourceBytes = _source.lengthSync();
-  final Inflater _instructions;
+  final _Instructions _instructions;
   final RandomAccessFile _result;
   final int _resultBytes;
   final Sha256 _digest = Sha256();
   final Uint8List _chunk = Uint8List(_chunkBytes);
-  final Uint8List _one = Uint8List(1);
 
   /// The place in the source behind what the last instruction has read.
   int _cursor = 0;
   int _written = 0;
 
   String all(String sha256) {
-    for (var instruction = _byte(); instruction != 0; instruction = _byte()) {
+    for (var instruction = _instructions.byte(); instruction != 0; instruction = _instructions.byte()) {
       switch (instruction) {
         case 1:
-          _copy();
+          _pass(_part(1), _readSource);
         case 2:
-          _insert();
+          _pass(_length(1), _instructions.read);
         case 3:
           _add();
         case 4:
@@ -126,34 +183,19 @@ final class _Run {
           throw DeltaException('it has an unknown instruction $instruction');
       }
     }
-    if (_instructions.read(_one, 0, 1) != 0) throw const DeltaException('bytes follow its last instruction');
-    if (!_instructions.isWholeFile) throw const DeltaException('bytes follow its end');
+    _instructions.requireEnd();
     if (_written != _resultBytes) throw DeltaException('its result has $_written bytes, not $_resultBytes');
     final found = hexOf(_digest.close());
     if (found != sha256) throw const DeltaException('its result has another sha256 than it says');
     return found;
   }
 
-  void _copy() {
-    final start = _start();
-    var left = _length(1);
-    _requireInside(start, left);
-    _source.setPositionSync(start);
-    while (left > 0) {
+  /// Writes as many bytes as `read` gives.
+  void _pass(int bytes, void Function(Uint8List target, int size) read) {
+    for (var left = bytes; left > 0; left -= _chunkBytes) {
       final size = min(left, _chunkBytes);
-      _readSource(_chunk, size);
+      read(_chunk, size);
       _write(_chunk, size);
-      left -= size;
-    }
-  }
-
-  void _insert() {
-    var left = _length(1);
-    while (left > 0) {
-      final size = min(left, _chunkBytes);
-      _read(_chunk, size);
-      _write(_chunk, size);
-      left -= size;
     }
   }
 
@@ -172,8 +214,8 @@ final class _Run {
     final width = _width();
     final values = _span(width);
     final all = values.length ~/ width;
-    final count = _varint(_byte);
-    final gapWidth = _byte();
+    final count = _varint(_instructions.byte);
+    final gapWidth = _instructions.byte();
     if (count < 1 || count > min(all, _mostChanged) || gapWidth < 1 || gapWidth > 3) {
       throw DeltaException('it changes $count of $all values, with gaps of $gapWidth bytes');
     }
@@ -189,44 +231,42 @@ final class _Run {
   }
 
   int _width() {
-    final width = _byte();
+    final width = _instructions.byte();
     return const {1, 2, 4, 8}.contains(width) ? width : throw DeltaException('it adds to values of $width bytes');
   }
 
   /// The bytes of the source that an instruction adds to.
   Uint8List _span(int width) {
-    final start = _start();
-    final bytes = _length(width) * width;
-    _requireInside(start, bytes);
+    final bytes = _part(width);
     if (bytes > _mostSpanBytes) throw DeltaException('an instruction adds to $bytes bytes');
     final values = Uint8List(bytes);
-    _source.setPositionSync(start);
     _readSource(values, bytes);
     return values;
   }
 
   Uint8List _planes(int count, int width) {
     final planes = Uint8List(count * width);
-    _read(planes, planes.length);
+    _instructions.read(planes, planes.length);
     return planes;
   }
 
-  int _start() {
-    final start = _cursor + _unfolded(_varint(_byte));
-    if (start >= 0 && start <= _sourceBytes) return start;
-    throw DeltaException('an instruction reads at byte $start of $_sourceBytes');
+  /// The number of bytes, in units, that an instruction reads from the source, which is at their start now.
+  int _part(int unit) {
+    final start = _cursor + _unfolded(_varint(_instructions.byte));
+    final bytes = _length(unit) * unit;
+    if (start < 0 || bytes > _sourceBytes - start) {
+      throw DeltaException('an instruction reads $bytes bytes at byte $start of $_sourceBytes');
+    }
+    _cursor = start + bytes;
+    _source.setPositionSync(start);
+    return bytes;
   }
 
   /// A number of units of `unit` bytes that the result still has room for.
   int _length(int unit) {
-    final length = _varint(_byte);
+    final length = _varint(_instructions.byte);
     if (length >= 1 && length <= (_resultBytes - _written) ~/ unit) return length;
     throw const DeltaException('an instruction writes beyond the result');
-  }
-
-  void _requireInside(int start, int bytes) {
-    if (bytes > _sourceBytes - start) throw const DeltaException('an instruction reads beyond the source');
-    _cursor = start + bytes;
   }
 
   void _readSource(Uint8List target, int size) {
@@ -235,15 +275,6 @@ final class _Run {
       if (count == 0) throw const DeltaException('the source ends too early');
       at += count;
     }
-  }
-
-  int _byte() {
-    _read(_one, 1);
-    return _one[0];
-  }
-
-  void _read(Uint8List target, int count) {
-    if (_instructions.read(target, 0, count) < count) throw const DeltaException('its instructions end too early');
   }
 
   void _write(Uint8List bytes, int size) {

@@ -27,12 +27,6 @@ final class Fields {
     return value >= 0 && value < 1 << 53 ? value : _refuse(name);
   }
 
-  /// Like [number]; 0 for one that is missing.
-  int numberOrZero(String name) => _found[name] == null ? 0 : number(name);
-
-  /// Like [text]; empty for one that is missing.
-  String textOrEmpty(String name) => _found[name] == null ? '' : text(name);
-
   /// Any number.
   double decimal(String name) => _required<num>(name, _found[name]).toDouble();
 
@@ -66,6 +60,11 @@ final class Fields {
   List<int> numbers(String name) => [
     for (final each in _required<List<Object?>>(name, _found[name])) each is int && each >= 0 ? each : _refuse(name),
   ];
+
+  /// Throws FormatException unless members are these texts.
+  void require(Map<String, String> texts) => texts.forEach((name, wanted) {
+    if (text(name) != wanted) throw FormatException('its $name is ${text(name)}, not $wanted');
+  });
 
   String _matching(String name, RegExp form) {
     final value = text(name);

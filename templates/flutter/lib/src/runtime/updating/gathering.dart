@@ -18,30 +18,20 @@ import 'store.dart';
 /// The downloads of one release.
 final class Gathering {
   /// From the folder at `address`; `tell` hears how far they are.
-  Gathering(this.address, this.model, this.store, this.requests, this.tell);
+  Gathering(this._address, this._model, this._store, this._requests, this._tell);
 
-  /// Address of the channel's store.
-  final Uri address;
-
-  /// The app's own model, whose files count as there.
-  final ModelDescriptor model;
-
-  /// Where they come to lie.
-  final UpdateStore store;
-
-  /// Requests of the update.
-  final Requests requests;
-
-  /// Hears the phase, bytes that are there, and all bytes.
-  final void Function(UpdatePhase phase, int loadedBytes, int totalBytes) tell;
-
+  final Uri _address;
+  final ModelDescriptor _model;
+  final UpdateStore _store;
+  final Requests _requests;
+  final void Function(UpdatePhase phase, int loadedBytes, int totalBytes) _tell;
   int _before = 0;
   int _total = 0;
 
   late final Map<String, PackagedFile> _packaged = {
-    for (final file in setupOf(model).files)
+    for (final file in setupOf(_model).files)
       for (final each in [file.file, ...file.weights.map((weights) => weights.file)]) each.sha256: each,
-    for (final golden in model.golden) golden.file.sha256: golden.file,
+    for (final golden in _model.golden) golden.file.sha256: golden.file,
   };
 
   /// Bytes to download for `blobs`.
@@ -65,7 +55,7 @@ final class Gathering {
 
   List<Blob> _missing(List<Blob> blobs) => [
     for (final each in blobs)
-      if (!store.has(each)) each,
+      if (!_store.has(each)) each,
   ];
 
   Blob? _deltaFor(Blob blob) {
@@ -74,41 +64,40 @@ final class Gathering {
     return useful.reduce((one, other) => other.sizeBytes < one.sizeBytes ? other : one);
   }
 
-  bool _isHere(String sha256) => store.file(sha256).existsSync() || _packaged.containsKey(sha256);
+  bool _isHere(String sha256) => _store.file(sha256).existsSync() || _packaged.containsKey(sha256);
 
   /// Takes a file that the app has, too, from there; false where it has none, or cannot read it.
   Future<bool> _isCopied(Blob blob) async {
     final file = _packaged[blob.sha256];
-    if (file == null) return false;
-    return _isMade(blob, (result) => _copy(file, result));
+    return file != null && await _isMade(blob, (result) => _copy(file, result));
   }
 
   /// False when the delta is of no use, whatever the reason: the whole file is fetched then.
   Future<bool> _isPatched(Blob blob, Blob delta) async {
-    final target = store.file(delta.sha256);
+    final target = _store.file(delta.sha256);
     try {
       return await _isMade(blob, (result) async {
         await _fetch(delta);
-        tell(UpdatePhase.patching, _before, _total);
+        _tell(UpdatePhase.patching, _before, _total);
         final source = await _source(delta.name);
         final made = await _patched(source.path, target.path, result.path, blob.sizeBytes);
         if (made != blob.sha256) throw DeltaException('it makes another file, $made');
       });
     } finally {
-      await _remove(target);
-      await _remove(_borrowed(delta.name));
+      await remove(target);
+      await remove(_borrowed(delta.name));
     }
   }
 
   /// Calls `make` to write the file, and puts it in its place; false when that is not possible.
   Future<bool> _isMade(Blob blob, Future<void> Function(File result) make) async {
-    final unfinished = File('${store.file(blob.sha256).path}.made');
+    final unfinished = File('${_store.file(blob.sha256).path}.made');
     String reason;
     try {
-      await createUnsaved(store.files);
+      await createUnsaved(_store.files);
       await make(unfinished);
-      requests.check();
-      await putInPlace(unfinished, store.file(blob.sha256));
+      _requests.check();
+      await putInPlace(unfinished, _store.file(blob.sha256));
       return true;
     } on DeltaException catch (useless) {
       reason = useless.message;
@@ -118,7 +107,7 @@ final class Gathering {
       if (failure.code == ModelErrorCode.cancelled) rethrow;
       reason = failure.message;
     } finally {
-      await _remove(unfinished);
+      await remove(unfinished);
     }
     warn('the whole of ${blob.name} is fetched, because it cannot be made here: $reason');
     _total += blob.sizeBytes;
@@ -127,18 +116,18 @@ final class Gathering {
 
   /// A file of this channel, or a copy of one of the app's own.
   Future<File> _source(String sha256) async {
-    final kept = store.file(sha256);
+    final kept = _store.file(sha256);
     if (await kept.exists()) return kept;
     final copy = _borrowed(sha256);
     await _copy(_packaged[sha256]!, copy);
     return copy;
   }
 
-  File _borrowed(String sha256) => File('${store.file(sha256).path}.borrowed');
+  File _borrowed(String sha256) => File('${_store.file(sha256).path}.borrowed');
 
   /// Writes one of the app's own files, checked.
   Future<void> _copy(PackagedFile file, File target) async {
-    final bytes = await readBundled(model.package, file.name);
+    final bytes = await readBundled(_model.package, file.name);
     if (bytes == null) throw ModelException(ModelErrorCode.missing, '${file.name} is not among the assets of the app');
     await target.writeAsBytes(bytes, flush: true);
     if (await digestOfFile(target) != file.sha256) {
@@ -147,22 +136,18 @@ final class Gathering {
   }
 
   Future<void> _fetch(Blob blob) async {
-    final target = store.file(blob.sha256);
+    final target = _store.file(blob.sha256);
     final download = Download(
-      address.resolve('targets/${model.name}/${blob.sha256}.${blob.sha256}'),
+      _address.resolve('targets/${_model.name}/${blob.sha256}.${blob.sha256}'),
       target,
       sha256: blob.sha256,
       sizeBytes: blob.sizeBytes,
-      requests: requests,
-      onBytes: (bytes) => tell(UpdatePhase.downloading, _before + bytes, _total),
+      requests: _requests,
+      onBytes: (bytes) => _tell(UpdatePhase.downloading, _before + bytes, _total),
     );
     await download.run();
-    await _remove(File('${target.path}.lock'));
+    await remove(File('${target.path}.lock'));
     _before += blob.sizeBytes;
-  }
-
-  Future<void> _remove(File file) async {
-    if (await file.exists()) await file.delete();
   }
 }
 

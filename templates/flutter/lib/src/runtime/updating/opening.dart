@@ -16,7 +16,7 @@ import 'store.dart';
 import 'tuf_client.dart';
 
 /// Errors of an attempt that say nothing against a release: with the app's own model it would be the same.
-const Set<ModelErrorCode> ownFaults = {
+const Set<ModelErrorCode> _ownFaults = {
   ModelErrorCode.cancelled,
   ModelErrorCode.badOptions,
   ModelErrorCode.runtimeVersion,
@@ -74,31 +74,20 @@ final class _Opening {
       final releases = (await _store.record()).of(_model).releases;
       final kept = releases.where((each) => !_passed.contains(each.version)).firstOrNull;
       if (kept == null) return null;
-      final release = await _openable(kept);
-      if (release == null) continue;
-      final opened = await _opened(kept, () async => LoadedModel.load(await release.model(), options, release.files));
-      if (opened != null) return opened;
+      final release = await _releaseOf(kept);
+      if (kept.number <= _store.delivery.trust.number) {
+        await _drop(kept, "the app's own model is newer");
+      } else if (release == null) {
+        await _drop(kept, 'its files, or the metadata about them, are damaged or not trusted');
+      } else if (await _attempts.ended(AttemptKind.opening, kept.version) >= mostAttempts) {
+        await _drop(kept, 'the process ended $mostAttempts times while it was opened', isBanned: true);
+      } else if (await _attempts.hasFailed(kept.version)) {
+        _passed.add(kept.version);
+      } else {
+        final opened = await _opened(kept, () async => LoadedModel.load(await release.model(), options, release.files));
+        if (opened != null) return opened;
+      }
     }
-  }
-
-  /// Null for one that is not opened.
-  Future<UpdatedRelease?> _openable(KeptRelease kept) async {
-    if (kept.number <= _store.delivery.trust.number) {
-      await _drop(kept, "the app's own model is newer");
-      return null;
-    }
-    final release = await _releaseOf(kept);
-    if (release == null) {
-      await _drop(kept, 'its files, or the metadata about them, are damaged or not trusted');
-      return null;
-    }
-    if (await _attempts.ended(AttemptKind.opening, kept.version) >= mostAttempts) {
-      await _drop(kept, 'the process ended $mostAttempts times while it was opened', isBanned: true);
-      return null;
-    }
-    if (!await _attempts.hasFailed(kept.version)) return release;
-    _passed.add(kept.version);
-    return null;
   }
 
   Future<UpdatedRelease?> _releaseOf(KeptRelease kept) async {
@@ -115,12 +104,12 @@ final class _Opening {
     try {
       opened = await _attempts.during(AttemptKind.opening, kept.version, load);
     } on ModelException catch (error) {
-      if (ownFaults.contains(error.code)) rethrow;
+      if (_ownFaults.contains(error.code)) rethrow;
       await _failed(kept, error);
       return null;
     }
     try {
-      await _store.changeModel(_model, (each) => each.withOpened(kept.version));
+      await _store.changeModel(_model, (each) => each.opened(kept.version));
     } on FileSystemException catch (failure) {
       warn('the opening of $_model cannot be recorded: ${wordsOf(failure)}');
     }
@@ -137,7 +126,7 @@ final class _Opening {
   }
 
   Future<void> _drop(KeptRelease kept, String reason, {bool isBanned = false}) async {
-    await _store.changeModel(_model, (each) => each.without(kept));
+    await _store.changeModel(_model, (each) => each.drop(kept));
     if (isBanned) await _attempts.ban(kept.version, reason);
     await _tell('${kept.version} is not opened${isBanned ? ' for ${Ban.days} days' : ''}: $reason');
   }

@@ -47,6 +47,9 @@ final class Delivery {
   /// Every model of the package.
   final List<PackagedModel> models;
 
+  /// Facts that all metadata of the channel states.
+  Map<String, String> get facts => {'package': trust.package, 'channel': channel};
+
   /// A model by its name.
   PackagedModel of(String name) => models.firstWhere((each) => each.descriptor.name == name);
 }

@@ -64,22 +64,19 @@ final class UpdatedRelease {
   /// Files that a run with `providers` needs: the first for each, the CPU's, and the samples of these.
   List<Blob> needed(List<Provider> providers) {
     final chosen = [
-      for (final provider in {...providers, Provider.cpu})
-        ?_fitting.where((each) => each.$1 == provider).firstOrNull?.$2,
+      for (final provider in {...providers, Provider.cpu}) ?_fitting.where((each) => each.$1 == provider).firstOrNull,
     ];
-    final blobs = {
-      for (final each in chosen)
-        for (final blob in each.all) blob.sha256: blob,
-    };
-    return [...blobs.values];
+    return [..._blobsOf(chosen).values];
   }
+
+  Map<String, Blob> _blobsOf(List<(Provider, ChannelFile)> files) => {
+    for (final (_, each) in files)
+      for (final blob in each.all) blob.sha256: blob,
+  };
 
   /// Whether all files are there that `kept` lists, and those that the CPU needs among them.
   bool isOnDevice(KeptRelease kept) {
-    final blobs = {
-      for (final (_, each) in _fitting)
-        for (final blob in each.all) blob.sha256: blob,
-    };
+    final blobs = _blobsOf(_fitting);
     return kept.files.every((each) => blobs.containsKey(each) && _store.has(blobs[each]!)) &&
         needed(const []).every(_store.has);
   }
@@ -98,12 +95,12 @@ final class UpdatedRelease {
   }
 
   ModelFile _modelFile(Provider provider, ChannelFile file) => ModelFile(
-    _store.packaged(file.file, file.file.name),
+    file.file.packaged,
     providers: [provider],
     // Channels do not say it: releases of a package compute as it was configured.
     isFloat16: setupOf(_packaged.descriptor).files.any((each) => each.isFloat16 && each.providers.contains(provider)),
     settings: file.settings,
-    weights: [for (final each in file.data) WeightsFile(each.name, _store.packaged(each, each.name))],
+    weights: [for (final each in file.data) WeightsFile(each.name, each.packaged)],
   );
 
   Future<Golden?> _golden(ChannelFile file) async {
@@ -111,11 +108,7 @@ final class UpdatedRelease {
     if (blob == null || !_store.has(blob)) return null;
     final bytes = await _store.file(blob.sha256).readAsBytes();
     try {
-      return Golden(
-        _store.packaged(blob, blob.name),
-        tested: {file.file.name: file.allowed},
-        samples: samplesIn(bytes),
-      );
+      return Golden(blob.packaged, tested: {file.file.name: file.allowed}, samples: samplesIn(bytes));
     } on FormatException catch (error) {
       throw ModelException(ModelErrorCode.badModel, 'its samples cannot be read: ${error.message}');
     }

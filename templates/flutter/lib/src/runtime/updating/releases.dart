@@ -19,34 +19,27 @@ List<ChannelRelease> releasesIn(Uint8List bytes, String model, Delivery delivery
     final found = Fields(jsonDecode(utf8.decode(bytes)));
     final schema = found.number('schema-version');
     if (schema != _schema) throw ChannelException('the releases have schema $schema, this code reads $_schema');
-    final names = {'package': delivery.trust.package, 'channel': delivery.channel, 'model': model};
-    for (final MapEntry(key: name, value: wanted) in names.entries) {
-      final said = found.text(name);
-      if (said != wanted) throw ChannelException('the releases are for the $name $said, not for $wanted');
-    }
+    found.require({...delivery.facts, 'model': model});
     return [for (final each in found.list('releases')) ChannelRelease.of(each)];
   } on FormatException catch (damaged) {
-    throw ChannelException('the releases of $model are damaged: ${damaged.message}');
+    throw ChannelException('the releases of $model are refused: ${damaged.message}');
   }
 }
 
 /// A version of a model, and who gets it.
 final class ChannelRelease {
-  ChannelRelease._(Fields found, Fields rollout, Fields conditions)
+  /// Throws FormatException.
+  ChannelRelease.of(Fields found)
     : version = found.name('version'),
       number = found.number('number'),
       contract = found.sha256('contract'),
       _minApp = found.text('min-app'),
-      _percent = rollout.number('percent'),
-      _salt = rollout.text('salt'),
-      needsWifi = conditions.flag('wifi'),
-      needsCharging = conditions.flag('charging'),
-      freeBytes = conditions.number('free-bytes'),
+      _percent = found.member('rollout').number('percent'),
+      _salt = found.member('rollout').text('salt'),
+      needsWifi = found.member('conditions').flag('wifi'),
+      needsCharging = found.member('conditions').flag('charging'),
+      freeBytes = found.member('conditions').number('free-bytes'),
       files = [for (final each in found.list('files')) ChannelFile.of(each)];
-
-  /// Throws FormatException.
-  factory ChannelRelease.of(Fields found) =>
-      ChannelRelease._(found, found.member('rollout'), found.member('conditions'));
 
   /// Its name.
   final String version;
@@ -167,4 +160,7 @@ final class Blob {
 
   /// Ways to make it of other files.
   final List<Blob> deltas;
+
+  /// The file as a model has it.
+  PackagedFile get packaged => PackagedFile(name, sha256, sizeBytes);
 }

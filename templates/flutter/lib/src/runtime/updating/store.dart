@@ -5,7 +5,6 @@ import 'dart:developer';
 import 'dart:io';
 import 'dart:typed_data';
 
-import '../descriptor.dart';
 import '../digest.dart';
 import '../download.dart';
 import '../starting.dart';
@@ -19,6 +18,11 @@ const String vouchers = 'vouchers';
 
 /// Writes to the log of the app.
 void warn(String message) => log(message, name: 'ModelUpdater', level: 900);
+
+/// Removes a file, if there is one.
+Future<void> remove(File file) async {
+  if (await file.exists()) await file.delete();
+}
 
 /// One for each package and channel.
 final class UpdateStore {
@@ -47,27 +51,33 @@ final class UpdateStore {
   /// The record that was written last. A damaged one is moved aside.
   Future<UpdateRecord> record() => locked(_lock, _read);
 
-  /// Writes what `change` makes of the record, durably and whole or not at all; others wait meanwhile.
-  Future<UpdateRecord> change(UpdateRecord Function(UpdateRecord record) change) => locked(_lock, () async {
-    final before = await _read();
-    final after = change(before);
-    final text = after.toJson();
-    if (text != before.toJson() || !await _state.exists()) await writeDurably(_state, utf8.encode(text));
-    return after;
+  /// Lets `change` edit the record, and writes it durably and whole or not at all; others wait meanwhile.
+  Future<void> change(void Function(UpdateRecord record) change) => locked(_lock, () async {
+    final record = await _read();
+    final before = record.toJson();
+    change(record);
+    final text = record.toJson();
+    if (text != before || !await _state.exists()) await writeDurably(_state, utf8.encode(text));
   });
 
+  /// Version of a model that the next load opens.
+  Future<String> version(String model) async {
+    final active = (await record()).of(model).active;
+    return active != null && active.number > delivery.trust.number ? active.version : delivery.version;
+  }
+
   /// Changes what is kept of a model.
-  Future<void> changeModel(String model, ModelRecord Function(ModelRecord record) change) =>
-      this.change((record) => record.copy(models: {...record.models, model: change(record.of(model))}));
+  Future<void> changeModel(String model, void Function(ModelRecord record) change) =>
+      this.change((record) => change(record.of(model)));
 
   Future<UpdateRecord> _read() async {
-    if (!await _state.exists()) return UpdateRecord.first();
+    if (!await _state.exists()) return UpdateRecord();
     try {
       return UpdateRecord.of(utf8.decode(await _state.readAsBytes()));
     } on FormatException catch (damaged) {
       warn('${_state.path} is damaged, and moved aside: ${damaged.message}');
       await _state.rename('${_state.path}.damaged');
-      final first = UpdateRecord.first();
+      final first = UpdateRecord();
       await writeDurably(_state, utf8.encode(first.toJson()));
       return first;
     }
@@ -86,10 +96,7 @@ final class UpdateStore {
   Future<void> keep(String name, Uint8List bytes) => writeDurably(File('${folder.path}/$name'), bytes);
 
   /// Removes what is there.
-  Future<void> forget(String name) async {
-    final file = File('${folder.path}/$name');
-    if (await file.exists()) await file.delete();
-  }
+  Future<void> forget(String name) => remove(File('${folder.path}/$name'));
 
   /// Keeps what vouches for a release: its SHA-256, which is its name.
   Future<String> vouch(Uint8List voucher) async {
@@ -110,16 +117,13 @@ final class UpdateStore {
     return found.type == FileSystemEntityType.file && found.size == sizeBytes;
   }
 
-  /// A file of this folder as a model has it, called `name`.
-  PackagedFile packaged(Blob blob, String name) => PackagedFile(name, blob.sha256, blob.sizeBytes);
-
   /// Reads files, given by their SHA-256, to their ends, and removes those that storage has damaged; true for any.
   Future<bool> removeDamaged(Iterable<String> files) async {
     var isDamaged = false;
     for (final sha256 in files) {
       if (await digestOfFile(file(sha256)) == sha256) continue;
       warn('${file(sha256).path} is damaged: it is fetched anew');
-      if (await file(sha256).exists()) await file(sha256).delete();
+      await remove(file(sha256));
       isDamaged = true;
     }
     return isDamaged;
@@ -137,20 +141,14 @@ final class UpdateStore {
   /// Removes what `record` does not name, but for `wanted` files and those of models that are open.
   Future<void> prune(UpdateRecord record, {Set<String> wanted = const {}}) async {
     final kept = {...record.files, ...wanted};
-    for (final each in await _entries(files)) {
+    for (final each in [...await _entries(files), ...await _entries(Directory('${folder.path}/$vouchers'))]) {
       if (!kept.contains(_nameOf(each).split('.').first)) await removeUnleased(each);
     }
-    final packages = {for (final each in delivery.models) each.descriptor.package};
-    packages.forEach(_forgetCompiled);
-    for (final each in await _entries(Directory('${folder.path}/$vouchers'))) {
-      if (!record.vouchers.contains(_nameOf(each).split('.').first)) await each.delete();
-    }
+    forgetCompiled(delivery.models.first.descriptor.package, (sha256) => file(sha256).existsSync());
   }
 
   /// Does `work` while nobody else updates; null if somebody does.
   Future<T?> whileUpdating<T>(Future<T> Function() work) => lockedOrNull(File('${folder.path}/update.lock'), work);
-
-  void _forgetCompiled(String package) => forgetCompiled(package, (sha256) => file(sha256).existsSync());
 
   Future<List<File>> _entries(Directory folder) async {
     if (!await folder.exists()) return const [];

@@ -24,6 +24,9 @@ const int _most = 5000000;
 const int _mostRoots = 256;
 const int _mostDelegations = 32;
 
+/// Ends of metadata and of bans, by a clock that is further behind, say nothing.
+const int _mostDaysBehind = 30;
+
 /// The newest releases of a model, and the metadata that vouches for them.
 typedef Vouched = ({List<ChannelRelease> releases, Uint8List voucher});
 
@@ -44,19 +47,17 @@ final class TufClient {
 
   Delivery get _delivery => _store.delivery;
 
-  int get _now => max(_clock, latest);
+  int get _daysBehind => (latest - _clock) ~/ Duration.millisecondsPerDay;
 
   /// Gets the newest root, timestamp and snapshot.
   ///
   /// Throws ChannelException, and ModelException `network` and `cancelled`.
   Future<void> refresh() async {
-    if (_clock + Duration.millisecondsPerDay < latest) {
-      final time = DateTime.fromMillisecondsSinceEpoch(latest, isUtc: true);
-      warn('the clock of this device is wrong: metadata of the channel is of $time, which counts');
-    }
-    _root = _seen(await _trusted(_store));
+    if (_daysBehind > 0) warn('the clock of the device is $_daysBehind days behind the channel, whose time counts');
+    _root = await _trusted(_store);
+    latest = max(latest, _root.published);
     await _follow();
-    _root.requireFresh(_now);
+    _current(_root);
     _snapshot = await _newest('snapshot', await _timestamp(), _root);
   }
 
@@ -99,24 +100,25 @@ final class TufClient {
       final name = '${_root.version + 1}.root';
       final bytes = await _asked('${_delivery.channel}/$name.json', _mostOfRoot);
       if (bytes == null) return;
-      final next = await _verified(bytes, 'root', _root, _delivery);
+      final next = await _verified(bytes, 'root', _root);
       // A thief of these keys may have published versions and times that no honest ones exceed.
       if (!['timestamp', 'snapshot'].every((each) => next.isSignedAlike(_root, each))) {
-        await _store.change((record) => record.copy(latest: latest = 0));
+        latest = next.published;
+        await _store.change((record) => record.latest = latest);
         await _store.forget(_placeOf('timestamp'));
         await _store.forget(_placeOf('snapshot'));
       }
       await _store.keep(_placeOf(name), bytes);
-      _root = _seen(next);
+      _root = next;
     }
   }
 
   Future<Metadata> _timestamp() async {
     final kept = await _kept('timestamp', _root);
     final bytes = await _required('${_delivery.channel}/timestamp.json', _mostOfTimestamp);
-    final found = _seen(await _verified(bytes, 'timestamp', _root, _delivery));
+    final found = await _verified(bytes, 'timestamp', _root);
     if (kept != null) {
-      if (found.version == kept.version) return kept..requireFresh(_now);
+      if (found.version == kept.version) return _current(kept);
       if (found.version < kept.version) {
         throw ChannelException('the channel was rolled back to timestamp ${found.version}: ${kept.version} was seen');
       }
@@ -130,17 +132,23 @@ final class TufClient {
     final file = describing['$role.json'];
     if (file == null) throw ChannelException('${describing.role} ${describing.version} of the channel has no $role');
     final kept = await _kept(role, delegator);
-    if (kept != null && kept.version == file.version && file.fits(kept.bytes) && !kept.isExpired(_now)) return kept;
+    if (kept != null && kept.version == file.version && file.fits(kept.bytes)) return _current(kept);
     final path = '${_delivery.channel}/${file.version}.${Uri.encodeComponent(role)}.json';
     final bytes = await _described(path, file, role == 'snapshot' ? _mostOfSnapshot : _most);
-    final found = _seen(await _verified(bytes, role, delegator, _delivery));
+    final found = await _verified(bytes, role, delegator);
     if (found.version != file.version) throw ChannelException('$path of the channel is version ${found.version}');
     if (role == 'snapshot') kept?.requireNotOlder(found);
     return _keep(found);
   }
 
+  Metadata _current(Metadata found) {
+    found.requireFresh(max(_clock, latest));
+    if (_daysBehind <= _mostDaysBehind) return found;
+    throw ChannelException('the clock of the device is $_daysBehind days behind the channel: set it');
+  }
+
   Future<Metadata> _keep(Metadata found) async {
-    found.requireFresh(_now);
+    _current(found);
     await _store.keep(_placeOf(found.role), found.bytes);
     return found;
   }
@@ -149,14 +157,15 @@ final class TufClient {
   Future<Metadata?> _kept(String role, Metadata delegator) async {
     final bytes = _store.read(_placeOf(role));
     try {
-      return bytes == null ? null : _seen(await _verified(bytes, role, delegator, _delivery));
+      return bytes == null ? null : await _verified(bytes, role, delegator);
     } on ChannelException catch (refused) {
       warn('metadata is fetched anew: ${refused.message}');
       return null;
     }
   }
 
-  Metadata _seen(Metadata found) {
+  Future<Metadata> _verified(Uint8List bytes, String role, Metadata delegator) async {
+    final found = await _read(bytes, role, delegator, _delivery);
     latest = max(latest, found.published);
     return found;
   }
@@ -242,7 +251,7 @@ Metadata _keptRoot(UpdateStore store) {
 }
 
 /// In another isolate. A closure of a method would take its object along.
-Future<Metadata> _verified(Uint8List bytes, String role, Metadata delegator, Delivery delivery) =>
+Future<Metadata> _read(Uint8List bytes, String role, Metadata delegator, Delivery delivery) =>
     Isolate.run(() => Metadata.of(bytes, role, delegator, delivery));
 
 Future<List<ChannelRelease>> _parsed(Uint8List bytes, String model, Delivery delivery) =>

@@ -11,7 +11,6 @@ import 'packaged.dart';
 
 const List<String> _topRoles = ['root', 'timestamp', 'snapshot', 'targets'];
 const int _mostDepth = 64;
-final RegExp _specification = RegExp(r'^1\.\d+(\.\d+)?$');
 final RegExp _hexadecimal = RegExp(r'^([0-9a-fA-F]{2})*$');
 final RegExp _pem = RegExp(r'^-----BEGIN PUBLIC KEY-----\s+([A-Za-z0-9+/\s]+={0,2})\s+-----END PUBLIC KEY-----\s*$');
 final RegExp _globs = RegExp(r'\*|\?|\[(!?)(\]?[^\]]*)\]|.', dotAll: true);
@@ -43,6 +42,9 @@ final class Metadata {
         _ => signed.member('targets').each((it) => DescribedFile._(it, isMetadata: false)),
       },
       _delegations = role == 'root' ? _ofRoot(signed) : _ofTargets(signed.optional('delegations')) {
+    if (version == 0 || !signed.text('spec_version').startsWith('1.')) {
+      throw const FormatException('it has no version, or another format');
+    }
     // Their files would take the places of those of the root's roles.
     if (role != 'root' && _delegations.any((each) => _topRoles.contains(each.name.split('.').last))) {
       throw const FormatException('it delegates to a role of the root');
@@ -57,7 +59,8 @@ final class Metadata {
     try {
       final text = jsonDecode(utf8.decode(bytes));
       final signed = Fields(text).member('signed');
-      _requireForm(signed, role);
+      signed.require({'_type': _topRoles.contains(role) ? role : 'targets'});
+      signed.optional('mobpack')?.require(delivery.facts);
       final found = Metadata._(bytes, role, signed);
       if (delegator != null) {
         final message = latin1.encode(_canonical(memberOf(text, 'signed')));
@@ -71,10 +74,9 @@ final class Metadata {
           throw ChannelException('root ${found.version} of the channel does not follow root ${delegator.version}');
         }
       }
-      _requireChannel(signed, '$role ${found.version}', delivery);
       return found;
     } on FormatException catch (damaged) {
-      throw ChannelException('$role of the channel is damaged: ${damaged.message}');
+      throw ChannelException('$role of the channel is refused: ${damaged.message}');
     }
   }
 
@@ -95,12 +97,9 @@ final class Metadata {
   final Map<String, DescribedFile> _files;
   final List<_Delegation> _delegations;
 
-  /// Whether it has expired at the time `now`, in milliseconds since 1970.
-  bool isExpired(int now) => _expires <= now;
-
-  /// Throws ChannelException when it has expired.
+  /// Throws ChannelException when it has expired at the time `now`, in milliseconds since 1970.
   void requireFresh(int now) {
-    if (!isExpired(now)) return;
+    if (now < _expires) return;
     throw ChannelException('$role $version of the channel has expired: publish it anew', isExpired: true);
   }
 
@@ -138,23 +137,6 @@ final class Metadata {
     if (found != null && found.all.contains('roles'))
       for (final each in found.list('roles')) _Delegation(each.text('name'), each, found.member('keys')),
   ];
-
-  static void _requireForm(Fields signed, String role) {
-    final type = _topRoles.contains(role) ? role : 'targets';
-    if (signed.text('_type') != type) throw FormatException('it is no $type');
-    final followed = signed.text('spec_version');
-    if (!_specification.hasMatch(followed)) throw FormatException('it follows TUF $followed, this code TUF 1');
-    if (signed.number('version') == 0) throw const FormatException('its version is 0');
-  }
-
-  static void _requireChannel(Fields signed, String name, Delivery delivery) {
-    final about = signed.optional('mobpack');
-    if (about == null) return;
-    for (final (fact, wanted) in [('package', delivery.trust.package), ('channel', delivery.channel)]) {
-      final said = about.text(fact);
-      if (said != wanted) throw ChannelException('$name is for the $fact $said, not for $wanted');
-    }
-  }
 }
 
 /// A role that metadata lets other keys sign.

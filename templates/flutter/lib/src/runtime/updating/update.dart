@@ -1,9 +1,7 @@
 // One update of all models.
 
-import 'dart:io';
 import 'dart:math';
 
-import '../download.dart';
 import '../errors.dart';
 import '../options.dart';
 import '../requests.dart';
@@ -29,20 +27,12 @@ const int _mostDoublings = 10;
 /// An update; `tell` hears of every model how far it is.
 final class Update {
   /// From the folder at `address`.
-  Update(this.address, this.options, this.store, this.requests, this._tell, this._isLeft);
+  Update(this._address, this._options, this._store, this._requests, this._tell, this._isLeft);
 
-  /// Address of the channel's store.
-  final Uri address;
-
-  /// Options of the updater.
-  final UpdateOptions options;
-
-  /// Store of the updater.
-  final UpdateStore store;
-
-  /// Requests of this update.
-  final Requests requests;
-
+  final Uri _address;
+  final UpdateOptions _options;
+  final UpdateStore _store;
+  final Requests _requests;
   final void Function(String model, UpdateState state) _tell;
   final bool Function() _isLeft;
   bool _isFailed = false;
@@ -50,41 +40,33 @@ final class Update {
   /// SHA-256 of files that a download has begun with, and may go on with another time.
   final Set<String> _wanted = {};
 
-  Delivery get _delivery => store.delivery;
+  Delivery get _delivery => _store.delivery;
 
   List<String> get _models => [for (final each in _delivery.models) each.descriptor.name];
 
-  /// Throws ModelException `cancelled`, and nothing else.
+  /// Throws ModelException `cancelled`, and FileSystemException.
   Future<void> run({required bool isForced}) async {
-    try {
-      final record = await store.record();
-      final wait = record.notBefore - DateTime.now().millisecondsSinceEpoch;
-      if (record.isFrozen) return await _all(UpdatePhase.frozen, 'the app has frozen its updates');
-      if (!isForced && wait > 0 && wait <= _mostMs) {
-        final seconds = wait ~/ 1000 + 1;
-        return await _all(UpdatePhase.waiting, '${record.failures} requests failed: the next is due in $seconds s');
-      }
-      await _check();
-    } on FileSystemException catch (failure) {
-      await _all(UpdatePhase.failed, 'the state of the updates cannot be kept: ${wordsOf(failure)}');
+    final record = await _store.record();
+    final wait = record.notBefore - DateTime.now().millisecondsSinceEpoch;
+    if (record.isFrozen) return _all(UpdatePhase.frozen, 'the app has frozen its updates');
+    if (!isForced && wait > 0 && wait <= _mostMs) {
+      final seconds = wait ~/ 1000 + 1;
+      return _all(UpdatePhase.waiting, '${record.failures} requests failed: the next is due in $seconds s');
     }
-  }
-
-  Future<void> _check() async {
     await _all(UpdatePhase.checking);
-    final client = TufClient(store, address, requests, (await store.record()).latest);
+    final client = TufClient(_store, _address, _requests, record.latest);
     await _guarded(_models, () async {
       try {
         await client.refresh();
       } finally {
-        await store.change((record) => record.copy(latest: client.latest));
+        await _store.change((record) => record.latest = client.latest);
       }
       for (final each in _delivery.models) {
         await _guarded([each.descriptor.name], () => _update(each, client));
       }
-      await store.prune(await store.record(), wanted: _wanted);
+      await _store.prune(await _store.record(), wanted: _wanted);
     });
-    if (!_isFailed) await store.change((record) => record.copy(failures: 0, notBefore: 0));
+    if (!_isFailed) await _store.change((record) => record.failures = record.notBefore = 0);
   }
 
   /// Does `work`, whose failure is told of some models.
@@ -110,12 +92,11 @@ final class Update {
     }
     if (_isFailed) return;
     _isFailed = true;
-    await store.change((record) {
+    await _store.change((record) {
       final pause = min(_mostMs, _firstMs << min(record.failures, _mostDoublings)) * (0.5 + Random().nextDouble() / 2);
-      return record.copy(
-        failures: record.failures + 1,
-        notBefore: DateTime.now().millisecondsSinceEpoch + pause.toInt(),
-      );
+      record
+        ..failures += 1
+        ..notBefore = DateTime.now().millisecondsSinceEpoch + pause.toInt();
     });
   }
 
@@ -124,16 +105,16 @@ final class Update {
     final newest = await client.releasesOf(name);
     if (newest != null) await _vouch(packaged, newest);
     final release = await _chosen(packaged, newest?.releases ?? const []);
-    final record = (await store.record()).of(name);
+    final record = (await _store.record()).of(name);
     if (release == null) {
       return _say(name, UpdatePhase.upToDate, 'the channel has nothing for this app and device');
     }
     final version = release.release.version;
     if (release.release.number <= _delivery.trust.number) {
-      await store.changeModel(name, (each) => each.empty);
+      await _store.changeModel(name, (each) => each.clear());
       return _say(name, UpdatePhase.upToDate);
     }
-    if (version == record.active?.version && release.needed(_providers(packaged)).every(store.has)) {
+    if (version == record.active?.version && release.needed(_providers(packaged)).every(_store.has)) {
       return _say(name, UpdatePhase.upToDate);
     }
     final attempts = _attemptsOf(name);
@@ -149,43 +130,47 @@ final class Update {
   /// Keeps the newest metadata for releases that it lists and the device has: older metadata counts as long as its keys do.
   Future<void> _vouch(PackagedModel packaged, Vouched newest) async {
     final name = packaged.descriptor.name;
-    final kept = (await store.record()).of(name).releases;
+    final kept = (await _store.record()).of(name).releases;
     final listed = {
       for (final each in newest.releases)
-        if (kept.any((it) => it.version == each.version && UpdatedRelease(packaged, each, store).isOnDevice(it)))
+        if (kept.any((it) => it.version == each.version && UpdatedRelease(packaged, each, _store).isOnDevice(it)))
           each.version,
     };
     if (listed.isEmpty) return;
-    final voucher = await store.vouch(newest.voucher);
-    await store.changeModel(name, (each) => each.withVoucher(voucher, listed));
+    final voucher = await _store.vouch(newest.voucher);
+    await _store.changeModel(name, (record) {
+      for (final each in record.releases) {
+        if (listed.contains(each.version)) each.voucher = voucher;
+      }
+    });
   }
 
   /// The first release that is for this app and this device.
   Future<UpdatedRelease?> _chosen(PackagedModel packaged, List<ChannelRelease> releases) async {
-    final record = await store.record();
+    final record = await _store.record();
     final name = packaged.descriptor.name;
     final pinned = record.pins[name];
     for (final each in releases) {
       if (!each.isForApp(_delivery.trust.number) || !each.isRolledOutTo(record.device)) continue;
       final isBanned = record.of(name).banned[each.version]?.holds(record.now) ?? false;
       if (isBanned || (pinned != null && each.version != pinned)) continue;
-      final release = UpdatedRelease(packaged, each, store);
+      final release = UpdatedRelease(packaged, each, _store);
       if (release.fits) return release;
     }
     return null;
   }
 
   List<Provider> _providers(PackagedModel packaged) =>
-      providersOf(setupOf(packaged.descriptor), options.load.providers);
+      providersOf(setupOf(packaged.descriptor), _options.load.providers);
 
   /// Downloads a release, if this device may, and tries it.
   Future<void> _take(PackagedModel packaged, UpdatedRelease release, Vouched newest) async {
     final name = packaged.descriptor.name;
     final blobs = release.needed(_providers(packaged));
     _wanted.addAll(blobs.map((each) => each.sha256));
-    await store.removeDamaged(blobs.where(store.has).map((each) => each.sha256));
-    final version = await _version(name);
-    final gathering = Gathering(address, packaged.descriptor, store, requests, (phase, loaded, total) {
+    await _store.removeDamaged(blobs.where(_store.has).map((each) => each.sha256));
+    final version = await _store.version(name);
+    final gathering = Gathering(_address, packaged.descriptor, _store, _requests, (phase, loaded, total) {
       _tell(name, UpdateState(phase, version, loadedBytes: loaded, totalBytes: total));
     });
     try {
@@ -193,13 +178,13 @@ final class Update {
         final reason = await _waitingFor(release.release);
         if (reason != null) return await _say(name, UpdatePhase.waiting, reason);
       }
-      if (!blobs.every(store.has)) {
+      if (!blobs.every(_store.has)) {
         final reason = await _lacking(blobs, gathering);
         if (reason != null) return await _say(name, UpdatePhase.failed, reason);
       }
       await gathering.get(blobs);
       final files = [for (final each in blobs) each.sha256];
-      final voucher = await store.vouch(newest.voucher);
+      final voucher = await _store.vouch(newest.voucher);
       final kept = KeptRelease(voucher, release.release.version, release.release.number, files);
       await _attempt(name, release, kept);
     } on ModelException catch (failure) {
@@ -210,28 +195,28 @@ final class Update {
 
   /// Condition of the release that the device does not meet; null if there is none.
   Future<String?> _waitingFor(ChannelRelease release) async {
-    final conditions = await options.conditions?.call() ?? const DeviceConditions();
+    final conditions = await _options.conditions?.call() ?? const DeviceConditions();
     if (release.needsWifi && conditions.isUnmetered != true) {
       return 'the release waits for a network that is not metered, of which UpdateOptions.conditions tells';
     }
     if (release.needsCharging && conditions.isCharging != true) {
       return 'the release waits until the device is being charged, of which UpdateOptions.conditions tells';
     }
-    final free = await freeBytes(store.files);
+    final free = await freeBytes(_store.files);
     if (free == null || release.freeBytes <= free) return null;
     return 'the release waits for ${release.freeBytes} bytes of free storage';
   }
 
   /// Why there is no room; null if there is.
   Future<String?> _lacking(List<Blob> blobs, Gathering gathering) async {
-    final named = {...(await store.record()).files, for (final each in blobs) each.sha256};
-    final missing = blobs.where((each) => !store.has(each)).fold(0, (sum, each) => sum + each.sizeBytes);
-    final all = missing + await store.keptBytes((name) => !named.contains(name));
-    if (all > options.storageLimit) {
-      return 'all downloads would take $all bytes: the limit is ${options.storageLimit}';
+    final named = {...(await _store.record()).files, for (final each in blobs) each.sha256};
+    final missing = blobs.where((each) => !_store.has(each)).fold(0, (sum, each) => sum + each.sizeBytes);
+    final all = missing + await _store.keptBytes((name) => !named.contains(name));
+    if (all > _options.storageLimit) {
+      return 'all downloads would take $all bytes: the limit is ${_options.storageLimit}';
     }
     final needed = gathering.storageFor(blobs);
-    final free = await freeBytes(store.files);
+    final free = await freeBytes(_store.files);
     return free == null || needed <= free ? null : 'the download needs $needed bytes of storage, $free are free';
   }
 
@@ -241,8 +226,8 @@ final class Update {
     final attempts = _attemptsOf(name);
     try {
       await attempts.during(AttemptKind.trying, kept.version, () async {
-        await tryRelease(release, options.load);
-        requests.check();
+        await tryRelease(release, _options.load);
+        _requests.check();
       });
     } on ModelException catch (failure) {
       switch (Fault.of(failure)) {
@@ -255,11 +240,11 @@ final class Update {
           return _ban(name, kept.version, failure.message);
       }
     }
-    await store.changeModel(name, (each) => each.withActive(kept));
+    await _store.changeModel(name, (each) => each.take(kept));
     await _say(name, UpdatePhase.ready);
   }
 
-  Attempts _attemptsOf(String name) => Attempts(store, name, _isLeft, {options.load.observer});
+  Attempts _attemptsOf(String name) => Attempts(_store, name, _isLeft, {_options.load.observer});
 
   Future<void> _ban(String name, String version, String words) async {
     final reason = await _attemptsOf(name).ban(version, words);
@@ -274,13 +259,5 @@ final class Update {
   }
 
   Future<void> _say(String name, UpdatePhase phase, [String reason = '']) async =>
-      _tell(name, UpdateState(phase, await _version(name), reason: reason));
-
-  Future<String> _version(String name) async => versionIn(await store.record(), name, _delivery);
-}
-
-/// Version of the model that the next load opens.
-String versionIn(UpdateRecord record, String model, Delivery delivery) {
-  final active = record.of(model).active;
-  return active != null && active.number > delivery.trust.number ? active.version : delivery.version;
+      _tell(name, UpdateState(phase, await _store.version(name), reason: reason));
 }

@@ -80,10 +80,10 @@ abstract base class Updater {
   }
 
   /// From now on [update] does nothing, until [unfreeze].
-  Future<void> freeze() => _change((record) => record.copy(isFrozen: true));
+  Future<void> freeze() => _change((record) => record.isFrozen = true);
 
   /// Ends [freeze].
-  Future<void> unfreeze() => _change((record) => record.copy(isFrozen: false));
+  Future<void> unfreeze() => _change((record) => record.isFrozen = false);
 
   /// From now on [update] takes no other `version` of a model.
   ///
@@ -92,28 +92,28 @@ abstract base class Updater {
     if (!_states.containsKey(model)) {
       throw ModelException(ModelErrorCode.badOptions, 'this package has no model $model');
     }
-    return _change((record) => record.copy(pins: {...record.pins, model: version}));
+    return _change((record) => record.pins[model] = version);
   }
 
   /// Ends [pin].
-  Future<void> unpin(String model) =>
-      _change((record) => record.copy(pins: {...record.pins}..removeWhere((name, _) => name == model)));
+  Future<void> unpin(String model) => _change((record) => record.pins.remove(model));
 
   /// Removes all downloads: the next load opens the app's own model. Models that are open keep working.
   Future<void> remove() async {
-    await _change(
-      (record) => record.copy(models: {for (final MapEntry(:key, :value) in record.models.entries) key: value.empty}),
-    );
+    await _change((record) {
+      for (final each in record.models.values) {
+        each.clear();
+      }
+    });
     await keeping(_store.folder.path, () async => _store.prune(await _store.record()));
     await _all(UpdatePhase.unchecked);
   }
 
-  Future<void> _change(UpdateRecord Function(UpdateRecord record) change) =>
+  Future<void> _change(void Function(UpdateRecord record) change) =>
       keeping(_store.folder.path, () => _store.change(change));
 
   Future<void> _dropped(String model, String reason) async {
-    final record = await _store.record();
-    _tell(model, UpdateState(UpdatePhase.failed, versionIn(record, model, _delivery), reason: reason));
+    _tell(model, UpdateState(UpdatePhase.failed, await _store.version(model), reason: reason));
   }
 
   Future<void> _all(UpdatePhase phase, [String reason = '']) async {
@@ -125,7 +125,7 @@ abstract base class Updater {
   /// The app's own where nothing can be read.
   Future<String> _versionOf(String model) async {
     try {
-      return versionIn(await _store.record(), model, _delivery);
+      return await _store.version(model);
     } on FileSystemException {
       return _delivery.version;
     }
