@@ -1,15 +1,19 @@
 """Runs a program on many folders, a few processes for all of them: one that dies takes nothing but its own case along.
 
 The program prints a line of JSON with the `case` for each folder it is given, in order. Where it dies before it has
-said something of a folder, that folder is tried once more alone, and the rest goes on in a new process.
+said something of a folder, that folder is tried once more alone, and the rest goes on in a new process. Each answer is
+kept in a file as it comes: a run that was stopped goes on where it was.
 """
 
 import json
+import random
 import signal
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 PER_PROCESS = 192
@@ -18,52 +22,81 @@ Answer = dict[str, Any]
 
 
 def answers(
-    command: Sequence[object], folders: Sequence[Path], *, environment: Mapping[str, str], jobs: int
+    command: Sequence[object],
+    folders: Sequence[Path],
+    kept: Path,
+    *,
+    environment: Mapping[str, str],
+    jobs: int,
+    judge: Callable[[Answer], Answer] = dict,
 ) -> dict[str, Answer]:
-    """Name of a folder -> the program's answer for it, or `{"crashed": how}`."""
-    pieces = [folders[start : start + PER_PROCESS] for start in range(0, len(folders), PER_PROCESS)]
+    """Name of a folder -> what `judge` makes of the program's answer for it, or of `{"crashed": how}`. Those in the
+    file `kept` are not asked for again; without `jobs`, they are all that there is. The order is random, so that those
+    of a run that was stopped are a fair sample."""
+    known = _read(kept)
+    waiting = [each for each in folders if each.name not in known] if jobs else []
+    random.Random(len(waiting)).shuffle(waiting)
+    pieces = [waiting[start : start + PER_PROCESS] for start in range(0, len(waiting), PER_PROCESS)]
+    lock = Lock()
 
-    def of_piece(piece: Sequence[Path]) -> dict[str, Answer]:
-        return dict(_survived(lambda some: _started(command, some, environment), piece))
+    def run(piece: Sequence[Path]) -> None:
+        for answer in _survived(command, piece, environment):
+            judged = judge(answer)
+            with lock, kept.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(judged) + "\n")
 
-    with ThreadPoolExecutor(jobs) as pool:
-        return {name: answer for found in pool.map(of_piece, pieces) for name, answer in found.items()}
+    with ThreadPoolExecutor(max(jobs, 1)) as pool:
+        list(pool.map(run, pieces))
+    found = _read(kept)
+    return {each.name: found[each.name] for each in folders if each.name in found}
 
 
-Start = Callable[[Sequence[Path]], tuple[list[Answer], str]]
-"""Runs a process on folders: its answers, and how it died; empty if it did not."""
+def _read(kept: Path) -> dict[str, Answer]:
+    lines = kept.read_text(encoding="utf-8").splitlines() if kept.is_file() else []
+    return {answer["case"]: answer for answer in map(json.loads, lines)}
 
 
-def _survived(start: Start, folders: Sequence[Path]) -> Iterator[tuple[str, Answer]]:
+def _survived(command: Sequence[object], folders: Sequence[Path], environment: Mapping[str, str]) -> Iterator[Answer]:
     waiting = list(folders)
     while waiting:
-        said, death = start(waiting)
-        yield from ((answer["case"], answer) for answer in said)
-        waiting = waiting[len(said) :]
+        for answer in _Started(command, waiting, environment):
+            waiting = waiting[1:]
+            yield answer
         if waiting:
             suspect, *waiting = waiting
-            yield suspect.name, _alone(start, suspect, death)
+            alone = _Started(command, [suspect], environment)
+            yield next(iter(list(alone)), {"case": suspect.name, "crashed": alone.death})
 
 
-def _alone(start: Start, folder: Path, death: str) -> Answer:
-    """The program's answer for `folder`, run in a process of its own; how it died if it dies again."""
-    said, again = start([folder])
-    return said[0] if said else {"case": folder.name, "crashed": again or death}
+class _Started:
+    """The answers of a process as they come; then how it died, empty if it did not."""
+
+    def __init__(self, command: Sequence[object], folders: Sequence[Path], environment: Mapping[str, str]) -> None:
+        self._command = [*map(str, command), *map(str, folders)]
+        self._environment = dict(environment)
+        self.death = ""
+
+    def __iter__(self) -> Iterator[Answer]:
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
+            with subprocess.Popen(
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                encoding="utf-8",
+                env=self._environment,
+            ) as process:
+                assert process.stdout
+                for line in process.stdout:
+                    if line.startswith('{"case"'):
+                        yield json.loads(line)
+            complaints.seek(0)
+            self.death = _death(process.returncode, complaints.read())
 
 
-def _started(
-    command: Sequence[object], folders: Sequence[Path], environment: Mapping[str, str]
-) -> tuple[list[Answer], str]:
-    done = subprocess.run(
-        [*map(str, command), *map(str, folders)], capture_output=True, text=True, check=False, env=dict(environment)
-    )
-    said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"case"')]
-    return said, _death(done) if len(said) < len(folders) else ""
-
-
-def _death(done: "subprocess.CompletedProcess[str]") -> str:
-    if done.returncode < 0:
-        name = signal.Signals(-done.returncode).name
+def _death(code: int, complaints: str) -> str:
+    if code < 0:
+        name = signal.Signals(-code).name
         return "it took too long" if name == "SIGALRM" else name
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
-    return lines[-1] if lines else f"it ended with {done.returncode}"
+    lines = [line for line in complaints.splitlines() if line.strip()]
+    return lines[-1] if lines else f"it ended with {code}"

@@ -2,11 +2,12 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 
-from benchmarks.conformance_make import FORMS
-from benchmarks.conformance_verdicts import Judged, Verdict
+from benchmarks.conformance_cases import EXACT
+from benchmarks.conformance_make import CONTRACT, FORMS
+from benchmarks.conformance_verdicts import Asked, Judged, Verdict
 from packager.engines.environments.runtime import shipped_version
 from packager.engines.session.refusals import explain
 
@@ -20,7 +21,8 @@ The result is this page: the verdicts on all cases, and every exception by name.
 
 ONNX Runtime {shipped}, which packages depend on, runs each file of every case in
 `onnx.backend.test.case.node` of onnx {onnx}. The suite's expected outputs and tolerances judge the outputs.
-onnxruntime {converter} makes the files, as in `mobpack build`.
+onnxruntime {converter} makes the files, as in `mobpack build`. The contract's writer is tried with a table for every
+input and output.
 
 - *right*: the outputs are within the suite's tolerances.
 - *correctly refused*: mobpack refuses the model, and the model has the property that the message names.
@@ -30,13 +32,64 @@ onnxruntime {converter} makes the files, as in `mobpack build`.
 """
 PATH = re.compile(r"^ONNX Runtime refuses: \w+: |Load model from \S+ (failed:)?")
 """The parts of a message that are the same for every case, or name this run's folder."""
+REASONS: Mapping[tuple[str, str], str] = {}
+"""(Engine, operator) -> why it differs, where that is known."""
 SHOWN = 160
 """Characters of a message."""
 
 
-def text(judged: Sequence[Judged]) -> str:
+LISTED = 12
+"""Names of a long list that are shown."""
+OWN = (*FORMS, CONTRACT)
+ENGINES = """## Engines
+
+The same cases, without those that draw random numbers, on every engine that apps or `--runners` have. ONNX Runtime
+opens all five files of a case, which counts by its worst file; other engines read the graph of mobpack's file.
+*refused*: the engine, or mobpack, says that it does not take the case. An engine whose run was stopped was *asked* a
+random part of the cases.
+"""
+DECIDED = """## Disagreements
+
+Outputs outside of the suite's tolerances, and crashes, by operator. In brackets: how many of them onnx's own
+implementation confirms in float64; where it computes none, the suite's expected outputs decide.
+"""
+
+
+def text(judged: Sequence[Judged], asked: Sequence[Asked]) -> str:
     head = HEAD.format(onnx=version("onnx"), shipped=shipped_version(), converter=version("onnxruntime"))
-    return "\n".join([head, *_counts(judged), "", *_exceptions(judged), *_failing(judged)]) + "\n"
+    parts = [*_counts(judged), "", *_engines(asked), "", *_disagreements(asked), *_exceptions(judged)]
+    return "\n".join([head, *parts, *_failing(judged)]) + "\n"
+
+
+def _engines(asked: Sequence[Asked]) -> Iterator[str]:
+    yield ENGINES
+    yield "| engine | asked | right | refused | wrong | crashed |"
+    yield "|---|--:|--:|--:|--:|--:|"
+    for each in asked:
+        found = Counter(one.verdict for one in each.found.values())
+        counts = [found[verdict] for verdict in (Verdict.RIGHT, Verdict.REFUSED, Verdict.WRONG, Verdict.CRASHED)]
+        yield f"| {each.words} | {len(each.found)} | {' | '.join(map(str, counts))} |"
+
+
+def _disagreements(asked: Sequence[Asked]) -> Iterator[str]:
+    yield DECIDED
+    for each in asked:
+        for verdict in (Verdict.WRONG, Verdict.CRASHED):
+            groups: dict[str, list[str]] = defaultdict(list)
+            for case, found in each.found.items():
+                if found.verdict is verdict:
+                    groups[each.operators[case]].append(case)
+            if groups:
+                yield f"- {each.words}, {verdict}: {'; '.join(_of_operators(each, groups))}\n"
+
+
+def _of_operators(asked: Asked, groups: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    for operator, cases in sorted(groups.items()):
+        sure = sum(EXACT in asked.found[case].words for case in cases)
+        names = ", ".join(f"`{case.removeprefix('test_')}`" for case in cases[:LISTED])
+        more = f" and {len(cases) - LISTED} more" if len(cases) > LISTED else ""
+        reason = f" ({why})" if (why := REASONS.get((asked.name, operator))) else ""
+        yield f"**{operator}** {len(cases)} ({sure}){reason}: {names}{more}"
 
 
 def _counts(judged: Sequence[Judged]) -> Iterator[str]:
@@ -44,7 +97,7 @@ def _counts(judged: Sequence[Judged]) -> Iterator[str]:
     yield f"ONNX Runtime itself passes {len(passing)} of {len(judged)} cases. Verdicts on those:\n"
     yield f"| file | {' | '.join(Verdict)} |"
     yield "|---|" + "--:|" * len(Verdict)
-    for form in FORMS:
+    for form in OWN:
         found = Counter(each.forms[form].verdict for each in passing if form in each.forms)
         yield f"| {form} | {' | '.join(str(found[verdict]) for verdict in Verdict)} |"
     crashed = [each for each in judged if not each.passes and each.with_verdict(Verdict.CRASHED)]
@@ -72,7 +125,7 @@ def _by_case(names: Sequence[str]) -> Iterator[str]:
         case, _, form = name.rstrip(")").partition(" (")
         forms[case].append(form)
     for case, found in forms.items():
-        yield f"`{case}`" if len(found) == len(FORMS) else f"`{case}` ({', '.join(found)})"
+        yield f"`{case}`" if len(found) == len(OWN) else f"`{case}` ({', '.join(found)})"
 
 
 def _failing(judged: Sequence[Judged]) -> Iterator[str]:
@@ -82,7 +135,8 @@ def _failing(judged: Sequence[Judged]) -> Iterator[str]:
             groups[_kind(each.original)].append(f"`{each.name}`")
     yield "## Cases that ONNX Runtime does not pass\n"
     for kind, names in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
-        yield f"- {kind} ({len(names)}): {', '.join(names)}\n"
+        more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+        yield f"- {kind} ({len(names)}): {', '.join(names[:LISTED])}{more}\n"
 
 
 def _kind(words: str) -> str:

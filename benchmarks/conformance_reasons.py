@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto, TypeProto
 
 NOT_CARRIED = re.compile(r"^'(?P<name>.+)' is not a tensor of a type that mobile APIs carry")
+NO_EQUIVALENT = re.compile(r"operator (?P<operator>\w+) of opset (?P<opset>\d+) has no equivalent")
 INTEGERS = tuple(f"{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))
 CARRIED = ("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "BOOL", "STRING", *INTEGERS)
 """Element types of ONNX Runtime's APIs for Java, Objective-C and JavaScript."""
@@ -20,6 +21,10 @@ KINDS = {
 
 def reason_of(words: str, model: "ModelProto") -> str:
     """Class of the refusal `words` of a model that ONNX Runtime runs; empty if the model does not have that fault."""
+    if found := NO_EQUIVALENT.search(words):
+        has_it = any(node.op_type == found["operator"] for node in model.graph.node)
+        is_old = any(not each.domain and each.version == int(found["opset"]) for each in model.opset_import)
+        return f"a contract beside {found['operator']} of opset {found['opset']}" if has_it and is_old else ""
     found = NOT_CARRIED.match(words)
     values = {value.name: value.type for value in (*model.graph.input, *model.graph.output)}
     return _why_not_carried(values[found["name"]]) if found and found["name"] in values else ""

@@ -40,3 +40,15 @@ class Judged:
 
     def with_verdict(self, *verdicts: Verdict) -> dict[str, Found]:
         return {form: found for form, found in self.forms.items() if found.verdict in verdicts}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The verdicts of an engine on the files that mobpack makes."""
+
+    name: str
+    words: str
+    operators: Mapping[str, str]
+    """what each case is about"""
+    found: Mapping[str, Found]
+    """the worst of its forms, by case"""

@@ -110,11 +110,15 @@ def raised(model: Model) -> Model:
     """
     import onnx
 
-    opset = max((version for domain, version in model.opsets.items() if domain in ("", "ai.onnx")), default=1)
+    opset = max((version for domain, version in model.opsets.items() if domain in ("", "ai.onnx")), default=0)
     if opset >= OPSET:
         return model
+    proto = onnx.ModelProto.FromString(model.graph)
+    if not opset and not proto.functions:  # all its operators are of other domains, such as ai.onnx.ml
+        proto.opset_import.add(version=OPSET)
+        return models.rebuilt(model, proto)
     try:
-        made = raising.raised(onnx.ModelProto.FromString(model.graph), OPSET)
+        made = raising.raised(proto, OPSET)
     except ModelError as error:
         raise ModelError(
             f"model '{model.name}' has opset {opset}; pictures, sounds and boxes need {OPSET}, but {error.message}",

@@ -11,6 +11,7 @@ from packager.core.errors import ToolError
 from packager.engines.environments import ENVIRONMENTS, ensure, runtime, webgpu
 from packager.engines.environments.debian import unpack_deb
 from packager.engines.environments.environment import isolated_command
+from packager.engines.runners.webgpu import Webgpu
 from packager.files.processes import commands
 from tests.cases.environments import cache
 from tests.toolchain.environments import have
@@ -76,13 +77,20 @@ def test_the_runtime_is_made_when_it_is_first_needed(cache: Path) -> None:
     assert python("runtime", UNCOMPILED) == "[]"
 
 
-def test_webgpu_finds_its_own_vulkan() -> None:
+def test_webgpu_finds_its_own_vulkan_and_takes_the_driver_that_the_user_names(monkeypatch: pytest.MonkeyPatch) -> None:
     have("webgpu")
+    monkeypatch.delenv("VK_DRIVER_FILES", raising=False)
     variables = ENVIRONMENTS["webgpu"]().variables()
     described = json.loads(Path(variables["VK_DRIVER_FILES"]).read_text())
     library = described["ICD"]["library_path"]
     assert "/" not in library or Path(library).is_file()
     assert python("webgpu", webgpu.TRY) == ""
+    runner = Webgpu()
+    assert (webgpu.in_words(), bool(runner.cannot_time())) == ("WebGPU {plugin} on Mesa's lavapipe", True)
+    monkeypatch.setenv("VK_DRIVER_FILES", "/etc/vulkan/icd.d/a_gpu.json")
+    assert ENVIRONMENTS["webgpu"]().variables()["VK_DRIVER_FILES"] == "/etc/vulkan/icd.d/a_gpu.json"
+    assert webgpu.in_words() == "WebGPU {plugin} on the driver of a_gpu.json"
+    assert (runner.identity(), runner.cannot_time()) == ("", "")
 
 
 def test_a_new_pin_without_new_hashes_is_refused(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy
 import onnx
 import pytest
 
+from benchmarks.gpu import PAGE
 from packager.engines.environments import nvidia
 from packager.engines.runners.cpu import Cpu
 from packager.engines.runners.cuda import Cuda
@@ -23,6 +25,7 @@ from tests.toolchain.require import fetched
 
 RUNNERS: tuple[Runner, ...] = (Cuda(), Tensorrt(), TensorrtNative())
 Inputs = dict[str, Any]
+ROOT = Path(__file__).parents[2]
 
 
 def usable(runner: Runner) -> Runner:
@@ -148,3 +151,13 @@ def test_the_program_that_runs_tensorrt_moves_numbers_to_the_gpu_and_back(
             assert session.run(tmp_path / "sample.npz", folder).error == ""
             for place, before in enumerate(wanted):
                 assert numpy.array_equal(numpy.load(folder / f"{place}.npy"), before)
+
+
+def test_without_a_gpu_the_benchmark_says_so_and_changes_nothing() -> None:
+    before = PAGE.read_bytes()
+    hidden = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.gpu"], capture_output=True, text=True, check=False, cwd=ROOT, env=hidden
+    )
+    assert (done.returncode, done.stdout.count("\n"), PAGE.read_bytes()) == (0, 1, before), done.stderr
+    assert done.stdout.startswith("skipped: ")

@@ -130,6 +130,15 @@ def test_older_opsets_are_raised_and_compute_the_same(tmp_path: Path, opset: int
     assert Ran(found.model.graph)({"x": numbers})["y"] == pytest.approx(expected, abs=1e-6)
 
 
+def test_a_model_whose_operators_are_all_of_another_domain_has_a_contract(tmp_path: Path) -> None:
+    """ONNX's converter refuses a model that imports no opset of ONNX's own."""
+    text = "(float[1, 3] x) => (float[1, 3] y) { y = ai.onnx.ml.Binarizer <threshold = 1.5> (x) }"
+    found = attached(tmp_path, {}, {"y": {"kind": "tensor"}}, onnx_model(text, opsets={"ai.onnx.ml": 1}))
+    assert found.model.opsets == {"": 18, "ai.onnx.ml": 1}
+    (y,) = Ran(found.model.graph)({"x": numpy.array([[1, 2, 3]], numpy.float32)}).values()
+    assert y.tolist() == [[0, 1, 1]]
+
+
 def test_constants_of_old_files_are_no_inputs_and_go_to_all_who_take_them(tmp_path: Path) -> None:
     net = onnx_model(
         "(float[1, 3] x, float[3] bias) => (float[1, 3] y) <float[3] bias = {1, 2, 3}> { y = Add (x, bias) }",

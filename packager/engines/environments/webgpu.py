@@ -2,6 +2,7 @@
 
 import ctypes.util
 import json
+import os
 import platform
 import sys
 from collections.abc import Mapping
@@ -23,8 +24,6 @@ from packager.engines.environments.environment import (
 from packager.files.processes import commands, downloads
 
 LOCK = Path(__file__).with_name("webgpu.txt")
-WORDS = "WebGPU {plugin} on Mesa's lavapipe"
-"""description of the runtime, with the version of the plug-in"""
 LAVAPIPE = "mesa-vulkan-drivers"
 DEBIAN = (
     LAVAPIPE,  # Debian 12's own (22.3) cannot index uniform arrays dynamically, as WebGPU requires
@@ -52,6 +51,8 @@ DEBIAN = (
 )
 """Vulkan, and those of its dependencies that a bare Debian 12 lacks"""
 SYSTEM_DRIVERS = Path("/usr/share/vulkan/icd.d")
+CHOSEN = "VK_DRIVER_FILES"
+"""Vulkan's own variable: the description file of the driver that the user wants, in place of lavapipe."""
 LIBRARIES = "x86_64-linux-gnu"
 RELU = (
     "08083a330a0c0a0178120179220452656c751201675a0f0a0178120a0a08"
@@ -102,6 +103,12 @@ def system_driver() -> Path | None:
     return found[0] if found and ctypes.util.find_library("vulkan") else None
 
 
+def in_words() -> str:
+    """Description of the runtime, with a place for the version of the plug-in, and of the driver."""
+    chosen = os.environ.get(CHOSEN)
+    return "WebGPU {plugin} on " + (f"the driver of {Path(chosen).name}" if chosen else "Mesa's lavapipe")
+
+
 def _folder() -> Path:
     parts = [] if system_driver() else [downloads.pin(f"lavapipe-{name}").sha256 for name in DEBIAN]
     return folder_for(WebGpu.NAME, [LOCK.read_text(encoding="utf-8"), parts])
@@ -109,11 +116,11 @@ def _folder() -> Path:
 
 def _variables(folder: Path) -> dict[str, str]:
     own = system_driver()
-    driver = str(own or folder / "lavapipe.json")
+    driver = os.environ.get(CHOSEN) or str(own or folder / "lavapipe.json")
     return {
         **isolated_variables(folder / "site"),
         **({} if own else {"LD_LIBRARY_PATH": f"{folder}/usr/lib/{LIBRARIES}:{folder}/lib/{LIBRARIES}"}),
-        "VK_DRIVER_FILES": driver,
+        CHOSEN: driver,
         "VK_ICD_FILENAMES": driver,  # the same for loaders before 1.3.207
         "ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER": "1",
     }

@@ -1,11 +1,13 @@
-"""Runs ONNX Runtime's WebGPU provider on a graphics processor that Mesa emulates in software."""
+"""Runs ONNX Runtime's WebGPU provider on a graphics processor that Mesa emulates in software, or on the one whose
+Vulkan driver `VK_DRIVER_FILES` names."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from packager.engines.environments import CHILD, SIGNED
-from packager.engines.environments.webgpu import WORDS, system_driver
+from packager.engines.environments.webgpu import CHOSEN, in_words, system_driver
 from packager.engines.environments.webgpu import WebGpu as Environment
 from packager.engines.runners.process import Host, ProcessSession
 from packager.engines.runners.runner import Runnable, Session, job
@@ -25,8 +27,8 @@ class Webgpu:
         return self.NAME
 
     def identity(self) -> str:
-        """Empty if the machine's own Mesa is used, which may change at any time."""
-        if system_driver():
+        """Empty if the machine's own Mesa or another driver is used, which may change at any time."""
+        if os.environ.get(CHOSEN) or system_driver():
             return ""
         return " ".join([*Environment().command(), *Environment().variables().values()])
 
@@ -37,6 +39,8 @@ class Webgpu:
         return ""
 
     def cannot_time(self) -> str:
+        if os.environ.get(CHOSEN):
+            return ""
         return "Mesa computes on the CPU: its times are not those of a graphics processor"
 
     def open(self, model: Runnable, folder: Path) -> Session:
@@ -46,6 +50,6 @@ class Webgpu:
             environment=Environment().variables(),
             owner=Environment.NAME,
             slowness=SLOW,
-            words="ONNX Runtime {version}, " + WORDS,
+            words="ONNX Runtime {version}, " + in_words(),
         )
         return ProcessSession(host, job(model, self.NAME, SIGNED, provider_of(self.NAME).options()), folder)

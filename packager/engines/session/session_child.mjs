@@ -11,7 +11,7 @@ import { Console } from "node:console";
 import fs from "node:fs";
 import path from "node:path";
 import readline from "node:readline";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import zlib from "node:zlib";
 
 /** numpy's type -> ONNX Runtime's. */
@@ -325,4 +325,6 @@ async function main() {
   }
 }
 
-await main();
+export { Refusal, loaded, opened, runSample };
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -43,7 +43,7 @@ class ProviderSource:
 SOURCES = {
     CPU.NAME: ProviderSource(environment="runtime", options={}, words=""),
     "qnn": ProviderSource(environment="qnn", options=qnn.OPTIONS, words=f", {qnn.WORDS}"),
-    "webgpu": ProviderSource(environment="webgpu", options={}, words=f", {webgpu.WORDS}"),
+    "webgpu": ProviderSource(environment="webgpu", options={}, words=f", {webgpu.in_words()}"),
 }
 
 
