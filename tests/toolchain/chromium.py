@@ -137,7 +137,7 @@ class Browser:
         self.events.clear()
         self.visit(f"{page.as_uri()}{fragment}")
         found = {name: self._value(expression) for name, expression in values.items()}
-        return Seen(values=found, complaints=tuple(self._complaints()), requests=tuple(self._requests()))
+        return Seen(values=found, complaints=tuple(self._complaints()), requests=tuple(self.requests()))
 
     def visit(self, url: str) -> None:
         """Opens an address, and waits until the page is there with all that it loads."""
@@ -155,7 +155,8 @@ class Browser:
             if event.get("method") in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"):
                 yield json.dumps(event["params"])
 
-    def _requests(self) -> Iterator[str]:
+    def requests(self) -> Iterator[str]:
+        """Addresses that the page has asked for."""
         for event in self.events:
             if event.get("method") == "Network.requestWillBeSent":
                 yield event["params"]["request"]["url"]

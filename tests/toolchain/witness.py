@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -45,19 +45,37 @@ class Witnessed:
         return not (self.lookups or self.connections or self.programs or self.files)
 
 
+Line = Sequence[str | Path]
+
+
 def watched(
-    command: Sequence[str | Path], folder: Path, variables: Mapping[str, str] = NOTHING, *, seconds: float = 300
+    command: Line | Callable[[Mapping[str, str]], Line],
+    folder: Path,
+    variables: Mapping[str, str] = NOTHING,
+    *,
+    seconds: float = 300,
 ) -> Witnessed:
     """Runs a command in the empty folder `folder`, which is its user's, in a network of its own. Raises AssertionError
-    if it fails."""
+    if it fails.
+
+    A command that starts other programs before the one to watch is a function of the variables that this one needs.
+    """
     home, log = folder / "home", folder / "witness.txt"
     home.mkdir(parents=True)
     log.touch()
     # No variable of this process but one: ONNX Runtime sends nothing where CI, GITHUB_ACTIONS and their like are set.
-    own = {"PATH": os.environ["PATH"], "HOME": str(home), "MOBPACK_WITNESS": str(log), **variables}
-    started = ("env", f"LD_PRELOAD={library()}", *map(str, command))
+    own = {"HOME": str(home), "MOBPACK_WITNESS": str(log), "LD_PRELOAD": str(library()), **variables}
+    started = (
+        command(own) if callable(command) else ["env", *(f"{name}={value}" for name, value in own.items()), *command]
+    )
     done = subprocess.run(
-        [*ALONE, *started], cwd=folder, env=own, capture_output=True, text=True, timeout=seconds, check=False
+        [*ALONE, *map(str, started)],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line.partition(" ") for line in log.read_text(encoding="utf-8").splitlines()]

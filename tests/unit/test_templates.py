@@ -370,6 +370,7 @@ def test_every_template_has_a_view() -> None:
     found = {path.relative_to(templates_folder()).as_posix() for path in templates_folder().rglob("*.j2")}
     compiled = {name for name in known if name.endswith(".js.j2")} - found
     assert found == (known - compiled) | partials | {
+        "_privacy.md.j2",
         "android/_app.md.j2",
         "android/_files.kt.j2",
         "android/_application.xml.j2",
