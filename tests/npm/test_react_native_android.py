@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases.disks import tiny_disk
-from tests.toolchain import jvm, react_native_api, robolectric
+from tests.toolchain import ecj, jvm, react_native_api, robolectric
 from tests.toolchain.react_native import codegen, packages
 
 APP = [Path(react_native_api.FAKES.parent, name) for name in ("Answer.kt", "Locate.kt", "Phone.kt")]
@@ -45,11 +45,9 @@ def classes(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Classes:
     react_native = react_native_api.classes()
     ours = sorted((package / "android").rglob("*.kt"))
     compiled = robolectric.compile_app([*ours, java], classpath=[react_native])
-    spec = folder / "Spec.kt"
-    spec.write_text(react_native_api.spec_in_kotlin(java.read_text(encoding="utf-8")), encoding="utf-8")
-    spec_jar = robolectric.compile_app([spec], classpath=[react_native])
-    app = jvm.compile_kotlin(APP, classpath=[compiled, spec_jar, react_native, jvm.fakes()])
-    return Classes(compiled, app, spec_jar)
+    spec = ecj.compile_java([java], classpath=[react_native])
+    app = jvm.compile_kotlin(APP, classpath=[compiled, spec, react_native, jvm.fakes()])
+    return Classes(compiled, app, spec)
 
 
 @dataclass(frozen=True)

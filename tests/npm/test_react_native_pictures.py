@@ -16,7 +16,7 @@ from PIL import Image
 from packager.render.templates import write_sources
 from packager.samples.raw import picture
 from tests.golden.cases import REACT_NATIVE_CASES
-from tests.toolchain import apptools, jsc, node, react_native_api, robolectric
+from tests.toolchain import apptools, ecj, jsc, node, react_native_api, robolectric
 from tests.toolchain.react_native import codegen, expo, native
 from tests.toolchain.react_native.cpp_complaints import complaints_for_apple
 
@@ -123,10 +123,8 @@ def decoded(
     """The package's Kotlin, compiled against codegen's class, React Native's and Android's, warnings as errors."""
     folder = tmp_path_factory.mktemp("pictures")
     [java] = codegen.for_android(package, folder / "codegen").rglob("*.java")
-    spec = folder / "Spec.kt"
-    spec.write_text(react_native_api.spec_in_kotlin(java.read_text(encoding="utf-8")), encoding="utf-8")
     classes = react_native_api.classes()
-    path = [robolectric.compile_app([spec], classpath=[classes]), classes]
+    path = [ecj.compile_java([java], classpath=[classes]), classes]
     ours = sorted((package / "android").rglob("*.kt"))
     path.insert(0, robolectric.compile_app([*ours, java], classpath=[classes]))
     path.insert(0, robolectric.compile_app(APP, classpath=path))

@@ -1,8 +1,8 @@
 """React Native's Android API: its published classes, and the list of binary signatures that it checks itself with.
 
 The classes are those of `react-android` on Maven Central, the list is that of the locked npm package, which is newer.
-`react_native/android/fakes` has what stays a stand-in: `Arguments`, which needs native code of phones, and an
-annotation and a class of libraries that React Native depends on.
+`react_native/android/fakes` has what stays a stand-in: `Arguments`, which needs native code of phones, and annotations
+and a class of libraries that React Native depends on.
 """
 
 import re
@@ -90,38 +90,3 @@ def references(jar: Path) -> frozenset[Member]:
 
 def class_files_of(jar: Path) -> list[ClassFile]:
     return [class_files.read(content) for name, content in read_zip(jar).items() if name.suffix == ".class"]
-
-
-def spec_in_kotlin(java: str) -> str:
-    """The class that codegen wrote in Java, for a machine without a Java compiler. Raises AssertionError."""
-    package = re.search(r"^package (\S+);", java, re.MULTILINE)
-    imports = re.findall(r"^import (com\.facebook\.\S+);", java, re.MULTILINE)
-    name = re.search(r"abstract class (\w+) extends ReactContextBaseJavaModule implements TurboModule", java)
-    constant = re.search(r'public static final String NAME = ("\w+");', java)
-    methods = re.findall(r"public abstract (\w+) (\w+)\((.*)\);", java)
-    assert package, java
-    assert name, java
-    assert constant, java
-    assert len(methods) == java.count("public abstract ") - 1, "it has a method of another kind"
-    return "\n".join(
-        [
-            f"package {package[1]}",
-            *(f"import {each}" for each in imports),
-            f"public abstract class {name[1]}(context: ReactApplicationContext) :",
-            "    ReactContextBaseJavaModule(context), TurboModule {",
-            "    override fun getName(): String = NAME",
-            *(_method(*each) for each in methods),
-            f"    public companion object {{ public const val NAME: String = {constant[1]} }}",
-            "}\n",
-        ]
-    )
-
-
-def _method(kind: str, name: str, parameters: str) -> str:
-    pairs = [each.split() for each in parameters.split(", ") if each]
-    listed = ", ".join(f"{parameter}: {_kotlin(type_name)}" for type_name, parameter in pairs)
-    return f"    public abstract fun {name}({listed}): {_kotlin(kind)}"
-
-
-def _kotlin(kind: str) -> str:
-    return {"void": "Unit", "double": "Double", "boolean": "Boolean"}.get(kind, kind)

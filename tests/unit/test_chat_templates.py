@@ -17,6 +17,7 @@ from packager.contract.generation.chat import read
 from packager.contract.generation.conversation import Generation, table_of
 from packager.core.chat import OUT_OF_ORDER, ChatError, ChatTemplate, Message, prompt
 from packager.core.errors import ConfigError
+from tests.nights import examples
 
 FILE = Path(__file__).parents[1] / "cases" / "chat_templates.json"
 TEMPLATES: dict[str, str] = json.loads(FILE.read_text(encoding="utf-8"))
@@ -51,7 +52,7 @@ TEXTS = (
 
 
 def conversations() -> Iterator[list[Message]]:
-    for number, order in enumerate(ORDERS * 3):
+    for number, order in enumerate(ORDERS * examples(3)):
         texts = (TEXTS[(number * 5 + place) % len(TEXTS)] for place in range(len(order)))
         yield [Message(role=NAMES[letter], text=text) for letter, text in zip(order, texts, strict=True)]
 

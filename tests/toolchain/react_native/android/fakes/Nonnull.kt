@@ -1,0 +1,3 @@
+package javax.annotation
+
+public annotation class Nonnull
