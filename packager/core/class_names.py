@@ -201,13 +201,14 @@ OWN = """
     KeptResult KeyFactory Known
     Labels Lease LeftOut Lent LinkageError LinkedBlockingQueue Loaded LoadedModel LoadEvent Loading LoadOptions
     LoadProgress LocalizedError Locks LongBuffer Mac Made MadeSource MalformedURLException MapMode Mapped MappedBytes
-    Memory MemoryLayout MemoryPressure MessageDigest Metrics MetricValue Mobpack ModelBusyException
+    Memory MemoryLayout MemoryPressure MessageDigest MethodHandle Metrics MetricValue Mobpack ModelBusyException
     ModelCorruptedException
     ModelDefinition ModelDescriptor ModelDownloadException ModelError ModelErrorCode ModelException ModelFile
     ModelFiles ModelFormat ModelGuard ModelInfo ModelInput ModelKeyException ModelKeys ModelLoader ModelMetrics
     ModelObserver ModelOfPage ModelOpener ModelOutOfMemoryException ModelOutput ModelRecord ModelRun ModelSession
     ModelSnapshot ModelSource ModelState ModelStorageException ModelUntrustedError ModelUntrustedException ModelUpdater
     ModelWorklet Name NamedTensor Native NativeAssignment NetworkAccess Next NNAPIFlags NodeInfo NonCancellable Nonce
+    NoSuchElementException
     NoSuchFieldException NSCocoaErrorDomain NSCondition NSData NSError NSLock NSMutableData NSNumber NSObject
     NSPOSIXErrorDomain NSRange NSString NSUnderlyingErrorKey NumberType NWPathMonitor ObjectIdentifier Observer
     OnnxJavaType OnnxRuntime OnnxTensor ONNXTensorElementDataType OpaquePointer Opened OpenedFile OpenFile Options
@@ -219,7 +220,8 @@ OWN = """
     Place PlacedFile PlainModel Plane PlatformFiles PlatformSetup Policies POSIXError POSIXErrorCode PowerManager
     Prediction Presence ProgressListener Promised Proof ProofOptions ProofRecord ProofState Prover ProviderAssignment
     ProviderFacts ProviderName ProviderProof ProviderSetup Proving PushedSound RandomAccessFile Ranked Reader Receiver
-    Recipe ReentrantLock ReentrantReadWriteLock Region RejectedExecutionException ReleaseDownload ReleaseEvent
+    Recipe ReentrantLock ReentrantReadWriteLock ReflectedArray ReflectiveOperationException
+    Region RejectedExecutionException ReleaseDownload ReleaseEvent
     ReleaseReason Reopening Resource Results ReturnedValue Role Rollout Rows RunEvent Running RunOptions
     RuntimeException Safetensors Sampled SampleFile Samples SampleTest Schema SealedBox SealedFile SecretKeySpec
     SecurityException SeedOptions Seen SelfTest SelfTester SelfTestingModel Serialization Session SessionOptions
