@@ -1,7 +1,10 @@
 """Measures fleets: overhead of a task, efficiency on workers of this machine, runs in which nothing has changed, and a
 model of more workers from the measured times of steps.
 
-usage: python -m benchmarks.fleet [--models 10] [--targets android,ios,web] [--workers 1,2]
+usage: python -m benchmarks.fleet [--models 10] [--targets android,ios,web] [--workers 1,2] [--once]
+
+The control of two workers is two fleets of one worker each, side by side: programs that share nothing but the machine
+lose what its memory and its cores lose. `--once` builds a fleet, and does nothing else.
 
 Times are of the wall clock and of the processors: user and system time of this process, the workers and their programs,
 which other work on the machine changes little. Everything starts from an empty store.
@@ -11,6 +14,8 @@ import argparse
 import heapq
 import os
 import pickle
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,6 +71,10 @@ class Cost:
 
     def __str__(self) -> str:
         return f"{self.wall_s:.1f} s ({self.cpu_s:.1f} s of CPU)"
+
+    def efficiency(self, other: "Cost", workers: int, own: int) -> float:
+        """Share of linear that `workers` reach with another cost of the same work, beside the `own` of this one."""
+        return self.wall_s * own / (other.wall_s * workers)
 
     def per(self, count: int) -> str:
         return f"{self.wall_s / count * 1000:.2f} ms ({self.cpu_s / count * 1000:.2f} ms of CPU)"
@@ -171,8 +180,8 @@ class Measured:
     kinds: dict[str, float] = field(default_factory=dict)
     """mean seconds of a task, by its kind, on one worker"""
 
-    def run(self, workers: int, *, is_last: bool) -> None:
-        """Builds the fleet from an empty store, and again with nothing changed."""
+    def run(self, workers: int, *, is_last: bool = False, is_once: bool = False) -> None:
+        """Builds the fleet from an empty store, and, unless `is_once`, again with nothing changed."""
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             os.environ["XDG_CACHE_HOME"] = str(empty_cache(folder / "cache"))
@@ -184,12 +193,25 @@ class Measured:
             self.took[workers] = costs[0]
             self.kinds = self.kinds or dict(found.run.seconds_by_kind)  # of the first: others share the cores
             print(f"{workers} workers: {costs[0]}, {found.run.tasks} tasks, {found.run.made} results")
+            if is_once:
+                return
             with measured(costs):
                 again = fleet(ask, QUIET)
             assert {each.state for each in again.projects} == {"unchanged"}
             print(f"  nothing changed: {costs[1]}, {costs[1].per(found.run.tasks)} a task", flush=True)
             if is_last:
                 self.others(folder, ask)
+
+    def side_by_side(self, count: int) -> Cost:
+        """The cost of as many models in `count` programs at the same time, each with a fleet of one worker."""
+        command = [sys.executable, "-m", "benchmarks.fleet", "--once", "--workers", "1"]
+        command += ["--models", str(self.models // count), "--targets", ",".join(self.targets)]
+        costs: list[Cost] = []
+        with measured(costs):
+            programs = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(count)]
+            codes = [each.wait() for each in programs]
+        assert not any(codes), "a fleet failed"
+        return costs[0]
 
     def others(self, folder: Path, ask: Asked) -> None:
         """Another output folder, whose releases are sent to a shared cache; then a machine that has nothing."""
@@ -224,21 +246,29 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=10)
     parser.add_argument("--targets", default="android,ios,web")
     parser.add_argument("--workers", default="1,2")
+    parser.add_argument("--once", action="store_true")
     options = parser.parse_args()
+    found = Measured(models=options.models, targets=options.targets.split(","))
+    if options.once:
+        found.run(int(options.workers), is_once=True)
+        return
     counts = sorted(int(each) for each in options.workers.split(","))
     print(f"load of the machine before: {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
     fleets, alone = overhead(counts[-1])
     print(f"1,000 tasks that do nothing, {counts[-1]} workers: {fleets.per(1000)} a task; Dask alone {alone.per(1000)}")
     print(f"  ratio {fleets.wall_s / alone.wall_s:.2f} ({fleets.cpu_s / alone.cpu_s:.2f} of CPU)", flush=True)
-    found = Measured(models=options.models, targets=options.targets.split(","))
     for workers in counts:
         found.run(workers, is_last=workers == counts[-1])
     first, last = counts[0], counts[-1]
     if last > first:
-        ratio = found.took[first].wall_s * first / (found.took[last].wall_s * last)
+        alone, together = found.took[first], found.took[last]
         cores = min(os.cpu_count() or 1, last)
-        busy = found.took[last].cpu_s / (found.took[last].wall_s * cores)
-        print(f"efficiency on {last} workers: {ratio:.2f} of linear; {busy:.2f} of the cores' time was the fleet's own")
+        busy = together.cpu_s / (together.wall_s * cores)
+        print(f"efficiency on {last} workers: {alone.efficiency(together, last, first):.2f} of linear", end="; ")
+        print(f"{busy:.2f} of the cores' time was the fleet's own")
+        apart = found.side_by_side(last)
+        print(f"control, {last} fleets of one worker side by side: {apart}", end="; ")
+        print(f"{alone.efficiency(apart, last, first):.2f} of linear")
     model(found.kinds, fleets.wall_s / 1000)
 
 

@@ -54,7 +54,7 @@ def fuzzed(name: str, seconds: int) -> Result:
     took = time.monotonic() - began
     suspects = [path for path in sorted(harm.iterdir()) if path.name.startswith(SUSPECTS)]
     found = [f"{path.relative_to(ROOT)}: {words}" for path in suspects if (words := harm_of(name, path))]
-    counted = json.loads(_child("branches", name, corpus, harm, limit_s=600).splitlines()[-1])
+    counted = json.loads(_child("branches", name, corpus, harm, limit_s=1800).splitlines()[-1])
     faults = (*dict.fromkeys(said), *found)
     return Result(seconds=took, inputs=inputs, faults=faults, branches=counted["all"], taken=counted["taken"])
 

@@ -75,7 +75,7 @@ def show(
 
     place = _place(url, name, root)
     current = required(place)
-    documents = [place.numbered(each) for each in place.numbers()] if history else [current]
+    documents = [place.numbered(each) for each in sorted(place.numbers())] if history else [current]
     roles = rotating.states(place)
     if as_json:
         print_json({"documents": [plain(each) for each in documents], "roles": plain(roles)})

@@ -85,7 +85,7 @@ def verify(place: Repository, now: datetime, *, at_least: int = 0) -> CheckedCha
     hosted = place.hosted(document)
     sizes = {each.sha256: each.size_bytes for each in hosted.values()}
     return CheckedChannel(
-        document=document, documents=len(place.numbers()), blobs=len(sizes), size_bytes=sum(sizes.values())
+        document=document, documents=len([*place.numbers()]), blobs=len(sizes), size_bytes=sum(sizes.values())
     )
 
 

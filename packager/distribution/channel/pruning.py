@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from packager.core.errors import GateError
 from packager.distribution.channel.document import Document
@@ -53,7 +54,7 @@ def prune(
 
 def _kept(place: Repository, count: int) -> list[Document]:
     """The last documents of a channel, with the newest, and that which devices get."""
-    found = [place.numbered(each) for each in place.numbers()[-count:]]
+    found = [place.numbered(each) for each in islice(place.numbers(), count)]
     return [*found, *(each for each in (place.newest(), place.current()) if each)]
 
 

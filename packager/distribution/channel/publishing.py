@@ -232,8 +232,8 @@ def rollback(
     Raises ConfigError if there is none, GateError if a blob of it was pruned.
     """
     before = place.newest() or required(place)
-    older = [each for each in place.numbers() if each < (before.restores or before.number)]
-    wanted = number if number is not None else older[-1] if older else 0
+    older = (each for each in place.numbers() if each < (before.restores or before.number))
+    wanted = number if number is not None else next(older, 0)
     if not wanted:
         raise ConfigError("there is no document before this one", hint="see mobpack channel show --history")
     old = place.numbered(wanted)

@@ -173,10 +173,10 @@ class Repository:
         """The newest targets that keys of a root have signed."""
         return next(self._versions(Targets, root), None)
 
-    def numbers(self) -> list[int]:
-        """Numbers of the targets in the store that keys of the current root have signed: those of a thief are gone."""
-        root = self.root()
-        return [each for each in self.listed("targets") if self._metadata(Targets, each, root)]
+    def numbers(self) -> Iterator[int]:
+        """Numbers of the targets in the store that keys of the current root have signed, the newest first: those of a
+        thief are gone. Reads no more of them than are taken."""
+        return (each.signed.version for each in self._versions(Targets, self.root()))
 
     def signed_ever(self) -> list[int]:
         """Numbers of the targets in the store that keys of any root have signed."""
