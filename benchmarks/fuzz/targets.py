@@ -96,11 +96,11 @@ def device_package(content: bytes, folder: Path) -> None:
 def metadata(content: bytes, folder: Path) -> None:
     """Metadata of TUF as it is, or as the next file of a channel whose keys have signed it, whatever it says."""
     from packager.distribution.channel.document import parsed_releases
-    from packager.distribution.channel.roles import read_root
+    from packager.distribution.channel.roots import trusted_root
 
     kind, content = _switch(content), content[1:]
     if kind % 4 == 0:
-        read_root(seeds.signed(content), "the root")
+        trusted_root(seeds.signed(content), "the root")
     elif kind % 4 == 1:
         parsed_releases(content, "releases.json")
     else:
@@ -192,7 +192,7 @@ TARGETS: Mapping[str, Target] = {
         about="metadata of channels, and their lists of releases",
         read=metadata,
         seeds=seeds.documents,
-        modules=tuple(f"distribution/channel/{name}.py" for name in ("document", "repository", "roles")),
+        modules=tuple(f"distribution/channel/{name}.py" for name in ("document", "repository", "roles", "roots")),
         longest_bytes=8192,
         words=_texts_of_seeds(seeds.documents),
     ),
