@@ -104,19 +104,3 @@ def test_manifest_opens_the_library_that_qnn_needs_on_devices_that_have_it(has_t
         (each.get(f"{ANDROID}name"), each.get(f"{ANDROID}required")) for each in root.iter("uses-native-library")
     ] == [("libcdsprpc.so", "false")]
     assert len(list(root.iter("application"))) == 1
-
-
-def test_an_asset_that_climbs_out_is_refused(tmp_path: Path) -> None:
-    jar = write_zip(tmp_path / "c.jar", {})
-    with pytest.raises(ValueError, match="not a relative path"):
-        write_aar(
-            tmp_path / "x.aar",
-            manifest="",
-            classes_jar=jar,
-            consumer_rules="",
-            readme="",
-            namespace="a.b",
-            assets={PurePosixPath("../../x.ort"): jar},
-            licenses={},
-            min_compile_sdk=24,
-        )

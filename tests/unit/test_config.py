@@ -107,11 +107,6 @@ def test_unknown_keys_are_refused_with_the_nearest_one(tmp_path: Path, text: str
     assert refused(tmp_path, MINIMAL + text) == (message, hint)
 
 
-def test_an_unknown_key_of_the_package_is_refused(tmp_path: Path) -> None:
-    text = MINIMAL.replace("[model", "licence = 'MIT'\n[model")
-    assert refused(tmp_path, text) == ("package: unknown key 'licence'", "did you mean 'license'?")
-
-
 def test_a_variant_that_nothing_defines_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="variant 'int4' is not defined") as error:
         load(tmp_path).quantizer_of("int4")

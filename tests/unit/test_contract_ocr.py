@@ -72,12 +72,6 @@ def greedy(values: Numbers, blank: int) -> tuple[list[int], list[float]]:
 NAMED = Text(alphabet_metadata="character")
 
 
-def test_blanks_and_what_repeats_are_left_out() -> None:
-    text, scores = Reader(NAMED, 1, 8, 8)(steps(0, 3, 3, 0, 3, 1, 2, 2))
-    assert text == "ccab"
-    numpy.testing.assert_allclose(scores, [0.61, 0.64, 0.65, 0.66])  # of the first step of each
-
-
 def test_the_same_is_read_as_step_by_step_wherever_the_blank_is() -> None:
     for blank in [0, 3, 7, -1, -8]:
         reader = Reader(Text(alphabet_metadata="character", blank=blank), 1, "steps", 8)

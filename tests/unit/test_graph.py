@@ -6,6 +6,7 @@ import numpy
 from onnx import TensorProto, helper
 
 from packager.graph.connections import numbered
+from packager.graph.names import all_names, free_name
 from packager.graph.view import SMALL_BYTES, Graph, Node, Value
 from packager.models.graphs import read_graph
 from tests.cases.onnx_text import onnx_model, weight
@@ -196,3 +197,19 @@ def test_nodes_run_in_their_order_unless_in_a_circle() -> None:
     graph = read("(float[2] x) => (float[3] y) { a = MatMul (x, w) y = Relu (a) }", weights={"w": weight(5, 7)})
     assert [node.op for node in graph.nodes] == ["MatMul", "Relu"]
     assert graph.value("a") == Value(name="a")
+
+
+def test_names_are_taken_wherever_they_stand_and_free_ones_have_a_number() -> None:
+    proto = onnx_model("""(float[2] x, bool c) => (float[2] y) {
+        [first] a = Relu (x)
+        y = If (c) <
+            then_branch = t () => (float[2] p) { p = Neg (a) },
+            else_branch = e () => (float[2] q) { q = Identity (a) }
+        >
+    }""")
+    proto.graph.value_info.append(helper.make_tensor_value_info("described", 1, [2]))
+    proto.graph.initializer.append(helper.make_tensor("w", 1, [1], [0.5]))
+    assert {"x", "c", "y", "a", "p", "q", "first", "described", "w"} <= all_names(proto)
+    taken = {"w", "w_2", "v"}
+    assert [free_name(name, taken) for name in ("u", "v", "w")] == ["u", "v_2", "w_3"]
+    assert free_name("w", taken, first=1) == "w_1"
