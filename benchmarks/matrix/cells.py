@@ -23,7 +23,7 @@ TORCH = Framework(
     name="matrix",
     about="torchvision, timm, torchaudio, transformers and diffusers beside PyTorch of mobpack[torch]",
     lock=Path(__file__).with_name("torch.txt"),
-    trial="import timm",
+    trial="import safetensors, huggingface_hub",
     borrowed="torch",
 )
 IMPORTING = {"transformers": "huggingface", "keras": "keras", "scikit-learn": "tabular", "boosters": "tabular"}
@@ -121,7 +121,7 @@ class Filling:
     def built(self, model: Path, targets: tuple[str, ...]) -> Cell:
         """Builds packages of `model`, and has the zoo's independent program compare them with it."""
         options = [part for target in targets for part in ("--target", target)]
-        made = self.run(["build", model.name, *options, "--out", "dist"])
+        made = self.run(["build", model.name, *options, "--out", "dist", *self.known_samples()])
         if made.state != "ok":
             return made
         found = building.answer(
@@ -149,6 +149,10 @@ class Filling:
         if ships.state == "wrong" and ships.number is not None and ships.number <= MOST_NOISE * noise:
             ships = self.changed(ships, state="ok", reason="")
         return self.changed(ships, wall_s=made.wall_s + ships.wall_s, number=number)
+
+    def known_samples(self) -> list[str]:
+        """Options for the inputs that an export or import has kept: not every net takes random ones."""
+        return ["--set", "parity.samples=kept/samples"] if (self.folder / "kept" / "recorded").exists() else []
 
     def samples(self) -> Path | None:
         """Inputs to calibrate with: those of the export or import, else drawn ones; None where none can be drawn."""

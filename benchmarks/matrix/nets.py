@@ -217,8 +217,8 @@ def _diffusers(net: str) -> Made:
         "vq_model": lambda: (diffusers.VQModel(**coders, num_vq_embeddings=64), picture),
         "autoencoder_tiny": lambda: (
             diffusers.AutoencoderTiny(
-                encoder_block_out_channels=(16, 32),
-                decoder_block_out_channels=(16, 32),
+                encoder_block_out_channels=(32, 32),
+                decoder_block_out_channels=(32, 32),
                 num_encoder_blocks=(1, 1),
                 num_decoder_blocks=(1, 1),
             ),

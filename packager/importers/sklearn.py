@@ -98,6 +98,11 @@ def of(model: Any, source: ImportSource) -> "SklearnModel":
         check_is_fitted(model)
     except NotFittedError as error:
         raise ModelError(f"{source.text} is not fitted", hint="call model.fit before you save it") from error
+    if not hasattr(model, "predict") and not hasattr(model, "transform"):
+        raise ModelError(
+            f"{source.text}: {type(model).__name__} has neither predict nor transform, and so takes no new inputs",
+            hint="save an estimator that does, such as KMeans or PCA",
+        )
     if isinstance(getattr(model, "classes_", None), list):
         raise ModelError(
             f"{source.text} has several outputs with classes (a multi-output classifier)",
@@ -129,6 +134,11 @@ class SklearnModel:
             return tuple(Input(name=each.name, dtype=each.dtype, shape=("batch", 1)) for each in self.columns)
         first = steps_of(self.model)[0]
         count = getattr(first, "n_features_in_", None)
+        if hasattr(first, "build_analyzer"):
+            raise ModelError(
+                f"{type(first).__name__} takes texts; models that take tables are imported",
+                hint="convert it with skl2onnx, and build the ONNX file",
+            )
         if count is None:
             raise ModelError("the model does not say how many features it takes", hint="fit it with scikit-learn 1.0+")
         dtype = dtype_of(getattr(first, "categories_", ()))
@@ -192,13 +202,16 @@ class SklearnModel:
         def first_of(*names: str) -> str:
             return next((name for name in names if hasattr(self.model, name)), "")
 
+        def labelled(name: str, method: str) -> dict[str, str]:
+            return {"label": "predict", **({name: method} if method else {})}  # a vote has labels alone
+
         if is_classifier(self.model):
             second = first_of("predict_proba", "decision_function")
-            return {"label": "predict", "probabilities" if second == "predict_proba" else "scores": second}
+            return labelled("probabilities" if second == "predict_proba" else "scores", second)
         if is_outlier_detector(self.model):
-            return {"label": "predict", "scores": first_of("decision_function")}
+            return labelled("scores", first_of("decision_function"))
         if is_clusterer(self.model) or hasattr(self.model, "weights_init"):
-            return {"label": "predict", "scores": first_of("transform", "predict_proba")}
+            return labelled("scores", first_of("transform", "predict_proba"))
         if hasattr(self.model, "predict"):
             return {"prediction": "predict"}
         return {"output": "transform"}

@@ -15,6 +15,7 @@ classes.ubj sets.json early.json ranked.ubj dart.ubj linear.json cut.ubj
 classes.txt sets.txt zeros.txt cut.txt linear.txt
 classes.cbm grown.cbm nan.cbm categories.cbm cut.cbm
 forest.joblib columns.joblib support.pkl histogram.joblib linear.skops
+vote.joblib old_opset.joblib clusters.joblib
 trees.skops code.skops unfitted.joblib dict.joblib
 """.split()
 """Files that `save_all` writes."""
@@ -111,12 +112,18 @@ def _sklearn(folder: Path, data: Data) -> None:
     import numpy
     import pandas
     import skops.io
+    from sklearn.cluster import DBSCAN
     from sklearn.compose import make_column_transformer
-    from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.ensemble import (
+        GradientBoostingRegressor,
+        HistGradientBoostingClassifier,
+        RandomForestClassifier,
+        VotingClassifier,
+    )
     from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
-    from sklearn.svm import SVC
+    from sklearn.svm import SVC, NuSVR
 
     frame = pandas.DataFrame(data.whole[:, :3], columns=["height", "width", "weight"])
     frame["animal"], frame["legs"] = data.names, 2 * (data.classes + 1)
@@ -140,6 +147,10 @@ def _sklearn(folder: Path, data: Data) -> None:
     skops.io.dump(make_pipeline(StandardScaler(), Ridge()).fit(data.whole, data.target), folder / "linear.skops")
     code = make_pipeline(FunctionTransformer(numpy.lib.scimath.sqrt), Ridge())
     skops.io.dump(code.fit(abs(data.whole), data.target), folder / "code.skops")
+    lines = [(name, LogisticRegression(C=share, max_iter=300)) for name, share in (("one", 1.0), ("two", 0.1))]
+    joblib.dump(VotingClassifier(lines).fit(data.whole, data.names), folder / "vote.joblib")
+    joblib.dump(NuSVR().fit(data.whole, data.target), folder / "old_opset.joblib")
+    joblib.dump(DBSCAN().fit(data.whole), folder / "clusters.joblib")
     joblib.dump(Ridge(), folder / "unfitted.joblib")
     joblib.dump({"a": 1}, folder / "dict.joblib")
 
