@@ -350,6 +350,20 @@ def _other_keys(stage: Stage) -> None:
     stage.update(LOADS, SECOND)
 
 
+def _wrong_beside_right(stage: Stage) -> None:
+    """A signature that is none does no harm beside enough right ones."""
+    channel = stage.channel
+
+    def change(content: bytes) -> bytes:
+        file = json.loads(content)
+        file["signatures"][1]["sig"] = file["signatures"][0]["sig"]
+        return json.dumps(file).encode()
+
+    channel.repository.rotate(keys={"timestamp": Keys(keys=(IN_USE, NEXT))})
+    channel.publish(change=change)
+    stage.update(LOADS, SECOND)
+
+
 UNKNOWN = {
     "new": [None, True, False, 0, -7, 2**40, "", [], {}, [[1], {"a": {"b": [2]}}]],
     "texts": ['"', "\\", "/", "\\u0041", "\n\t\x01\x7f", "\u00e9", "e\u0301", "\uffee", "\U0001f600", "\u2028"],
@@ -533,6 +547,7 @@ ATTACKS: tuple[Visit, ...] = (
     _alone("thresholds", "a stolen key", _thresholds),
     _alone("one key under two names", "a stolen key", _one_key_twice),
     _alone("keys of another type", "", _other_keys),
+    _alone("a wrong signature beside a right one", "", _wrong_beside_right),
     _alone("fields that nobody knows", "", _unknown_fields),
     _alone("versions without end", "rollback", _fast_forward),
     _alone("a time that is far ahead", "freeze", _far_future),

@@ -38,7 +38,7 @@ def test_the_conformance_suite_is_met_by_scenarios_that_there_are() -> None:
     known = {each.name for each in SCENARIOS} | {each.name for visit in ATTACKS for each in visit.scenarios}
     found = [cells[1].partition(": ECDSA")[0] for cells in rows("validation.md", "case of the suite")]
     named = {name for cell in found if not cell.startswith("none:") for name in cell.split("; ")}
-    assert named - known == {"no scenario has a wrong signature beside enough right ones"}
+    assert named <= known, named - known
 
 
 def test_costs_are_those_of_the_formula() -> None:
