@@ -203,7 +203,8 @@ class Measured:
                 self.others(folder, ask)
 
     def side_by_side(self, count: int) -> Cost:
-        """The cost of as many models in `count` programs at the same time, each with a fleet of one worker."""
+        """The cost of as many models in `count` programs at the same time, each with a fleet of one worker. The time of
+        processors is not whole: programs do not wait for all that they start."""
         command = [sys.executable, "-m", "benchmarks.fleet", "--once", "--workers", "1"]
         command += ["--models", str(self.models // count), "--targets", ",".join(self.targets)]
         costs: list[Cost] = []
@@ -267,7 +268,7 @@ def main() -> None:
         print(f"efficiency on {last} workers: {alone.efficiency(together, last, first):.2f} of linear", end="; ")
         print(f"{busy:.2f} of the cores' time was the fleet's own")
         apart = found.side_by_side(last)
-        print(f"control, {last} fleets of one worker side by side: {apart}", end="; ")
+        print(f"control, {last} fleets of one worker side by side: {apart.wall_s:.1f} s", end="; ")
         print(f"{alone.efficiency(apart, last, first):.2f} of linear")
     model(found.kinds, fleets.wall_s / 1000)
 

@@ -56,7 +56,7 @@ PAGE = 1000
 RESULTS = (500, 4000)
 """Sizes of a store that is pruned."""
 GROWS = 1.1
-"""What costs more than this times as much in the last quarter as in the second one grows with the releases before."""
+"""Ratio of the last quarter to the second one above which a cost grows with the releases before."""
 NET = "(float[1, 512] x) => (float[1, 512] y) { a = MatMul (x, u) b = Relu (a) c = MatMul (b, v) y = Relu (c) }"
 PROJECT = """
 [package]
