@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks import conformance_batches as batches
 from benchmarks import conformance_page
-from benchmarks.conformance_cases import Case, collected, sampled
+from benchmarks.conformance_cases import ROUNDED, Case, collected, sampled
 from benchmarks.conformance_engines import ENGINES, GRAPH, ORIGINAL, OWN, SHIPPED, Engine
 from benchmarks.conformance_reasons import reason_of
 from benchmarks.conformance_verdicts import Asked, Found, Judged, Verdict
@@ -186,7 +186,7 @@ def _of_engine(engine: Engine, made: batches.Answer, ran: Differences) -> Found:
         return Found(Verdict.REFUSED, made.get("refused", ""), MOBPACK)
     for start, verdict in ((CRASHED, Verdict.CRASHED), (DIFFERS, Verdict.WRONG), (REFUSES, Verdict.REFUSED)):
         for words in said:
-            if words.startswith(start):
+            if words.startswith(start) and not words.startswith(f"{DIFFERS}{ROUNDED}"):
                 return Found(verdict, words)
     return Found(Verdict.RIGHT)
 

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 
-from benchmarks.conformance_cases import EXACT
+from benchmarks.conformance_cases import EXACT, ROUNDINGS
 from benchmarks.conformance_make import CONTRACT, FORMS
 from benchmarks.conformance_verdicts import Asked, Judged, Verdict
 from packager.engines.environments.runtime import shipped_version
@@ -51,7 +51,8 @@ random part of the cases.
 DECIDED = """## Disagreements
 
 Outputs outside of the suite's tolerances, and crashes, by operator. In brackets: how many of them onnx's own
-implementation confirms in float64; where it computes none, the suite's expected outputs decide.
+implementation confirms in float64; where it computes none, the suite's expected outputs decide. Errors of at most
+{roundings} units in the last place of an output's largest value are roundings, and right.
 """
 
 
@@ -72,7 +73,7 @@ def _engines(asked: Sequence[Asked]) -> Iterator[str]:
 
 
 def _disagreements(asked: Sequence[Asked]) -> Iterator[str]:
-    yield DECIDED
+    yield DECIDED.format(roundings=ROUNDINGS)
     for each in asked:
         for verdict in (Verdict.WRONG, Verdict.CRASHED):
             groups: dict[str, list[str]] = defaultdict(list)

@@ -17,12 +17,14 @@ const ort = await loaded();
 for (const folder of folders) {
   const errors = {};
   const files = JSON.parse(fs.readFileSync(path.join(folder, "files.json"), "utf8"));
+  const sample = path.join(folder, "inputs.npz");
   for (const [form, { path: model, settings }] of Object.entries(files)) {
     const outputs = path.join(folder, form);
     fs.mkdirSync(outputs, { recursive: true });
     try {
+      if (!fs.existsSync(sample)) throw new Refusal("JavaScript has no arrays for the inputs");
       const session = await opened(ort, { model, entries: settings, optimize: true });
-      const words = await runSample(ort, session, { sample: path.join(folder, "inputs.npz"), folder: outputs });
+      const words = await runSample(ort, session, { sample, folder: outputs });
       if (words) errors[form] = words;
       await session.release();
     } catch (error) {

@@ -6,7 +6,6 @@ import io
 import os
 import re
 import tempfile
-from collections import Counter
 from collections.abc import Callable
 from importlib import metadata
 from typing import Any
@@ -16,8 +15,7 @@ CPU = (
     "--iree-hal-local-target-device-backends=llvm-cpu",
     "--iree-llvmcpu-target-cpu=host",
 )
-OPERATOR = re.compile(r'"onnx\.(\w+)"')
-ERROR = re.compile(r"error: (?:loc\(.*?\): )?(.*)")
+ERROR = re.compile(r'error: (?:loc\("(?P<operator>\w*).*?"\): )?(?P<words>.*)')
 Run = Callable[[dict[str, Any]], list[Any]]
 
 
@@ -83,6 +81,7 @@ def imported(job: dict[str, Any], sizes: tuple[Any, ...]) -> bytes:
     del model.graph.input[:]
     model.graph.input.extend(inputs)
     model.graph.name = "main"
+    name_by_operators(model.graph)
     model = onnx.shape_inference.infer_shapes(model, data_prop=True)
     information = onnx_importer.ModelInfo(model)
     module = information.create_module(context=ir.Context()).operation
@@ -90,6 +89,15 @@ def imported(job: dict[str, Any], sizes: tuple[Any, ...]) -> bytes:
     written = io.BytesIO()
     module.write_bytecode(written)
     return written.getvalue()
+
+
+def name_by_operators(graph: Any) -> None:
+    """Makes the name of each node begin with its operator: IREE's errors have the names."""
+    for node in graph.node:
+        node.name = f"{node.op_type} {node.name}"
+        for attribute in node.attribute:
+            for inner in (attribute.g, *attribute.graphs):
+                name_by_operators(inner)
 
 
 def compiled(module: bytes, gpu: str) -> Any:
@@ -118,9 +126,9 @@ def compiled(module: bytes, gpu: str) -> Any:
 
 
 def reason(said: str) -> str:
-    """The first error that IREE's compiler has printed, and the operators that its errors name."""
-    errors = [found[1] for line in said.splitlines() if (found := ERROR.search(line))]
-    operators = Counter(name for line in errors for name in OPERATOR.findall(line))
+    """The first error that IREE's compiler has printed, and the operators that its errors are about."""
+    errors = [found for line in said.splitlines() if (found := ERROR.search(line))]
+    operators = dict.fromkeys(found["operator"] for found in errors if found["operator"])
     if operators:
         return f"it has no code for {', '.join(operators)} with these types, sizes and attributes"
-    return errors[0] if errors else "it gives no reason"
+    return errors[0]["words"] if errors else "it gives no reason"

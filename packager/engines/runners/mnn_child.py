@@ -30,7 +30,10 @@ def opened(job: dict[str, Any]) -> tuple[Any, str]:
 
     def run(feed: dict[str, Any]) -> list[Any]:
         variables = [variable(expr, feed[name], info) for name, info in zip(names, infos, strict=True)]
-        return [array_of(expr, each, name) for each, name in zip(module.onForward(variables), results, strict=True)]
+        found = module.onForward(variables)
+        if len(found) != len(results):
+            raise ValueError(f"MNN computes {len(found)} of {len(results)} outputs, and says no reason")
+        return [array_of(expr, each, name) for each, name in zip(found, results, strict=True)]
 
     return run, f"MNN {MNN.version()} on the CPU, high precision"
 

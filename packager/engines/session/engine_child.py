@@ -130,7 +130,9 @@ def refuse_strings(job: Mapping[str, Any]) -> None:
 
 
 def in_words(error: Exception) -> str:
-    """The error's message, in one line."""
+    """The error's message, in one line; that of its cause where a library in C hides it."""
+    if isinstance(error, SystemError) and isinstance(error.__cause__, Exception):
+        error = error.__cause__
     text = " ".join(NOISE.sub("", str(error).partition("Stack backtrace:")[0]).split())[:LONGEST]
     return text if type(error) is ValueError else f"{type(error).__name__}: {text}"
 
