@@ -124,11 +124,15 @@ def measured(runners: Sequence[str], scratch: Path) -> Iterator[str]:
         write(project, row.project)
         cells: dict[str, dict[str, Cell]] = {}
         for _ in range(row.builds):
-            for parity in checked(project, runners):
-                take(cells.setdefault(parity["model"], {}).setdefault(parity["runner"], Cell()), parity)
-                versions[parity["runner"]] = parity.get("runs_on") or versions.get(parity["runner"], "")
-        for model, found in cells.items():
-            lines.append(f"| {model}, {row.words} | " + " | ".join(str(found.get(each, "")) for each in runners) + " |")
+            build: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+            for each in checked(project, runners):
+                build.setdefault((each["model"], each["runner"]), []).append(each)
+                versions[each["runner"]] = each.get("runs-on") or versions.get(each["runner"], "")
+            for (model, runner), found in build.items():
+                take(cells.setdefault(model, {}).setdefault(runner, Cell()), found)
+        for model, columns in cells.items():
+            values = (str(columns.get(each, "")) for each in runners)
+            lines.append(f"| {model}, {row.words} | {' | '.join(values)} |")
     yield f"| model | {' | '.join(f'`{each}`' for each in runners)} |"
     yield "|---|" + "---|" * len(runners)
     yield from lines
@@ -189,15 +193,17 @@ def checked(project: Path, runners: Sequence[str]) -> list[dict[str, Any]]:
     return list(json.loads(done.stdout)["parity"])
 
 
-def take(cell: Cell, parity: Mapping[str, Any]) -> None:
-    """Adds a comparison to its cell: the worst of the model's files."""
-    if reason := parity.get("skipped") or parity.get("refusal"):
-        cell.words = f"refused: {reason[:80]}"
-        return
-    cell.errors.append(max(each.get("max_rel_error", 0.0) for each in parity["outputs"]))
-    if "placed" in parity:
-        cell.nodes = f"({parity['placed']}/{parity['node_count']})"
-    if any(each.get("failure") for each in parity["outputs"]):
+def take(cell: Cell, comparisons: Sequence[Mapping[str, Any]]) -> None:
+    """Adds a build to its cell: the worst of the files and outputs of a model on a runner."""
+    for each in comparisons:
+        if reason := each.get("skipped") or each.get("refusal"):
+            cell.words = f"refused: {reason[:80]}"
+            return
+        if "placed" in each:
+            cell.nodes = f"({each['placed']}/{each['nodes']})"
+    outputs = [(each, output) for each in comparisons for output in each["outputs"]]
+    cell.errors.append(max(output["max-rel-error"] for _, output in outputs))
+    if any(output["max-abs-error"] > each["atol"] + each["tolerance"] * output["scale"] for each, output in outputs):
         cell.words = "**over the tolerance**"
 
 

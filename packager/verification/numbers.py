@@ -1,7 +1,7 @@
 """Compares every runner's results with the originals: stored by content, because emulated processors are slow."""
 
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from packager.core.errors import ConfigError, MobpackError, ToolError, nearest
 from packager.core.findings import Agreement, Failure, Parity
 from packager.core.values import Compiled, Plan, Precision, Style, Variant, baseline, distinct_files
 from packager.engines.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runner
+from packager.engines.runners.runner import ONNX_RUNTIME
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store, content_key
 from packager.quantizers import REWRITES
@@ -80,7 +81,8 @@ def compare_all(
         if each.is_reference_alone:
             console.warn(f"model '{each.model}' ({each.variant}): {each.words}", is_measured=True)
     _say_what_is_wider(plans, config, console)
-    return parities, tuple(with_majority(each, found) for each in failures), found
+    engines = {each.runner.NAME: each.runner.ENGINE for each in cases}
+    return parities, tuple(with_majority(each, found, engines) for each in failures), found
 
 
 def _say_what_is_wider(plans: Sequence[Plan], config: Config, console: Console) -> None:
@@ -97,13 +99,30 @@ def _say_what_is_wider(plans: Sequence[Plan], config: Config, console: Console) 
         )
 
 
-def with_majority(failure: Failure, found: Sequence[Agreement]) -> Failure:
-    """`failure` with the engines that stand alone, in words."""
+def with_majority(failure: Failure, found: Sequence[Agreement], engines: Mapping[str, str]) -> Failure:
+    """`failure` with the engines that stand alone, in words; `engines` are those of the runners, by name."""
     parity = failure.parity
     for each in found:
         if (each.model, each.variant, each.sha256) == (parity.model, parity.variant, parity.sha256) and parity.over:
-            return replace(failure, message=f"{failure.message}; {each.words}")
+            message = f"{failure.message}; {each.words}"
+            return replace(failure, message=message, hint=_hint_of(each, parity.runner, engines) or failure.hint)
     return failure
+
+
+def _hint_of(found: Agreement, runner: str, engines: Mapping[str, str]) -> str:
+    """The hint where an engine that does not ship may be at fault, and not the model; else empty."""
+    if engines.get(runner, "") in ("", ONNX_RUNTIME):
+        return ""
+    if engines[runner] in found.alone:
+        return (
+            f"nothing was released; {engines[runner]} is at fault, and does not ship: leave {runner} out of the runners"
+        )
+    if not found.agree:
+        others = (name for name, made in RUNNERS.items() if made("")[0].ENGINE not in ("", *found.engines))
+        return (
+            f"nothing was released; {engines[runner]} may be at fault: name more of {', '.join(others)} in the runners"
+        )
+    return ""
 
 
 def pairs(
