@@ -14,6 +14,7 @@ from pathlib import Path
 
 from benchmarks.matrix.cells import CELLS, LEAST_DB, WITH_KOTLIN, WITHOUT_KOTLIN, Cell
 from benchmarks.matrix.rows import Row
+from benchmarks.zoo import models
 
 Results = Mapping[str, Mapping[str, Cell]]
 """row -> cell -> result"""
@@ -40,7 +41,8 @@ class Fault:
 @cache
 def known() -> tuple[Fault, ...]:
     document = tomllib.loads(Path(__file__).with_name("faults.toml").read_text(encoding="utf-8"))
-    return tuple(Fault(**each) for each in document["fault"])
+    zoo = [Fault(re.escape(each.refusal), f"the zoo: {each.why}") for each in models.read().models if each.refusal]
+    return (*(Fault(**each) for each in document["fault"]), *zoo)
 
 
 def fault(cell: Cell) -> Fault | None:
@@ -111,7 +113,7 @@ def introduction(results: Results) -> Iterator[str]:
     yield "  compares the graph with the framework's own outputs."
     yield f"- *packages*: {', '.join(WITHOUT_KOTLIN)}. mobpack compares each file with the float graph, and so does a"
     yield "  program that shares no code with it (`benchmarks/zoo/independent.py`): the largest error is a share of the"
-    yield "  output's largest number."
+    yield "  output's largest number. The inputs are those that the export or import has kept (`--keep-samples`)."
     yield f"- *packages with Kotlin*: {', '.join(WITH_KOTLIN)}; the option `cells kotlin` asks for them."
     least = ", ".join(f"{TITLES[name]} {value:.0f}" for name, value in LEAST_DB.items())
     yield "- *int8*, *float16*, *int4*: signal to noise of the outputs, and a Python package of the result. Least"
@@ -156,7 +158,7 @@ def refusals(rows: Sequence[Row], results: Results) -> Iterator[str]:
             if cell.state == "ok":
                 continue
             why = fault(cell)
-            whose = f" {why.fault}{f' ({why.issue})' if why.issue else ''}." if why else ""
+            whose = f" {why.fault.rstrip('.')}{f' ({why.issue})' if why.issue else ''}." if why else ""
             yield f"- **{row.name}**, {TITLES[name]}, {cell.state}: `{cell.reason.replace('`', chr(39))}`{whose}"
     yield ""
 
