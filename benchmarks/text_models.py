@@ -43,6 +43,11 @@ VARIANTS = {
     "int4 weights in blocks of 32": ("weight-only", "bits=4", "block-size=32"),
     "int4 weights in blocks of 16": ("weight-only", "bits=4", "block-size=16"),
     "int4 weights in blocks of 32, GPTQ": ("weight-only", "calibration=benchmarks.tasks.language_model:calibration"),
+    "int4 and int8 weights in 115 MB, GPTQ": (
+        "weight-only",
+        "calibration=benchmarks.tasks.language_model:calibration",
+        "max-size-mb=115",
+    ),
     "int8 weights and activations (`dynamic`)": ("dynamic",),
 }
 PROJECT = """\
