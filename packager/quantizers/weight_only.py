@@ -98,7 +98,7 @@ class WeightOnly:
         named = [node for node in nodes_in(draft.graph.node) if is_named(node, self.eight_bits)]
         wide = {name for node in named for name in node.input}
         if self.max_size_mb is not None:
-            wide |= self._widened(draft, layers.values(), wide, self.max_size_mb * 1e6)
+            wide |= self._widened(draft, wide, self.max_size_mb * 1e6)
         writer = BlockQuantizer(
             draft=draft,
             bits=self.bits,
@@ -118,13 +118,12 @@ class WeightOnly:
             draft.import_opset(MICROSOFT)
         draft.refuse_unchanged(self.exclude)
 
-    def _widened(
-        self, draft: Draft, layers: Iterable[WeightedLayer], wide: Collection[str], size_bytes: float
-    ) -> set[str]:
+    def _widened(self, draft: Draft, wide: Collection[str], size_bytes: float) -> set[str]:
         """Constants that take 8 bits, too. Raises ConfigError if the file has no room for all of them in 4."""
         tables = tables_of(draft) if "Gather" in self.operators else set()
         nodes = [node for node in nodes_in(draft.graph.node) if node.op_type in self.operators]
-        read = {name for node in nodes if not is_excluded(node, self.exclude) for name in node.input[:2]}
+        nodes = [node for node in nodes if not is_excluded(node, self.exclude)]
+        read = {name for node in nodes for name in node.input[:2]}
         sizes = {name: draft.weight(name) for name in draft.constants}
         small = {name for name, found in sizes.items() if name in read and len(found.shape) == 2 and found.is_float}
         graph = draft.proto.ByteSize() - sum(len(each.raw_data) for each in draft.constants.values())
@@ -137,13 +136,13 @@ class WeightOnly:
             )
         matrices = [
             Matrix(
-                name=each.weight,
-                is_transposed=_is_turned(each.node, "transB"),
-                is_symmetric=self.symmetric or each.weight in tables,
-                moments=None if _is_turned(each.node, "transA") else draft.moments.get(each.value),
+                name=node.input[1],
+                is_transposed=_is_turned(node, "transB"),
+                is_symmetric=self.symmetric or node.input[1] in tables,
+                moments=None if _is_turned(node, "transA") else draft.moments.get(node.input[0]),
             )
-            for each in layers
-            if each.weight in small and each.weight not in wide
+            for node in nodes
+            if node.op_type in self._matrices and node.input[1] in small and node.input[1] not in wide
         ]
         return widened(draft, matrices, self.block_size, int(size_bytes - least))
 
