@@ -121,9 +121,12 @@ class WeightOnly:
     def _widened(self, draft: Draft, wide: Collection[str], size_bytes: float) -> set[str]:
         """Constants that take 8 bits, too. Raises ConfigError if the file has no room for all of them in 4."""
         tables = tables_of(draft) if "Gather" in self.operators else set()
-        nodes = [node for node in nodes_in(draft.graph.node) if node.op_type in self.operators]
-        nodes = [node for node in nodes if not is_excluded(node, self.exclude)]
-        read = {name for node in nodes for name in node.input[:2]}
+        nodes = [
+            node
+            for node in nodes_in(draft.graph.node)
+            if node.op_type in self.operators and not is_excluded(node, self.exclude)
+        ]
+        read = {node.input[0 if node.op_type == "Gather" else 1] for node in nodes}
         sizes = {name: draft.weight(name) for name in draft.constants}
         small = {name for name, found in sizes.items() if name in read and len(found.shape) == 2 and found.is_float}
         graph = draft.proto.ByteSize() - sum(len(each.raw_data) for each in draft.constants.values())

@@ -217,6 +217,12 @@ def test_matrices_that_lose_the_most_take_8_bits_while_the_file_has_room(tmp_pat
     assert all(size <= size_mb * 1e6 for size_mb, size in sizes.items()), sizes
     with pytest.raises(ConfigError, match=r"^max-size-mb 0.001: the file takes about 0.0 MB with 4 bits everywhere"):
         outcome(model, WeightOnly(max_size_mb=0.001))
+    left = onnx_model(
+        "(float[64,4] x) => (float[64,32] y) { a = MatMul (u, x) y = MatMul (a, v) }",
+        weights={"u": weight(64, 64), "v": weight(4, 32)},
+    )
+    with pytest.raises(ConfigError, match=r"^max-size-mb 0.012: the file takes"):  # `u` stays in float: 16 kB
+        outcome(left, WeightOnly(max_size_mb=0.012))
     with pytest.raises(SettingError, match="chooses between 4 and 8 bits"):
         WeightOnly(bits=8, max_size_mb=1)
 

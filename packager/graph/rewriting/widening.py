@@ -57,7 +57,7 @@ def _loss(draft: Draft, matrix: Matrix, block_size: int) -> float:
     rows, columns = numbers.shape
     blocks = -(-rows // block_size)
     importance = numpy.zeros(blocks * block_size, numpy.float32)
-    importance[:rows] = numpy.diagonal(numpy.load(matrix.moments)) if matrix.moments else 1.0
+    importance[:rows] = numpy.diagonal(numpy.load(matrix.moments, mmap_mode="r")) if matrix.moments else 1.0
     total = 0.0
     for start in range(0, columns, COLUMNS):
         part = numbers[:, start : start + COLUMNS].astype(numpy.float32)
